@@ -1,0 +1,85 @@
+"""Say what went wrong, with which object, and what to do next.
+
+There are two families above the adapters, and nothing else: `TryAgain` (the same call may
+succeed later: a retry is right) and `ActNow` (a person must change something first: a retry
+only wastes the night).
+"""
+
+
+class TwinhiveError(Exception):
+    """Carry what failed, what was found, what was expected, and the next command.
+
+    `what` names the object. `next_step` is a command or an action that exists.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: object = None,
+        expected: object = None,
+        next_step: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.found = found
+        self.expected = expected
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.found is not None:
+            lines.append(f"  found:    {self.found}")
+        if self.expected is not None:
+            lines.append(f"  expected: {self.expected}")
+        if self.next_step is not None:
+            lines.append(f"  next:     {self.next_step}")
+        return "\n".join(lines)
+
+
+class TryAgain(TwinhiveError):
+    """The same work may succeed later; Airflow retries it."""
+
+
+class ActNow(TwinhiveError):
+    """A person must act first; Airflow does not retry it."""
+
+
+class Unreachable(TryAgain):
+    """A server did not answer in time, or closed the connection."""
+
+
+class SafeMode(TryAgain):
+    """The file system answers but refuses writes because it is in safe mode."""
+
+
+class SourceMoved(TryAgain):
+    """The source changed under a listing or a copy; a new listing is needed."""
+
+
+class LeaseLost(TryAgain):
+    """Another task has taken over the policy's lease; this one must not write any more."""
+
+
+class Missing(ActNow):
+    """An object that must be there is not."""
+
+
+class AlreadyThere(ActNow):
+    """An object that must not be there is."""
+
+
+class Refused(ActNow):
+    """A server understood the request and refused it (permission, quota, invalid object)."""
+
+
+class Foreign(ActNow):
+    """An object on the replica does not carry this policy's mark; it is not touched."""
+
+
+class InvalidSettings(ActNow):
+    """A policy, a cluster or a trigger form holds something that cannot be used."""
+
+
+class CopyDiffers(TryAgain):
+    """A copied file does not equal its source."""

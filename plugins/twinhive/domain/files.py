@@ -1,0 +1,100 @@
+"""Describe files and directories as values; do arithmetic on their paths.
+
+Paths are URIs as Hadoop prints them (`hdfs://east/warehouse/t/p=a b/f`): nothing in them is
+percent-encoded by us, and they never end in a slash.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ChecksumForm(Enum):
+    """Which checksum of a file is meant."""
+
+    IDENTITY = "MD5-of-MD5-of-CRC"
+    """HDFS's default form, as in events and change-manager names; depends on the block size."""
+    COMPARISON = "composite CRC"
+    """Equal for equal content whatever the block size: for comparing two copies."""
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """What a listing says of one path. Length in bytes, times in milliseconds since 1970.
+
+    `file_id` is the file system's own number for the file (HDFS: inode id), 0 where there is none.
+    """
+
+    path: str
+    length: int
+    modified_ms: int
+    is_directory: bool = False
+    file_id: int = 0
+    owner: str = ""
+    group: str = ""
+    permission: int = 0
+    block_size: int = 0
+    replication: int = 0
+
+
+@dataclass(frozen=True)
+class Space:
+    """Free bytes of a file system, and what its directory quota leaves (None: no quota)."""
+
+    free_bytes: int
+    quota_bytes_left: int | None = None
+    quota_names_left: int | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What is below a directory: bytes of all files (one replica), files, directories."""
+
+    length: int
+    files: int
+    directories: int
+
+
+def base_name(path: str) -> str:
+    """Return the last component of a path."""
+    return path.rpartition("/")[2]
+
+
+def parent(path: str) -> str:
+    """Return the path without its last component."""
+    return path.rpartition("/")[0]
+
+
+def join(directory: str, *components: str) -> str:
+    """Put components below a directory; empty ones are left out."""
+    return "/".join([directory.rstrip("/"), *(part for part in components if part)])
+
+
+def is_below(path: str, directory: str) -> bool:
+    """True when `path` lies strictly below `directory`."""
+    return path.startswith(directory.rstrip("/") + "/")
+
+
+def relative_to(path: str, directory: str) -> str:
+    """Return `path` relative to `directory`, '' when they are equal; ValueError when outside."""
+    if path == directory:
+        return ""
+    if not is_below(path, directory):
+        raise ValueError(f"{path} is not below {directory}")
+    return path[len(directory.rstrip("/")) + 1 :]
+
+
+def authority(path: str) -> str:
+    """Return scheme and authority of a URI: `hdfs://east/a/b` gives `hdfs://east`."""
+    scheme, separator, rest = path.partition("://")
+    return f"{scheme}{separator}{rest.partition('/')[0]}"
+
+
+def is_hidden(name: str) -> bool:
+    """True for names that Hive's readers skip (FileUtils.HIDDEN_FILES_PATH_FILTER)."""
+    return name.startswith(("_", "."))
+
+
+def short_hash(text: str, length: int = 16) -> str:
+    """Return the first hexadecimal digits of a SHA-256, for names that must be stable and short."""
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

@@ -1,0 +1,106 @@
+"""Name the parameters by which the replica says what it is, and strip those of the source.
+
+The truth about a replica lives on the replica: who made it, from which log, up to which event.
+Hive's own keys are written for Hive's sake (its background services leave a replica alone, and
+REPL STATUS reads `repl.last.id`); of them only `repl.last.id` on the database is read back.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from twinhive.domain.objects import Parameters
+
+POLICY = "twinhive.policy"
+SOURCE_LOG = "twinhive.source.log"
+PHASE = "twinhive.phase"
+DUMP = "twinhive.dump"
+STAMP = "twinhive.stamp"
+LAST_ID = "repl.last.id"
+TARGET_FOR = "repl.target.for"
+SOURCE_FOR = "repl.source.for"
+FAR_EVENT = 2**63 - 1
+
+# Directory mark (an extended attribute on HDFS): which policy's load built this directory.
+DIRECTORY_MARK = "user.twinhive.built-by"
+
+_STRIPPED = ("repl.", "hive.repl.", "twinhive.", "bootstrap.dump.state.")
+
+
+class Phase(Enum):
+    """How far a policy's replica is (kept in the replica database's parameters)."""
+
+    ABSENT = "absent"
+    """There is no replica database."""
+    LOADING = "loading"
+    """A load is under way, or was cut off: what is there is incomplete."""
+    FOLLOWING = "following"
+    """The replica equals the source at `repl.last.id`."""
+
+
+@dataclass(frozen=True, order=True)
+class Stamp:
+    """The event of a source log that last shaped an object: `<source log id>:<event id>`."""
+
+    log_id: str
+    event_id: int
+
+    def __str__(self) -> str:
+        return f"{self.log_id}:{self.event_id}"
+
+    @classmethod
+    def parse(cls, text: str | None) -> "Stamp | None":
+        """Read a stamp; None for an absent or a foreign text."""
+        log_id, colon, event_id = (text or "").rpartition(":")
+        if not (log_id and colon and event_id.isdigit()):
+            return None
+        return cls(log_id, int(event_id))
+
+
+@dataclass(frozen=True)
+class ReplicaState:
+    """What the replica database's parameters say."""
+
+    phase: Phase
+    policy: str | None = None
+    log_id: str | None = None
+    dump: str | None = None
+    last_event_id: int | None = None
+
+    @classmethod
+    def read(cls, parameters: Parameters | None) -> "ReplicaState":
+        """Read the state; `None` means that the database does not exist."""
+        if parameters is None:
+            return cls(Phase.ABSENT)
+        last_id = parameters.get(LAST_ID, "")
+        return cls(
+            phase=Phase(parameters.get(PHASE, Phase.LOADING.value)),
+            policy=parameters.get(POLICY),
+            log_id=parameters.get(SOURCE_LOG),
+            dump=parameters.get(DUMP),
+            last_event_id=int(last_id) if last_id.isdigit() else None,
+        )
+
+    def written(self) -> dict[str, str]:
+        """Return the parameters that say this state."""
+        pairs = {
+            POLICY: self.policy,
+            SOURCE_LOG: self.log_id,
+            PHASE: self.phase.value,
+            DUMP: self.dump,
+            LAST_ID: None if self.last_event_id is None else str(self.last_event_id),
+            TARGET_FOR: "true",
+        }
+        return {key: value for key, value in pairs.items() if value is not None}
+
+
+def without_marks(parameters: Parameters) -> dict[str, str]:
+    """Drop replication marks from a source object: they speak of the source's own replication."""
+    return {key: value for key, value in parameters.items() if not key.startswith(_STRIPPED)}
+
+
+def stamped(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
+    """Return a source object's parameters as the replica's object carries them.
+
+    `repl.last.id` on objects is written for Hive and never read back.
+    """
+    return {**without_marks(parameters), STAMP: str(stamp), LAST_ID: str(stamp.event_id)}

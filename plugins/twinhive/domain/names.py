@@ -1,0 +1,49 @@
+"""Name tables, partitions and their directories as Hive does."""
+
+import re
+from dataclasses import dataclass
+
+# The characters that Hive escapes in a directory name (FileUtils.charToEscape): all control
+# characters and these. Everything else, blanks and non-ASCII letters included, stays as it is.
+_ESCAPED = frozenset('"#%\'*/:=?\\\x7f{[]^') | {chr(code) for code in range(1, 32)}
+_ESCAPE_SEQUENCE = re.compile(r"%([0-9A-Fa-f]{2})")
+
+DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """One table or view: `database.table`, both in lower case as the metastore keeps them."""
+
+    database: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.table}"
+
+    @classmethod
+    def parse(cls, text: str) -> "TableName":
+        """Read `database.table`; raises ValueError for anything else."""
+        database, dot, table = text.partition(".")
+        if not (database and dot and table) or "." in table:
+            raise ValueError(f"{text!r} is not a table name: expected database.table")
+        return cls(database.lower(), table.lower())
+
+
+def escape_path_name(value: str) -> str:
+    """Escape one partition key or value as Hive's FileUtils.escapePathName does."""
+    if not value:
+        return DEFAULT_PARTITION
+    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in value)
+
+
+def unescape_path_name(name: str) -> str:
+    """Undo `escape_path_name`."""
+    return _ESCAPE_SEQUENCE.sub(lambda match: chr(int(match[1], 16)), name)
+
+
+def partition_name(keys: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """Build the name that is also the default directory: `month=1/day=2`, escaped."""
+    return "/".join(
+        f"{escape_path_name(key.lower())}={escape_path_name(value)}" for key, value in zip(keys, values, strict=True)
+    )

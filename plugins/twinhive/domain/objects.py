@@ -1,0 +1,110 @@
+"""Describe databases, tables and partitions as values.
+
+Each object carries `thrift`, its Thrift struct in TJSON text exactly as the metastore gave it,
+so that fields which this version does not understand survive a read and a write. The named
+fields are the ones that replication decides upon; where both say something, the field wins
+(adapters put the fields back into the struct when they write).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+
+from twinhive.domain.names import TableName, partition_name
+
+Parameters = Mapping[str, str]
+NO_PARAMETERS: Parameters = MappingProxyType({})
+
+
+class TableKind(Enum):
+    """What a table is to replication."""
+
+    MANAGED = "managed"
+    """Hive owns the files: metadata and files follow the event log."""
+    EXTERNAL = "external"
+    """Somebody else owns the files: metadata in the log, files by directory sync."""
+    VIEW = "view"
+    """A query: metadata only."""
+    MATERIALIZED_VIEW = "materialized view"
+    """A query with files that Hive rebuilds; not replicated."""
+    TRANSACTIONAL = "transactional"
+    """A managed ACID table: its files mean nothing without the transaction tables."""
+
+
+_KINDS = {
+    "MANAGED_TABLE": TableKind.MANAGED,
+    "EXTERNAL_TABLE": TableKind.EXTERNAL,
+    "VIRTUAL_VIEW": TableKind.VIEW,
+    "MATERIALIZED_VIEW": TableKind.MATERIALIZED_VIEW,
+}
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database. Locations are URIs without a trailing slash, or None where not set."""
+
+    name: str
+    location: str | None
+    managed_location: str | None
+    parameters: Parameters
+    thrift: str = field(repr=False)
+    comment: str | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or a view. `location` is None for views; `columns` are (name, type) pairs."""
+
+    name: TableName
+    table_type: str
+    location: str | None
+    partition_keys: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    parameters: Parameters
+    thrift: str = field(repr=False)
+
+    @property
+    def kind(self) -> TableKind:
+        """Classify by type and by the `transactional` parameter."""
+        kind = _KINDS.get(self.table_type, TableKind.EXTERNAL)
+        if kind is TableKind.MANAGED and self.parameters.get("transactional", "").lower() == "true":
+            return TableKind.TRANSACTIONAL
+        return kind
+
+    @property
+    def has_files(self) -> bool:
+        """True for a table whose rows are in files of its own."""
+        return self.kind not in (TableKind.VIEW, TableKind.MATERIALIZED_VIEW)
+
+    def at(self, name: TableName, location: str | None) -> "Table":
+        """Return the same table under another name and location."""
+        return replace(self, name=name, location=location)
+
+    def with_parameters(self, parameters: Parameters) -> "Table":
+        """Return the same table with these parameters instead of its own."""
+        return replace(self, parameters=parameters)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition of a table, by its values in the order of the table's partition keys."""
+
+    table: TableName
+    values: tuple[str, ...]
+    location: str | None
+    parameters: Parameters
+    thrift: str = field(repr=False)
+
+    def name(self, keys: tuple[str, ...]) -> str:
+        """Return the partition's name, which is its default directory below the table's."""
+        return partition_name(keys, self.values)
+
+    def at(self, table: TableName, location: str | None) -> "Partition":
+        """Return the same partition of another table at another location."""
+        return replace(self, table=table, location=location)
+
+    def with_parameters(self, parameters: Parameters) -> "Partition":
+        """Return the same partition with these parameters instead of its own."""
+        return replace(self, parameters=parameters)

@@ -1,0 +1,81 @@
+"""Say what is replicated where: one database of one source into one replica."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from twinhive.domain.files import join
+from twinhive.domain.names import TableName
+
+
+@dataclass(frozen=True)
+class DatabaseAddress:
+    """A database on a named cluster."""
+
+    cluster: str
+    database: str
+
+    def __str__(self) -> str:
+        return f"{self.cluster}/{self.database}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Tuning of one policy; every default is the safe one.
+
+    batch_objects     most tables and partitions in one list-and-copy batch
+    batch_bytes       bytes that one batch aims at
+    copy_threads      files copied at the same time by one Spark task
+    spark_tasks       Spark tasks of one copy job
+    partitions_per_call  most partitions in one metastore call (Hive's own default is 1,000)
+    """
+
+    batch_objects: int = 2_000
+    batch_bytes: int = 64 * 2**30
+    copy_threads: int = 8
+    spark_tasks: int = 2
+    partitions_per_call: int = 1_000
+    spark_conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One database of a source cluster followed into one database of a replica cluster.
+
+    `include` and `exclude` are regular expressions that must match a whole table name, in any
+    case (seed 002, 'Replication policy'). `fingerprint` identifies the text of the policy file:
+    a dump made under another text is not loaded.
+    """
+
+    name: str
+    source: DatabaseAddress
+    replica: DatabaseAddress
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    dump_root: str
+    staging_root: str
+    external_base_directory: str | None = None
+    options: Options = Options()
+    fingerprint: str = ""
+
+    def selects(self, table: str) -> bool:
+        """True when the table's name is in the policy's scope."""
+        return _matches(self.include, table) and not _matches(self.exclude, table)
+
+    def on_replica(self, name: TableName) -> TableName:
+        """Return the replica's name of a source table."""
+        return TableName(self.replica.database, name.table)
+
+    @property
+    def dumps(self) -> str:
+        """Directory that holds this policy's dumps, on the dump root's file system."""
+        return join(self.dump_root, self.name)
+
+    @property
+    def staging(self) -> str:
+        """Directory on the replica where this policy's files wait to be renamed in."""
+        return join(self.staging_root, self.name)
+
+
+def _matches(patterns: tuple[str, ...], table: str) -> bool:
+    return any(re.fullmatch(pattern, table, re.IGNORECASE) for pattern in patterns)

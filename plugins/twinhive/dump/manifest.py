@@ -1,0 +1,92 @@
+"""Describe a dump as a value and as `dump.json`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import Position
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An object in the policy's scope that is not replicated, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class DumpManifest:
+    """What a dump is of: policy text, source log, begin event, database, batches, views.
+
+    `begin` is the event before the first read; the dump describes the source at that event as
+    long as no event in the policy's scope follows it. `token` tells two dumps of one event apart.
+    """
+
+    token: str
+    policy: str
+    fingerprint: str
+    log_id: str
+    begin: Position
+    database: Database
+    batches: tuple[Batch, ...]
+    left_out: tuple[LeftOut, ...]
+    views: int
+    version: str
+
+    def to_json(self) -> bytes:
+        """Write the manifest as readable JSON."""
+        fields = {"format": FORMAT_VERSION, "kind": "bootstrap", **asdict(self)}
+        fields["database"]["parameters"] = dict(self.database.parameters)
+        return json.dumps(fields, indent=1, ensure_ascii=False, default=_plain).encode()
+
+    @classmethod
+    def from_json(cls, content: bytes, where: str) -> "DumpManifest":
+        """Read a manifest; raises ActNow for a format that this version does not know."""
+        try:
+            fields = json.loads(content)
+            if fields["format"] != FORMAT_VERSION:
+                raise ActNow(
+                    f"the dump {where} has a format that this version does not read",
+                    found=f"format {fields['format']}",
+                    expected=f"format {FORMAT_VERSION}",
+                    next_step="clear the task list_objects with all tasks after it; it writes a new dump",
+                )
+            return cls(
+                token=fields["token"],
+                policy=fields["policy"],
+                fingerprint=fields["fingerprint"],
+                log_id=fields["log_id"],
+                begin=Position(**fields["begin"]),
+                database=Database(**fields["database"]),
+                batches=tuple(_batch(batch) for batch in fields["batches"]),
+                left_out=tuple(LeftOut(**entry) for entry in fields["left_out"]),
+                views=fields["views"],
+                version=fields["version"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ActNow(
+                f"the description of the dump {where} cannot be read",
+                found=f"{type(error).__name__}: {error}",
+                next_step="clear the task list_objects with all tasks after it; it writes a new dump",
+            ) from error
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def _batch(fields: dict[str, Any]) -> Batch:
+    slices = tuple(
+        Slice(TableName(**entry["table"]), entry["first"], entry["last"], entry["of"]) for entry in fields["slices"]
+    )
+    return Batch(fields["name"], fields["label"], slices)

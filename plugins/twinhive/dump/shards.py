@@ -1,0 +1,111 @@
+"""Write and read the shards of a dump: gzipped JSON lines that zcat and Spark both read."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+
+
+@dataclass(frozen=True)
+class TableRecord:
+    """A table with those of its partitions that lie in one shard.
+
+    (lo, hi) are the newest event ids before and after the reading of this record: what the log
+    says up to `lo` is in it, what it says after `hi` is not.
+    """
+
+    table: Table
+    partitions: tuple[Partition, ...]
+    carries_table: bool
+    lo: int
+    hi: int
+
+
+def pack_lines(lines: Iterable[str]) -> bytes:
+    """Gzip lines of text; equal lines give equal bytes."""
+    return gzip.compress("".join(f"{line}\n" for line in lines).encode(), compresslevel=5, mtime=0)
+
+
+def unpack_lines(content: bytes) -> Iterator[str]:
+    """Yield the lines that `pack_lines` packed."""
+    # Not splitlines: it also cuts at U+2028 and its like, which names may hold.
+    return (line for line in gzip.decompress(content).decode().split("\n") if line)
+
+
+def encode_objects(records: Iterable[TableRecord]) -> bytes:
+    """Pack tables, each followed by its partitions."""
+    return pack_lines(_json(line) for record in records for line in _lines(record))
+
+
+def decode_objects(content: bytes) -> list[TableRecord]:
+    """Unpack what `encode_objects` packed."""
+    tables: list[tuple[dict[str, Any], list[Partition]]] = []
+    for text in unpack_lines(content):
+        line = json.loads(text)
+        if line["kind"] == "table":
+            tables.append((line, []))
+        else:
+            tables[-1][1].append(_partition(line, _name(tables[-1][0]["name"])))
+    return [
+        TableRecord(_table(line), tuple(partitions), line["carries_table"], line["lo"], line["hi"])
+        for line, partitions in tables
+    ]
+
+
+def _json(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def _lines(record: TableRecord) -> Iterator[dict[str, Any]]:
+    table = record.table
+    yield {
+        "kind": "table",
+        "name": [table.name.database, table.name.table],
+        "carries_table": record.carries_table,
+        "lo": record.lo,
+        "hi": record.hi,
+        "table_type": table.table_type,
+        "location": table.location,
+        "partition_keys": list(table.partition_keys),
+        "columns": [list(column) for column in table.columns],
+        "parameters": dict(table.parameters),
+        "thrift": table.thrift,
+    }
+    for partition in record.partitions:
+        yield {
+            "kind": "partition",
+            "values": list(partition.values),
+            "location": partition.location,
+            "parameters": dict(partition.parameters),
+            "thrift": partition.thrift,
+        }
+
+
+def _name(pair: list[str]) -> TableName:
+    return TableName(pair[0], pair[1])
+
+
+def _table(line: dict[str, Any]) -> Table:
+    return Table(
+        name=_name(line["name"]),
+        table_type=line["table_type"],
+        location=line["location"],
+        partition_keys=tuple(line["partition_keys"]),
+        columns=tuple((name, kind) for name, kind in line["columns"]),
+        parameters=line["parameters"],
+        thrift=line["thrift"],
+    )
+
+
+def _partition(line: dict[str, Any], table: TableName) -> Partition:
+    return Partition(
+        table=table,
+        values=tuple(line["values"]),
+        location=line["location"],
+        parameters=line["parameters"],
+        thrift=line["thrift"],
+    )

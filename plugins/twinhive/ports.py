@@ -1,0 +1,215 @@
+"""State what the steps need from the outside world.
+
+Reading and writing are different types, so that a planning step, which is handed readers only,
+cannot write: the type checker says so. Every implementation raises only errors of
+`twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from twinhive.domain.events import EventRow
+from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database, Parameters, Partition, Table
+
+
+class MetastoreReader(Protocol):
+    """Read one metastore. Reads are repeated on other addresses when one does not answer."""
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the `host:port` of every configured address."""
+        ...
+
+    def configuration(self, address: str, key: str) -> str:
+        """Return one configuration value of one address, '' where it is not set."""
+        ...
+
+    def log_id(self) -> str:
+        """Return the identity of the metastore's database, and so of its notification log."""
+        ...
+
+    def current_event_id(self) -> int:
+        """Return the id of the newest event, 0 for a log that never held one."""
+        ...
+
+    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
+        """Return at most `limit` rows with an id above `event_id`, ascending, unfiltered."""
+        ...
+
+    def database(self, name: str) -> Database | None:
+        """Return a database, or None when there is none of this name."""
+        ...
+
+    def table_names(self, database: str) -> list[str]:
+        """Return the names of all tables and views, sorted."""
+        ...
+
+    def tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        """Return the named tables that exist, sorted by name."""
+        ...
+
+    def table(self, name: TableName) -> Table | None:
+        """Return one table or view, or None."""
+        ...
+
+    def partition_names(self, table: TableName) -> list[str]:
+        """Return the names of all partitions, sorted. Raises Missing without such a table."""
+        ...
+
+    def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
+        """Return the named partitions that exist, in the order of their names."""
+        ...
+
+
+class MetastoreWriter(MetastoreReader, Protocol):
+    """Write one metastore. No call is repeated blindly: read, compare, decide, then call again."""
+
+    def create_database(self, database: Database) -> None:
+        """Create a database. Raises AlreadyThere."""
+        ...
+
+    def set_database_parameters(self, name: str, parameters: Parameters) -> None:
+        """Replace all parameters of a database. Raises Missing."""
+        ...
+
+    def create_table(self, table: Table) -> None:
+        """Create a table or view. Raises AlreadyThere."""
+        ...
+
+    def drop_table(self, name: TableName, *, delete_data: bool) -> None:
+        """Drop a table; one that does not exist is fine."""
+        ...
+
+    def add_partitions(self, partitions: Sequence[Partition]) -> None:
+        """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
+        ...
+
+
+class FileReader(Protocol):
+    """Read one file system. Paths are full URIs."""
+
+    @property
+    def root(self) -> str:
+        """Scheme and authority: `hdfs://east`."""
+        ...
+
+    def in_safe_mode(self) -> bool:
+        """True while the file system refuses writes by itself."""
+        ...
+
+    def status(self, path: str) -> FileStatus | None:
+        """Return the status of a path, or None when it does not exist."""
+        ...
+
+    def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
+        """Yield the direct children of each directory, sorted, or None for a missing one.
+
+        Directories come in the given order and in bulk calls where the file system has them.
+        """
+        ...
+
+    def usage(self, path: str) -> Usage:
+        """Return what is below a path. Raises Missing."""
+        ...
+
+    def space(self, path: str) -> Space:
+        """Return free space for writes below a path; the nearest existing ancestor counts."""
+        ...
+
+    def checksum(self, path: str, form: ChecksumForm) -> str | None:
+        """Return a file's checksum in hex, None where the file system has none. Raises Missing."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return a whole (small) file. Raises Missing."""
+        ...
+
+    def open(self, path: str) -> Any:
+        """Open a file as a stream that a writer of the same kind can copy from. Raises Missing."""
+        ...
+
+    def attribute(self, path: str, name: str) -> str | None:
+        """Return an extended attribute of a path, or None. Raises Missing."""
+        ...
+
+
+class FileWriter(FileReader, Protocol):
+    """Write one file system."""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a (small) file as a whole, replacing one of the same name; parents are made."""
+        ...
+
+    def create_from(self, stream: Any, path: str, *, block_size: int = 0) -> int:
+        """Write what `stream` holds into a new file, close both, return the bytes written.
+
+        Parents are made. Raises AlreadyThere.
+        """
+        ...
+
+    def make_directories(self, path: str) -> None:
+        """Make a directory and its parents; one that exists is fine."""
+        ...
+
+    def rename(self, source: str, target: str) -> bool:
+        """Rename without overwriting; False when the target exists or the source is gone."""
+        ...
+
+    def delete(self, path: str) -> bool:
+        """Delete a file or a whole directory for good; False when there was none."""
+        ...
+
+    def set_attribute(self, path: str, name: str, value: str) -> None:
+        """Set an extended attribute. Raises Missing."""
+        ...
+
+
+class Lease(Protocol):
+    """The right to write to a policy's replica, held until released or taken over."""
+
+    def confirm(self) -> None:
+        """Prove that the lease is still ours; raises LeaseLost. Called before each batch of changes."""
+        ...
+
+
+class LeaseKeeper(Protocol):
+    """Hand out the lease of a policy: one holder at a time, the newest wins."""
+
+    def hold(self, directory: str, holder: Mapping[str, str]) -> AbstractContextManager[Lease]:
+        """Take the lease kept in `directory`, from whoever has it, for the length of the context."""
+        ...
+
+
+class SourceMarker(Protocol):
+    """The one write to a source metastore: our id in the database's `repl.source.for` list.
+
+    It makes the source's change manager keep dropped and overwritten files from then on.
+    """
+
+    def mark(self, database: str, policy: str) -> None:
+        """Add a policy to the list and read it back; Raises Refused when it did not stay."""
+        ...
+
+
+@dataclass(frozen=True)
+class ReadPorts:
+    """What a planning step may use: readers of both clusters, and the dump."""
+
+    source: MetastoreReader
+    replica: MetastoreReader
+    source_files: FileReader
+    replica_files: FileReader
+    dump_files: FileWriter
+
+
+@dataclass(frozen=True)
+class WritePorts(ReadPorts):
+    """What a step that changes the replica may use."""
+
+    replica: MetastoreWriter
+    replica_files: FileWriter
+    lease: LeaseKeeper
+    source_marker: SourceMarker

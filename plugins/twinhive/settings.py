@@ -1,0 +1,289 @@
+"""Load and validate the clusters and the policies of a configuration directory.
+
+    <directory>/clusters.yaml         cluster name -> metastore, file system, job tracker (seed 000)
+    <directory>/policies/<any>.yaml   one policy a file
+
+A file that cannot be used never hides the others: it becomes an entry that carries its error.
+"""
+
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from twinhive.connections import Connection, environment_name, parse_connection
+from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.files import short_hash
+
+POLICY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Resolve = Callable[[str], Connection]
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    return pattern
+
+
+def _lower(name: str) -> str:
+    return name.lower()
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+DatabaseName = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_lower)]
+AbsolutePath = Annotated[str, Field(pattern=r"^([a-z][a-z0-9+.-]*://[^/]*)?/.*[^/]$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MetastoreSettings(_Strict):
+    """Where a cluster's metastore is: Airflow connections, or addresses."""
+
+    connection: str | None = None
+    uris: tuple[Annotated[str, Field(pattern=r"^thrift://[^:/]+:\d+$")], ...] = ()
+    user: str | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=3600)] = 60
+
+    @model_validator(mode="after")
+    def _one_of(self) -> "MetastoreSettings":
+        if bool(self.connection) == bool(self.uris):
+            raise ValueError("give either connection or uris")
+        return self
+
+
+class FileSystemSettings(_Strict):
+    """Where a cluster's file system is: an Airflow connection, or a URI with Hadoop properties."""
+
+    connection: str | None = None
+    uri: Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/]*$")] | None = None
+    user: str | None = None
+    hadoop: Mapping[str, str] = {}
+
+    @model_validator(mode="after")
+    def _one_of(self) -> "FileSystemSettings":
+        if bool(self.connection) == bool(self.uri):
+            raise ValueError("give either connection or uri")
+        return self
+
+
+class JobTrackerSettings(_Strict):
+    """Where a cluster runs jobs: the id of a Spark connection."""
+
+    connection: str
+
+
+class ClusterSettings(_Strict):
+    """One cluster."""
+
+    metastore: MetastoreSettings
+    file_system: FileSystemSettings
+    job_tracker: JobTrackerSettings
+
+
+class _ClustersFile(_Strict):
+    clusters: dict[str, ClusterSettings]
+
+
+class AddressSettings(_Strict):
+    """A database on a cluster."""
+
+    cluster: str
+    database: DatabaseName
+
+
+class TablesSettings(_Strict):
+    """Which tables and views: regular expressions that match whole names in any case."""
+
+    include: Annotated[tuple[Pattern, ...], Field(min_length=1)] = (".*",)
+    exclude: tuple[Pattern, ...] = ()
+
+
+class OptionsSettings(_Strict):
+    """Tuning; see `twinhive.domain.policy.Options` for meanings and units."""
+
+    batch_objects: Annotated[int, Field(ge=1, le=1_000_000)] = 2_000
+    batch_bytes: Annotated[int, Field(ge=1)] = 64 * 2**30
+    copy_threads: Annotated[int, Field(ge=1, le=64)] = 8
+    spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 2
+    partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+    spark_conf: Mapping[str, str] = {}
+
+
+class PolicySettings(_Strict):
+    """One policy file."""
+
+    policy: Annotated[str, Field(pattern=f"^{POLICY_NAME.pattern}$")]
+    source: AddressSettings
+    replica: AddressSettings
+    tables: TablesSettings = TablesSettings()
+    external_base_directory: AbsolutePath | None = None
+    dump_root: AbsolutePath = "/twinhive/dumps"
+    staging_root: AbsolutePath = "/twinhive/staging"
+    options: OptionsSettings = OptionsSettings()
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify all that a dump depends on; tuning is not part of it."""
+        return short_hash(json.dumps(self.model_dump(exclude={"options"}), sort_keys=True))
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """A policy file: its settings, or the error that keeps it from being used."""
+
+    name: str
+    path: Path
+    settings: PolicySettings | None
+    error: str | None = None
+
+    def usable(self) -> PolicySettings:
+        """Return the settings. Raises InvalidSettings with all that is wrong with the file."""
+        if self.settings is None or self.error:
+            raise InvalidSettings(
+                self.error or f"policy {self.name} cannot be used",
+                next_step=f"correct {self.path.name}, then clear this task; check with: twinhive check {self.name}",
+            )
+        return self.settings
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All clusters and policies of a configuration directory, policies by name."""
+
+    clusters: Mapping[str, ClusterSettings]
+    policies: Mapping[str, PolicyEntry]
+
+    def policy(self, name: str) -> PolicyEntry:
+        """Return a policy's entry. Raises InvalidSettings that lists the known names."""
+        if name not in self.policies:
+            raise InvalidSettings(
+                f"there is no policy {name}",
+                expected=f"one of {', '.join(sorted(self.policies)) or '(no policy file found)'}",
+                next_step="list the policies with: twinhive policies",
+            )
+        return self.policies[name]
+
+
+def load_configuration(directory: Path) -> Configuration:
+    """Read everything; broken files become entries with an error, never exceptions."""
+    clusters, clusters_error = _load_clusters(directory / "clusters.yaml")
+    paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
+    entries = [_load_policy(path, clusters, clusters_error) for path in paths]
+    return Configuration(clusters, _without_conflicts(entries))
+
+
+def default_directory() -> Path:
+    """Return the configuration directory: `TWINHIVE_CONFIG`, else `dags` beside the caller."""
+    return Path(os.environ.get("TWINHIVE_CONFIG") or "dags")
+
+
+def resolve_from_environment(connection_id: str) -> Connection:
+    """Resolve a connection as Airflow would from its environment, without Airflow."""
+    text = os.environ.get(environment_name(connection_id))
+    if text is None:
+        raise InvalidSettings(
+            f"connection {connection_id} is not known",
+            found=f"no variable {environment_name(connection_id)}",
+            next_step=f"set {environment_name(connection_id)}, or name another connection in clusters.yaml",
+        )
+    return parse_connection(connection_id, text)
+
+
+def _load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
+    try:
+        return _ClustersFile.model_validate(_read_yaml(path)).clusters, None
+    except (OSError, yaml.YAMLError, ValidationError) as error:
+        return {}, _explain(path, error)
+
+
+def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:
+    name = path.stem if POLICY_NAME.fullmatch(path.stem) else f"policy-{short_hash(path.stem, 8)}"
+    try:
+        content = _read_yaml(path)
+        given = content.get("policy") if isinstance(content, dict) else None
+        name = given if isinstance(given, str) and POLICY_NAME.fullmatch(given) else name
+        settings = PolicySettings.model_validate(content)
+    except (OSError, yaml.YAMLError, ValidationError) as error:
+        return PolicyEntry(name, path, None, _explain(path, error))
+    return PolicyEntry(name, path, settings, clusters_error or _unknown_clusters(path, settings, clusters))
+
+
+def _read_yaml(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe loader)
+
+
+def _unknown_clusters(path: Path, settings: PolicySettings, clusters: Mapping[str, ClusterSettings]) -> str | None:
+    lines = [
+        f"{side}.cluster: found {address.cluster!r}, expected one of {', '.join(sorted(clusters))}"
+        for side, address in (("source", settings.source), ("replica", settings.replica))
+        if address.cluster not in clusters
+    ]
+    if settings.source == settings.replica:
+        lines.append(f"replica: found the source itself ({settings.source.cluster}/{settings.source.database})")
+    return _numbered(path, lines) if lines else None
+
+
+def _without_conflicts(entries: list[PolicyEntry]) -> dict[str, PolicyEntry]:
+    """Turn policies that share a name or a target red, all of them."""
+    groups: dict[tuple[str, str], list[PolicyEntry]] = defaultdict(list)
+    for entry in entries:
+        groups["name", entry.name].append(entry)
+        if entry.settings:
+            target = entry.settings.replica
+            groups["replica database", f"{target.cluster}/{target.database}"].append(entry)
+    conflicts: dict[str, str] = {}
+    for (what, value), members in groups.items():
+        if len(members) > 1:
+            files = ", ".join(sorted(entry.path.name for entry in members))
+            for entry in members:
+                conflicts[entry.name] = f"several policies have the same {what} {value}: {files}"
+    return {
+        entry.name: PolicyEntry(entry.name, entry.path, entry.settings, conflicts.get(entry.name, entry.error))
+        for entry in entries
+    }
+
+
+def _explain(path: Path, error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return _numbered(path, [_problem(problem) for problem in error.errors()])
+    if isinstance(error, FileNotFoundError):
+        return _numbered(path, ["the file does not exist"])
+    return _numbered(path, [f"not readable YAML: {' '.join(str(error).split())}"])
+
+
+def _problem(problem: Any) -> str:
+    """Say key, value found, and what is allowed."""
+    key = ".".join(str(part) for part in problem["loc"]) or "(whole file)"
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key, expected one of {', '.join(_siblings(problem['loc']))}"
+    if problem["type"] == "missing":
+        return f"{key}: missing"
+    return f"{key}: found {problem['input']!r}; {problem['msg']}"
+
+
+def _siblings(location: tuple[Any, ...]) -> list[str]:
+    """Return the keys allowed beside an unknown one."""
+    model: Any = _ClustersFile if location[0] == "clusters" else PolicySettings
+    path = location[2:-1] if model is _ClustersFile else location[:-1]
+    model = ClusterSettings if model is _ClustersFile and len(location) > 2 else model
+    for part in path:
+        model = model.model_fields[part].annotation
+    return sorted(model.model_fields)
+
+
+def _numbered(path: Path, lines: list[str]) -> str:
+    text = "\n".join(f"  {number}. {line}" for number, line in enumerate(lines, start=1))
+    return f"{path.name} cannot be used:\n{text}"

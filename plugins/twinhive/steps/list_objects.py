@@ -1,0 +1,144 @@
+"""List the database, tables and partitions of the source into a new dump.
+
+The begin event id is read before the first object, so that replaying the log from there may
+repeat a change but never miss one. The dump is written as an attempt and renamed when complete.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from twinhive import __version__
+from twinhive.domain.batches import Batch, Slice, cut_batches
+from twinhive.domain.errors import Missing, TryAgain
+from twinhive.domain.events import Position
+from twinhive.domain.names import TableName
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpLayout
+from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.shards import TableRecord, encode_objects
+from twinhive.dump.store import Dump, open_dump, remove_other_dumps
+from twinhive.events.reader import position_at
+from twinhive.ports import MetastoreReader, ReadPorts
+from twinhive.steps.base import Work
+from twinhive.steps.replica_state import already_published, read_state
+from twinhive.steps.source_scope import SizedTable, measure, read_scope
+
+VIEWS = "views"
+
+
+@dataclass(frozen=True)
+class ObjectsListed:
+    """What was listed: the dump's key, the batches to list and copy, what is left out."""
+
+    dump: str
+    batches: tuple[Batch, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class ListObjects:
+    """Write a dump with all objects of the policy's scope, without their files."""
+
+    work: Work
+
+    def run(self, ports: ReadPorts) -> ObjectsListed:
+        """Return the new dump, or the one of an earlier try that began at the same event."""
+        policy = self.work.policy
+        log_id = ports.source.log_id()
+        if already := already_published(read_state(ports.replica, policy, log_id)):
+            self.work.report(already)
+            return ObjectsListed("", (), already=already)
+        begin = position_at(ports.source, ports.source.current_event_id())
+        layout = DumpLayout.bootstrap(policy.dumps, begin.event_id)
+        dump = _earlier_dump(ports, layout, policy, log_id) or _write_dump(ports, layout, policy, log_id, begin)
+        for removed in remove_other_dumps(ports.dump_files, policy, layout):
+            self.work.report(f"removed the orphaned dump {removed}")
+        self._say(dump.manifest)
+        return ObjectsListed(dump.key, dump.manifest.batches, dump.manifest.left_out)
+
+    def _say(self, manifest: DumpManifest) -> None:
+        slices = [slice_ for batch in manifest.batches for slice_ in batch.slices]
+        self.work.report(
+            f"begin event {manifest.begin.event_id}: {len({slice_.table for slice_ in slices})} tables, "
+            f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.views} views "
+            f"in {len(manifest.batches)} batches"
+        )
+        for entry in manifest.left_out:
+            self.work.report(f"left out: {entry.name}: {entry.reason}")
+
+
+def _earlier_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str) -> Dump | None:
+    """Return the dump of an earlier try when nothing at all has happened at the source since."""
+    if ports.dump_files.status(layout.manifest) is None:
+        return None
+    dump = open_dump(ports.dump_files, layout)
+    made_by = (dump.manifest.fingerprint, dump.manifest.version, dump.manifest.log_id)
+    return dump if made_by == (policy.fingerprint, __version__, log_id) else None
+
+
+def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position) -> Dump:
+    database = ports.source.database(policy.source.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
+            next_step="correct source.database in the policy file, or create the database; then clear the task",
+        )
+    token = uuid.uuid4().hex
+    attempt = DumpLayout.attempt(policy.dumps, token)
+    scope = read_scope(ports.source, policy)
+    sized = measure(ports.source, ports.source_files, scope.tables)
+    batches = cut_batches(
+        [table.size for table in sized.values()],
+        most_objects=policy.options.batch_objects,
+        most_weight=policy.options.batch_bytes,
+    )
+    for batch in batches:
+        records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
+        ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
+    newest = ports.source.current_event_id()
+    views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
+    ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
+    manifest = DumpManifest(
+        token=token,
+        policy=policy.name,
+        fingerprint=policy.fingerprint,
+        log_id=log_id,
+        begin=begin,
+        database=database,
+        batches=batches,
+        left_out=scope.left_out,
+        views=len(views),
+        version=__version__,
+    )
+    ports.dump_files.write(attempt.manifest, manifest.to_json())
+    return _publish(ports, attempt, layout, manifest)
+
+
+def _publish(ports: ReadPorts, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
+    ports.dump_files.delete(layout.directory)
+    if not ports.dump_files.rename(attempt.directory, layout.directory):
+        raise TryAgain(
+            f"the dump {layout.directory} appeared while another one was being written",
+            next_step="clear the task list_objects; another run of it seems to be active",
+        )
+    return Dump(layout, manifest)
+
+
+def _read_batch(
+    source: MetastoreReader, sized: dict[TableName, SizedTable], batch: Batch, per_call: int, begin: int
+) -> list[TableRecord]:
+    return [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
+
+
+def _read_slice(
+    source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int
+) -> TableRecord:
+    """Read the partitions of one slice; those dropped since are missing, and their events tell."""
+    names = sized.partitions[slice_.first : slice_.last]
+    partitions = [
+        partition
+        for start in range(0, len(names), per_call)
+        for partition in source.partitions(slice_.table, names[start : start + per_call])
+    ]
+    return TableRecord(sized.table, tuple(partitions), slice_.is_first, begin, source.current_event_id())

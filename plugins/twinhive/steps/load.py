@@ -1,0 +1,172 @@
+"""Build the replica from a dump whose files are staged, and publish it at one event id."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.batches import Batch
+from twinhive.domain.files import join
+from twinhive.domain.marks import Phase, Stamp, without_marks
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table
+from twinhive.domain.placement import TablePlacement, place_view
+from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
+from twinhive.dump.store import Dump, current_dump
+from twinhive.ports import Lease, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.gate import check_copied
+from twinhive.steps.list_objects import VIEWS
+from twinhive.steps.open_replica import OpenedReplica, directory_mark, loading_state, open_replica
+from twinhive.steps.place_tables import build, is_in_place, move_in
+from twinhive.steps.quiet_scope import refuse_events_since
+from twinhive.steps.register_tables import register_partitions, register_table
+from twinhive.steps.replica_state import already_published, read_state
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What the replica holds now, and the event at which it equals the source."""
+
+    event_id: int
+    tables: int = 0
+    partitions: int = 0
+    views: int = 0
+    files: int = 0
+    bytes: int = 0
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class Load:
+    """Place files, register objects, and write `repl.last.id` last, all under the policy's lease."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> Loaded:
+        """Return what was loaded; a replica that is published already is left as it is."""
+        policy = self.work.policy
+        log_id = ports.source.log_id()
+        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+            state = read_state(ports.replica, policy, log_id)
+            already = already_published(state)
+            if already:
+                self.work.report(already)
+                loaded = Loaded(state.last_event_id or 0, already=already)
+            else:
+                loaded = self._load(ports, lease)
+            self._clean_staging(ports, lease)
+        return loaded
+
+    def _load(self, ports: WritePorts, lease: Lease) -> Loaded:
+        policy, report = self.work.policy, self.work.report
+        dump = current_dump(ports.dump_files, policy)
+        copied = check_copied(ports, dump, policy.staging)
+        refuse_events_since(ports.source, dump, policy)
+        opened = open_replica(ports, policy, dump, lease, report)
+        loading = _Loading(self.work, ports, dump, opened, lease)
+        loading.place()
+        tables, partitions = loading.register()
+        views = loading.register_views()
+        event_id = loading.publish()
+        report(f"published at event {event_id}: {tables} tables, {partitions} partitions, {views} views")
+        for entry in dump.manifest.left_out:
+            report(f"left out: {entry.name}: {entry.reason}")
+        return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes)
+
+    def _clean_staging(self, ports: WritePorts, lease: Lease) -> None:
+        """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
+        for name in ("base", "tmp", "tables", "results"):
+            lease.confirm()
+            ports.replica_files.delete(join(self.work.policy.staging, name))
+
+
+@dataclass(frozen=True)
+class _Loading:
+    """One load under way: every method can be repeated after a kill and goes on where it was."""
+
+    work: Work
+    ports: WritePorts
+    dump: Dump
+    opened: OpenedReplica
+    lease: Lease
+
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(self.dump.manifest.log_id, self.dump.manifest.begin.event_id)
+
+    def placement(self, table: Table) -> TablePlacement:
+        build_root = join(self.work.policy.staging, "tables", self.dump.key)
+        return TablePlacement.plan(table, self.work.policy, self.opened.managed_root, build_root, self.stamp)
+
+    def place(self) -> None:
+        """Put every table's files into place; a table appears when its last batch is built."""
+        remaining = _batches_of_each_table(self.dump.manifest.batches)
+        mark = directory_mark(self.work.policy, self.dump)
+        files = self.ports.replica_files
+        for batch in self.dump.manifest.batches:
+            items = self._items(batch.name)
+            for record in self.dump.objects(self.ports.dump_files, batch.name):
+                placement = self.placement(record.table)
+                name = record.table.name
+                if not is_in_place(files, placement, mark):
+                    self.lease.confirm()
+                    build(files, record, placement, items[str(name)], self.work.policy.staging)
+                    remaining[name] -= 1
+                    if remaining[name] == 0:
+                        move_in(files, placement, mark, self.lease)
+
+    def _items(self, batch: str) -> dict[str, list[CopyItem]]:
+        items: dict[str, list[CopyItem]] = defaultdict(list)
+        for line in unpack_lines(self.ports.dump_files.read(self.dump.layout.files(batch))):
+            item = CopyItem.from_line(line)
+            items[item.table].append(item)
+        return items
+
+    def register(self) -> tuple[int, int]:
+        """Create tables and partitions; return how many of each the replica has of this dump."""
+        tables = partitions = 0
+        for record in self._records():
+            placement = self.placement(record.table)
+            register_table(self.ports.replica, placement.replica, self.lease)
+            per_call = self.work.policy.options.partitions_per_call
+            if record.partitions:
+                register_partitions(
+                    self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease
+                )
+            tables += record.carries_table
+            partitions += len(record.partitions)
+            if record.partitions:
+                self.work.report(f"registered {placement.replica.name}: {len(record.partitions)} partitions")
+        return tables, partitions
+
+    def _records(self) -> Iterator[TableRecord]:
+        for batch in self.dump.manifest.batches:
+            yield from self.dump.objects(self.ports.dump_files, batch.name)
+
+    def register_views(self) -> int:
+        """Create the views after all tables."""
+        records = decode_objects(self.ports.dump_files.read(self.dump.layout.objects(VIEWS)))
+        for record in records:
+            register_table(self.ports.replica, place_view(record.table, self.work.policy, self.stamp), self.lease)
+        if records and self.work.policy.source.database != self.work.policy.replica.database:
+            self.work.report("note: the text of views still names the source's database")
+        return len(records)
+
+    def publish(self) -> int:
+        """Say on the replica's database that it follows the source from the dump's event on."""
+        policy = self.work.policy
+        event_id = self.dump.manifest.begin.event_id
+        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, last_event_id=event_id)
+        parameters = {**without_marks(self.dump.manifest.database.parameters), **state.written()}
+        self.lease.confirm()
+        self.ports.replica.set_database_parameters(policy.replica.database, parameters)
+        return event_id
+
+
+def _batches_of_each_table(batches: tuple[Batch, ...]) -> dict[TableName, int]:
+    counts: dict[TableName, int] = defaultdict(int)
+    for batch in batches:
+        for slice_ in batch.slices:
+            counts[slice_.table] += 1
+    return counts

@@ -1,0 +1,105 @@
+"""Create the replica's database, or take up one that an earlier load left incomplete."""
+
+from dataclasses import dataclass
+
+from twinhive.domain.errors import Foreign, Missing
+from twinhive.domain.files import join
+from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.domain.objects import Database
+from twinhive.domain.policy import Policy
+from twinhive.dump.store import Dump
+from twinhive.ports import Lease, MetastoreReader, WritePorts
+from twinhive.steps.base import Report
+from twinhive.steps.replica_state import read_state
+
+
+@dataclass(frozen=True)
+class OpenedReplica:
+    """The replica's database while it is loaded: `managed_root` holds its managed tables."""
+
+    database: Database
+    managed_root: str
+
+
+def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
+    """Return what the replica says while a dump is being loaded."""
+    return ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key)
+
+
+def directory_mark(policy: Policy, dump: Dump) -> str:
+    """Return the mark of the directories that the load of a dump builds."""
+    return f"{policy.name}:{dump.key}"
+
+
+def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> OpenedReplica:
+    """Bring the replica's database to 'loading this dump'. Raises Foreign for what is not ours."""
+    state = read_state(ports.replica, policy, dump.manifest.log_id)
+    lease.confirm()
+    if state.phase is Phase.ABSENT:
+        ports.replica.create_database(_replica_database(policy, dump))
+        report(f"created database {policy.replica}")
+    elif state.dump != dump.key:
+        report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
+        _remove_unpublished(ports, policy, dump, lease)
+        ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
+    return opened_replica(ports.replica, policy)
+
+
+def opened_replica(replica: MetastoreReader, policy: Policy) -> OpenedReplica:
+    """Read the replica's database and where its managed tables belong."""
+    database = replica.database(policy.replica.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.replica} vanished while it was loaded",
+            next_step="find out who dropped it, then clear the task load",
+        )
+    return OpenedReplica(database, database.managed_location or _default_managed_root(replica, database))
+
+
+def _default_managed_root(replica: MetastoreReader, database: Database) -> str:
+    warehouse = replica.configuration(replica.addresses()[0], "metastore.warehouse.dir")
+    return join(warehouse, f"{database.name}.db")
+
+
+def _replica_database(policy: Policy, dump: Dump) -> Database:
+    source = dump.manifest.database
+    return Database(
+        name=policy.replica.database,
+        location=None,
+        managed_location=None,
+        parameters=_loading_parameters(policy, dump),
+        thrift=source.thrift,
+        comment=source.comment,
+        owner=source.owner,
+    )
+
+
+def _loading_parameters(policy: Policy, dump: Dump) -> dict[str, str]:
+    return {**without_marks(dump.manifest.database.parameters), **loading_state(policy, dump).written()}
+
+
+def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease) -> None:
+    """Remove what a load that never published has put there: our tables, our directories."""
+    database = policy.replica.database
+    for table in ports.replica.tables(database, ports.replica.table_names(database)):
+        stamp = Stamp.parse(table.parameters.get(STAMP))
+        if stamp is None or stamp.log_id != dump.manifest.log_id:
+            raise Foreign(
+                f"table {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
+                found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
+                expected=f"a stamp of source log {dump.manifest.log_id}",
+                next_step=f"move the table out of database {database} or drop it, then clear the task load",
+            )
+        lease.confirm()
+        ports.replica.drop_table(table.name, delete_data=False)
+    _remove_built_directories(ports, policy, lease)
+
+
+def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
+    root = opened_replica(ports.replica, policy).managed_root
+    ((_, children),) = ports.replica_files.list_directories([root])
+    for child in children or []:
+        mark = ports.replica_files.attribute(child.path, DIRECTORY_MARK) if child.is_directory else None
+        if mark and mark.partition(":")[0] == policy.name:
+            lease.confirm()
+            ports.replica_files.delete(child.path)

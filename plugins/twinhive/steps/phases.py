@@ -1,0 +1,60 @@
+"""Write the pipeline once: a phase is a literal tuple of stages.
+
+The DAG factory and the command line both interpret these tuples, so a phase cannot be one thing
+in Airflow and another in a terminal.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.gate import Gate
+from twinhive.steps.list_files import ListFiles
+from twinhive.steps.list_objects import ListObjects
+from twinhive.steps.load import Load
+from twinhive.steps.preflight import Preflight
+
+Step = Preflight | ListObjects | ListFiles | CopyBatch | Gate | Load
+
+
+class RunsOn(Enum):
+    """Where a stage does its work."""
+
+    TASK = "task"
+    """In the Airflow task's own process."""
+    SPARK = "spark"
+    """As a Spark job that the task submits."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a phase.
+
+    after        the stages that must have succeeded
+    mapped_over  the stage whose batches this one is run for, one by one; stages mapped over the
+                 same stage follow each other batch by batch, not stage by stage
+    """
+
+    name: str
+    step: type[Step]
+    after: tuple[str, ...] = ()
+    mapped_over: str | None = None
+    runs_on: RunsOn = RunsOn.TASK
+
+
+BOOTSTRAP: tuple[Stage, ...] = (
+    Stage("preflight", Preflight),
+    Stage("list_objects", ListObjects, after=("preflight",)),
+    Stage("list_files", ListFiles, after=("list_objects",), mapped_over="list_objects"),
+    Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK),
+    Stage("gate", Gate, after=("copy",)),
+    Stage("load", Load, after=("gate",)),
+)
+
+PHASES: Mapping[str, tuple[Stage, ...]] = {"bootstrap": BOOTSTRAP}
+
+
+def stage_of(phase: str, name: str) -> Stage:
+    """Return a stage by its name."""
+    return next(stage for stage in PHASES[phase] if stage.name == name)

@@ -1,0 +1,77 @@
+"""Put staged files together into table directories, and rename each whole directory into place.
+
+A table's directory is built below staging, marked as ours while it is there, and appears at its
+final place in one rename. Whatever stands at the final place without our mark is not touched.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.errors import ActNow, Foreign
+from twinhive.domain.files import join, parent
+from twinhive.domain.marks import DIRECTORY_MARK
+from twinhive.domain.placement import TablePlacement
+from twinhive.dump.shards import TableRecord
+from twinhive.ports import FileWriter, Lease
+
+_THREADS = 16
+
+
+def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool:
+    """True when the final directory is there and built by this dump's load; Foreign when by others."""
+    if files.status(placement.directory) is None:
+        return False
+    found = files.attribute(placement.directory, DIRECTORY_MARK)
+    if found == mark:
+        return True
+    raise Foreign(
+        f"the directory of table {placement.replica.name} exists already",
+        found=f"{placement.directory}, {DIRECTORY_MARK} = {found or '(not set)'}",
+        expected=f"no such directory, or the mark {mark}",
+        next_step=f"look what it is and move it away (hdfs dfs -mv '{placement.directory}' ...), "
+        "then clear the task load",
+    )
+
+
+def build(
+    files: FileWriter, record: TableRecord, placement: TablePlacement, items: Iterable[CopyItem], staging: str
+) -> None:
+    """Rename one record's staged files into the directory that is being built."""
+    moves = {}
+    directories = {placement.building}
+    partitions = {
+        partition.name(record.table.partition_keys): placement.relative(partition) for partition in record.partitions
+    }
+    directories |= {join(placement.building, relative) for relative in partitions.values()}
+    for item in items:
+        below = partitions[item.partition] if item.partition is not None else ""
+        target = join(placement.building, below, item.relative)
+        moves[target] = item
+        directories.add(parent(target))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(files.make_directories, sorted(directories)))
+        list(pool.map(lambda move: _move(files, move[1], move[0], staging), moves.items()))
+
+
+def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
+    staged = item.staged_path(staging)
+    if files.rename(staged, target):
+        return
+    present = files.status(target)
+    if present is None or present.length != item.length:
+        raise ActNow(
+            f"a staged file of table {item.table} is lost: {staged}",
+            found=f"{target}: {'nothing' if present is None else f'{present.length} bytes'}",
+            expected=f"{item.length} bytes, the copy of {item.source_path}",
+            next_step="clear the copy tasks of this table with all tasks after them",
+        )
+
+
+def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Lease) -> None:
+    """Mark a built directory and rename it to its final place."""
+    files.set_attribute(placement.building, DIRECTORY_MARK, mark)
+    files.make_directories(parent(placement.directory))
+    lease.confirm()
+    if not files.rename(placement.building, placement.directory):
+        is_in_place(files, placement, mark)

@@ -1,0 +1,88 @@
+"""Create tables, partitions and views on the replica, and read back what became of them.
+
+No call is repeated blindly: what exists is read first and compared by its stamp.
+"""
+
+from collections.abc import Sequence
+
+from twinhive.domain.errors import ActNow, Foreign, Missing
+from twinhive.domain.marks import STAMP, Stamp
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+from twinhive.domain.placement import TablePlacement
+from twinhive.ports import Lease, MetastoreWriter
+
+
+def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> None:
+    """Create a table or view unless it is there with the same stamp; check type and location."""
+    if _present(replica, table) is None:
+        lease.confirm()
+        replica.create_table(table)
+    made = _present(replica, table)
+    if made is None:
+        raise Missing(f"table {table.name} vanished right after it was created", next_step="clear the task load")
+    if (made.table_type, made.location) != (table.table_type, table.location):
+        lease.confirm()
+        replica.drop_table(table.name, delete_data=False)
+        raise _changed(table, made)
+
+
+def _present(replica: MetastoreWriter, table: Table) -> Table | None:
+    found = replica.table(table.name)
+    if found is not None and found.parameters.get(STAMP) != table.parameters[STAMP]:
+        raise Foreign(
+            f"table {table.name} exists on the replica and is not of this dump",
+            found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
+            expected=f"no such table, or {STAMP} = {table.parameters[STAMP]}",
+            next_step="move the table away or drop it, then clear the task load",
+        )
+    return found
+
+
+def _changed(table: Table, made: Table) -> ActNow:
+    return ActNow(
+        f"the replica's metastore turned table {table.name} into something else; it was removed again",
+        found=f"{made.table_type} at {made.location}",
+        expected=f"{table.table_type} at {table.location}",
+        next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
+        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), "
+        "then clear the task load",
+    )
+
+
+def register_partitions(
+    replica: MetastoreWriter,
+    placement: TablePlacement,
+    partitions: Sequence[Partition],
+    stamp: Stamp,
+    per_call: int,
+    lease: Lease,
+) -> int:
+    """Add the partitions that are not there yet, in batches of one call each; return their number."""
+    table = placement.replica
+    present = set(replica.partition_names(table.name))
+    wanted = {partition.name(table.partition_keys): partition for partition in partitions}
+    absent = [placement.partition(partition, stamp) for name, partition in wanted.items() if name not in present]
+    for start in range(0, len(absent), per_call):
+        lease.confirm()
+        replica.add_partitions(absent[start : start + per_call])
+    _check_locations(replica, table.name, {p.name(table.partition_keys): p for p in absent}, per_call)
+    return len(absent)
+
+
+def _check_locations(
+    replica: MetastoreWriter, table: TableName, expected: dict[str, Partition], per_call: int
+) -> None:
+    names = sorted(expected)
+    for start in range(0, len(names), per_call):
+        some = names[start : start + per_call]
+        found = {partition.values: partition.location for partition in replica.partitions(table, some)}
+        for name in some:
+            wanted = expected[name]
+            if found.get(wanted.values) != wanted.location:
+                raise ActNow(
+                    f"partition {name} of {table} is not where it was put on the replica",
+                    found=found.get(wanted.values, "no such partition"),
+                    expected=wanted.location,
+                    next_step="look for another writer of the replica's database, then clear the task load",
+                )

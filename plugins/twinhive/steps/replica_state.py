@@ -1,0 +1,37 @@
+"""Read what the replica says of itself, and refuse a database that is not this policy's."""
+
+from twinhive.domain.errors import Foreign
+from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.policy import Policy
+from twinhive.ports import MetastoreReader
+
+
+def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:
+    """Return the state of the policy's replica. Raises Foreign for somebody else's database."""
+    database = replica.database(policy.replica.database)
+    state = ReplicaState.read(database.parameters if database else None)
+    if state.phase is not Phase.ABSENT:
+        _refuse_foreign(state, policy, source_log)
+    return state
+
+
+def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> None:
+    if state.policy == policy.name and state.log_id == source_log:
+        return
+    owner = f"the mark of policy {state.policy}" if state.policy else "no mark of any policy"
+    if state.policy == policy.name:
+        owner = f"the mark of this policy, but of source log {state.log_id}"
+    raise Foreign(
+        f"database {policy.replica.database} on {policy.replica.cluster} does not belong to policy {policy.name}",
+        found=owner,
+        expected=f"no such database, or the mark {policy.name} of source log {source_log}",
+        next_step="name another replica database in the policy file, or drop that one "
+        f"(DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then clear the task",
+    )
+
+
+def already_published(state: ReplicaState) -> str | None:
+    """Return a sentence when a bootstrap has nothing left to do, else None."""
+    if state.phase is not Phase.FOLLOWING:
+        return None
+    return f"already applied: the replica is published at event {state.last_event_id} (dump {state.dump})"
