@@ -1,0 +1,1 @@
+"""Show the main job end to end on a real database."""

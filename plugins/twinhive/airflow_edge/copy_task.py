@@ -1,0 +1,57 @@
+"""Submit the copy of one batch as a Spark job."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+from twinhive import __version__
+from twinhive.adapters.spark_package import build_package
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.spark_failure import explain_spark_failure
+from twinhive.airflow_edge.step_task import StageOf
+from twinhive.steps.copy_batch import CopyBatch, CopyJob
+from twinhive.wiring import Wiring
+
+
+class CopyOperator(SparkSubmitOperator):
+    """Copy one batch with Spark.
+
+    Always `durable=False`: Airflow's store of job ids survives a clear, and a cleared task would
+    then report the old job's success without copying anything.
+    """
+
+    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "batch")
+    ui_color = "#fde8d8"
+
+    def __init__(self, *, stage: StageOf, application: str, batch: Any = None, **kwargs: Any) -> None:
+        super().__init__(application=application, durable=False, **kwargs)
+        self.stage = stage
+        self.batch = batch
+
+    def execute(self, context: Any) -> None:
+        """Submit the job, unless there is nothing to copy."""
+        with as_airflow_failures():
+            wiring = self.stage.wiring()
+            step = self.stage.step(wiring, self.batch, context, self.log.info)
+            assert isinstance(step, CopyBatch)
+            job = step.job(wiring.write_ports())
+            if job is None:
+                return
+            # An unknown id would be submitted to YARN without a word.
+            resolve_from_airflow(wiring.replica.job_tracker.connection)
+        with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
+            self._prepare(job, wiring, Path(directory))
+            try:
+                super().execute(context)
+            except Exception as error:
+                with as_airflow_failures():
+                    raise explain_spark_failure(error, job.label) from None
+'''
+'''

@@ -1,0 +1,186 @@
+"""Build adapters from settings: the only place that does."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
+
+from twinhive.adapters.hadoop_fs import HadoopFiles
+from twinhive.adapters.hdfs_lease import HdfsLease
+from twinhive.adapters.hive_metastore import MetastoreMarker, ThriftMetastore
+from twinhive.connections import Connection
+from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.files import authority
+from twinhive.domain.policy import DatabaseAddress, Options, Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.settings import (
+    ClusterSettings,
+    Configuration,
+    FileSystemSettings,
+    MetastoreSettings,
+    PolicySettings,
+    Resolve,
+)
+
+_METASTORE_PORT = 9083
+
+
+@dataclass(frozen=True)
+class FileSystemEndpoint:
+    """A file system: scheme and authority, Hadoop properties, and the user we are there."""
+
+    root: str
+    properties: Mapping[str, str]
+    user: str | None
+
+
+@dataclass(frozen=True)
+class MetastoreEndpoint:
+    """A metastore: its addresses, seconds to wait for one call, and the user we are there."""
+
+    addresses: tuple[tuple[str, int], ...]
+    timeout_seconds: int
+    user: str | None
+
+
+def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> MetastoreEndpoint:
+    """Resolve a metastore; a connection may name several hosts, separated by commas."""
+    if settings.connection:
+        connection = resolve(settings.connection)
+        port = connection.port or _METASTORE_PORT
+        addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
+        user = settings.user or connection.login or connection.extra.get("user")
+        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user)
+    addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
+    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user)
+
+
+def _address(text: str, port: int) -> tuple[str, int]:
+    host, colon, own_port = text.partition(":")
+    return host, int(own_port) if colon else port
+
+
+def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> FileSystemEndpoint:
+    """Resolve a file system; a connection's extra holds `uri`, `user` and `hadoop` (properties)."""
+    if not settings.connection:
+        return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
+    connection = resolve(settings.connection)
+    root = connection.extra.get("uri") or _hdfs_uri(connection)
+    properties = {**connection.extra.get("hadoop", {}), **settings.hadoop}
+    user = settings.user or connection.extra.get("user") or connection.login
+    return FileSystemEndpoint(root.rstrip("/"), properties, user)
+
+
+def _hdfs_uri(connection: Connection) -> str:
+    return f"hdfs://{connection.host}:{connection.port}" if connection.port else f"hdfs://{connection.host}"
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Adapters of one policy; every adapter is built once, when it is first asked for."""
+
+    configuration: Configuration
+    settings: PolicySettings
+    resolve: Resolve
+
+    @classmethod
+    def of(cls, configuration: Configuration, policy: str, resolve: Resolve) -> "Wiring":
+        """Look a policy up. Raises InvalidSettings with all that is wrong with its file."""
+        return cls(configuration, configuration.policy(policy).usable(), resolve)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy with full URIs."""
+        settings = self.settings
+        return Policy(
+            name=settings.policy,
+            source=DatabaseAddress(settings.source.cluster, settings.source.database),
+            replica=DatabaseAddress(settings.replica.cluster, settings.replica.database),
+            include=settings.tables.include,
+            exclude=settings.tables.exclude,
+            dump_root=_qualified(settings.dump_root, self.source_endpoint),
+            staging_root=_qualified(settings.staging_root, self.replica_endpoint),
+            external_base_directory=settings.external_base_directory,
+            options=Options(**settings.options.model_dump()),
+            fingerprint=settings.fingerprint,
+        )
+
+    @property
+    def source(self) -> ClusterSettings:
+        """The source cluster's settings."""
+        return self.configuration.clusters[self.settings.source.cluster]
+
+    @property
+    def replica(self) -> ClusterSettings:
+        """The replica cluster's settings."""
+        return self.configuration.clusters[self.settings.replica.cluster]
+
+    @cached_property
+    def source_endpoint(self) -> FileSystemEndpoint:
+        """The source's file system."""
+        return file_system_endpoint(self.source.file_system, self.resolve)
+
+    @cached_property
+    def replica_endpoint(self) -> FileSystemEndpoint:
+        """The replica's file system."""
+        return file_system_endpoint(self.replica.file_system, self.resolve)
+
+    @property
+    def dump_endpoint(self) -> FileSystemEndpoint:
+        """The file system of the dumps: the source's or the replica's, whichever `dump_root` names."""
+        for endpoint in (self.source_endpoint, self.replica_endpoint):
+            if authority(self.policy.dump_root) == endpoint.root:
+                return endpoint
+        raise InvalidSettings(
+            f"dump_root of policy {self.policy.name} is on a file system of neither cluster",
+            found=self.policy.dump_root,
+            expected=f"a directory on {self.source_endpoint.root} or {self.replica_endpoint.root}",
+            next_step="correct dump_root in the policy file, then clear this task",
+        )
+
+    def read_ports(self) -> ReadPorts:
+        """Return what planning steps use. The same adapters as `write_ports`, seen as readers."""
+        return self.write_ports()
+
+    def write_ports(self) -> WritePorts:
+        """Return what changing steps use."""
+        source = metastore(metastore_endpoint(self.source.metastore, self.resolve))
+        replica_endpoint = metastore_endpoint(self.replica.metastore, self.resolve)
+        replica_files = files(self.replica_endpoint)
+        return WritePorts(
+            source=source,
+            replica=metastore(replica_endpoint),
+            source_files=files(self.source_endpoint),
+            replica_files=replica_files,
+            dump_files=files(self.dump_endpoint),
+            lease=HdfsLease(replica_files, settle_seconds=replica_endpoint.timeout_seconds),
+            source_marker=MetastoreMarker(source),
+        )
+
+    def copy_endpoints(self) -> dict[str, object]:
+        """Return the file systems of a copy job as plain values, for its settings file."""
+        return {
+            "source": asdict(self.source_endpoint),
+            "target": asdict(self.replica_endpoint),
+            "dump": asdict(self.dump_endpoint),
+        }
+
+
+def _qualified(path: str, endpoint: FileSystemEndpoint) -> str:
+    return path if "://" in path else endpoint.root + path
+
+
+_files: dict[str, HadoopFiles] = {}
+
+
+def files(endpoint: FileSystemEndpoint) -> HadoopFiles:
+    """Return the client of a file system, one for each endpoint in a process."""
+    key = repr((endpoint.root, sorted(endpoint.properties.items()), endpoint.user))
+    if key not in _files:
+        _files[key] = HadoopFiles(endpoint.root, dict(endpoint.properties), endpoint.user)
+    return _files[key]
+
+
+@cache
+def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
+    """Return the client of a metastore, one for each endpoint in a process."""
+    return ThriftMetastore(endpoint.addresses, timeout_seconds=endpoint.timeout_seconds, user=endpoint.user)

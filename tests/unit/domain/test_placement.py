@@ -1,0 +1,36 @@
+from tests.builders import a_partition, a_policy, a_table
+from twinhive.domain.marks import Stamp
+from twinhive.domain.placement import TablePlacement, place_view
+
+STAMP = Stamp("log", 7)
+ROOT = "hdfs://west/warehouse/managed/sales.db"
+
+
+def plan(table):
+    return TablePlacement.plan(table, a_policy(), ROOT, "hdfs://west/staging/tables/d", STAMP)
+
+
+def test_a_managed_table_lies_below_the_managed_directory_of_its_database() -> None:
+    placement = plan(a_table("sales.orders", location="hdfs://east/elsewhere/x"))
+    assert placement.directory == f"{ROOT}/orders"
+    assert placement.building == "hdfs://west/staging/tables/d/orders"
+    assert placement.replica.location == placement.directory
+    assert placement.replica.parameters["twinhive.stamp"] == "log:7"
+
+
+def test_a_partition_below_its_table_keeps_its_path() -> None:
+    table = a_table(partition_keys=("m",))
+    partition = a_partition(table, "1", location=f"{table.location}/odd place/M=1")
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders/odd place/M=1"
+
+
+def test_a_partition_elsewhere_moves_to_its_default_place() -> None:
+    table = a_table(partition_keys=("m",))
+    partition = a_partition(table, "a b", location="hdfs://east/elsewhere/x")
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders/m=a b"
+
+
+def test_a_view_has_no_place() -> None:
+    view = place_view(a_table("sales.v", table_type="VIRTUAL_VIEW"), a_policy(), STAMP)
+    assert view.location is None
+    assert view.parameters["twinhive.stamp"] == "log:7"

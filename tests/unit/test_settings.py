@@ -1,0 +1,90 @@
+from pathlib import Path
+
+import pytest
+
+from twinhive.domain.errors import InvalidSettings
+from twinhive.settings import Configuration, load_configuration
+
+CLUSTERS = """
+clusters:
+  east: &cluster
+    metastore: {connection: east_metastore}
+    file_system: {connection: east_hdfs}
+    job_tracker: {connection: east_spark}
+  west: *cluster
+"""
+SALES = "policy: sales\nsource: {cluster: east, database: Sales}\nreplica: {cluster: west, database: sales}\n"
+
+
+def load(directory: Path, clusters: str = CLUSTERS, **policies: str) -> Configuration:
+    (directory / "policies").mkdir()
+    (directory / "clusters.yaml").write_text(clusters)
+    for name, text in policies.items():
+        (directory / "policies" / f"{name}.yaml").write_text(text)
+    return load_configuration(directory)
+
+
+def test_a_good_policy_is_usable_and_has_names_in_lower_case(tmp_path: Path) -> None:
+    settings = load(tmp_path, sales=SALES).policy("sales").usable()
+    assert settings.source.database == "sales"
+    assert settings.tables.include == (".*",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SALES.replace("east", "esat"), "source.cluster: found 'esat', expected one of east, west"),
+        (SALES + "tabels: {}\n", "tabels: unknown key, expected one of"),
+        (SALES + "tables: {inclde: ['a']}\n", "tables.inclde: unknown key, expected one of exclude, include"),
+        (SALES + "tables: {include: ['a(']}\n", "tables.include.0: found 'a('; Value error, not a regular expression"),
+        (SALES + "tables: {include: []}\n", "tables.include: found []"),
+        (SALES + "options: {copy_threads: 0}\n", "options.copy_threads: found 0"),
+        (SALES + "options: {copy_treads: 1}\n", "options.copy_treads: unknown key, expected one of batch_bytes"),
+        (SALES + "staging_root: staging\n", "staging_root: found 'staging'"),
+        (SALES.replace("source: {cluster: east, database: Sales}\n", ""), "source: missing"),
+        (SALES.replace("cluster: west", "cluster: east"), "replica: found the source itself (east/sales)"),
+        ("a: [", "not readable YAML"),
+        ("just text", "(whole file)"),
+    ],
+)
+def test_what_is_wrong_names_file_key_and_value(tmp_path: Path, text: str, said: str) -> None:
+    entry = next(iter(load(tmp_path, sales=text).policies.values()))
+    assert entry.name == "sales"
+    assert said in (entry.error or "")
+    assert "sales.yaml cannot be used" in (entry.error or "")
+    with pytest.raises(InvalidSettings, match=r"sales\.yaml"):
+        entry.usable()
+
+
+def test_a_broken_clusters_file_turns_every_policy_red(tmp_path: Path) -> None:
+    entry = load(tmp_path, clusters="clusters: {east: {metastor: 1}}", sales=SALES).policy("sales")
+    assert "clusters.east.metastor: unknown key, expected one of" in (entry.error or "")
+
+
+def test_two_policies_of_one_name_are_both_red(tmp_path: Path) -> None:
+    configuration = load(tmp_path, a=SALES, b=SALES.replace("west, database: sales", "west, database: other"))
+    assert "several policies have the same name sales: a.yaml, b.yaml" in (configuration.policy("sales").error or "")
+
+
+def test_two_policies_into_one_database_are_both_red(tmp_path: Path) -> None:
+    configuration = load(tmp_path, a=SALES, b=SALES.replace("policy: sales", "policy: copy"))
+    for name in ("sales", "copy"):
+        assert "the same replica database west/sales: a.yaml, b.yaml" in (configuration.policy(name).error or "")
+
+
+def test_a_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    configuration = load(tmp_path, good=SALES, bad="policy: [")
+    assert configuration.policy("sales").usable()
+    assert configuration.policy("bad").error
+
+
+def test_an_unknown_policy_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="one of sales"):
+        load(tmp_path, sales=SALES).policy("slaes")
+
+
+def test_tuning_does_not_change_the_fingerprint_but_scope_does(tmp_path: Path) -> None:
+    one = load(tmp_path, sales=SALES).policy("sales").usable()
+    tuned = type(one).model_validate({**one.model_dump(), "options": {"copy_threads": 3}})
+    narrowed = type(one).model_validate({**one.model_dump(), "tables": {"include": ["a"]}})
+    assert one.fingerprint == tuned.fingerprint != narrowed.fingerprint
