@@ -6,7 +6,8 @@ from functools import cache, cached_property
 
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.adapters.hive_metastore import MetastoreMarker, ThriftMetastore
+from twinhive.adapters.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.connections import Connection
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.files import authority
@@ -145,14 +146,13 @@ class Wiring:
         """Return what changing steps use."""
         source = metastore(metastore_endpoint(self.source.metastore, self.resolve))
         replica_endpoint = metastore_endpoint(self.replica.metastore, self.resolve)
-        replica_files = files(self.replica_endpoint)
         return WritePorts(
             source=source,
             replica=metastore(replica_endpoint),
             source_files=files(self.source_endpoint),
-            replica_files=replica_files,
+            replica_files=files(self.replica_endpoint),
             dump_files=files(self.dump_endpoint),
-            lease=HdfsLease(replica_files, settle_seconds=replica_endpoint.timeout_seconds),
+            lease=HdfsLease(**asdict(self.replica_endpoint), settle_seconds=replica_endpoint.timeout_seconds),
             source_marker=MetastoreMarker(source),
         )
 

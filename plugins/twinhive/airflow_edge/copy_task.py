@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from twinhive import __version__
-from twinhive.adapters.spark_package import build_package
+from twinhive.adapters.spark_package import native_package, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.airflow_edge.spark_failure import explain_spark_failure
+from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
 from twinhive.airflow_edge.step_task import StageOf
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
@@ -47,11 +46,37 @@ class CopyOperator(SparkSubmitOperator):
             # An unknown id would be submitted to YARN without a word.
             resolve_from_airflow(wiring.replica.job_tracker.connection)
         with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
-            self._prepare(job, wiring, Path(directory))
+            self._prepare(job, wiring, context, Path(directory))
             try:
                 super().execute(context)
             except Exception as error:
                 with as_airflow_failures():
                     raise explain_spark_failure(error, job.label) from None
-'''
-'''
+
+    def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path) -> None:
+        """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
+        settings = directory / "settings.json"
+        settings.write_text(json.dumps(self._settings(job, wiring, context)), encoding="utf-8")
+        cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
+        self.name = f"twinhive {wiring.policy.name} {job.label}"
+        self.py_files = str(python_package(cache))
+        self._archives = f"{native_package(cache)}#native"
+        self.application_args = [
+            *("--listing", job.listing),
+            *("--staging", job.staging),
+            *("--result", job.result),
+            *("--settings", str(settings)),
+        ]
+        self.env_vars = spark_environment()
+        self._spark_binary = self.env_vars["SPARK_HOME"] + "/bin/spark-submit"
+
+    def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> dict[str, Any]:
+        return {
+            **wiring.copy_endpoints(),
+            "dump_name": self.batch["dump"],
+            "batch": self.batch["name"],
+            "version": __version__,
+            "label": job.label,
+            "threads": context["params"]["copy_threads"],
+            "tasks": wiring.policy.options.spark_tasks,
+        }

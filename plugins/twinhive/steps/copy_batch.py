@@ -1,21 +1,22 @@
 """Copy the files of one batch into staging: as a Spark job, or here in this process."""
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from twinhive import __version__
-from twinhive.copying.engine import CopyOutcome, copy_items
+from twinhive.copying.engine import CopyFailure, copy_items
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.errors import ActNow, Missing, TryAgain
+from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
 from twinhive.dump.layout import result_path
-from twinhive.dump.shards import decode_lines
+from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import current_dump, read_json, write_json
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.list_files import check_dump
 from twinhive.steps.replica_state import already_published, read_state
 
+_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class CopyJob:
@@ -36,7 +37,6 @@ class Copied:
     copied_files: int = 0
     copied_bytes: int = 0
     skipped_files: int = 0
-    already: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,40 @@ class CopyBatch:
         )
 
     def run(self, ports: WritePorts) -> Copied:
-        """Copy in this process, without Spark."""
+        """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures."""
         job = self.job(ports)
         if job is None:
             return Copied()
         started = time.monotonic()
-        items = [CopyItem.from_record(line) for line in decode_lines(ports.dump_files.read(job.listing))]
         outcome = copy_items(
-            items,
+            map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing))),
             ports.source_files,
             ports.replica_files,
             job.staging,
             self.work.policy.options.copy_threads,
-            lambda done: self.work.report(str(done)),
+            self.work.report,
         )
-        write_json(ports.replica_files, job.result, {**asdict(outcome), "label": job.label})
-        return Copied()
+        seconds = time.monotonic() - started
+        record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
+        write_json(ports.replica_files, job.result, record)
+        if outcome.failures:
+            raise failed_copy(job.label, outcome.failures)
+        self.work.report(
+            f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
+        )
+        return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
+
+
+def failed_copy(label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
+    """Make one error of the failures of a batch; a person's turn comes before a repetition's."""
+    retry = all(failure.kind.may_retry for failure in failures)
+    examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in failures[:_EXAMPLES])
+    family = TryAgain if retry else ActNow
+    return family(
+        f"{label}: {len(failures)} files were not copied",
+        found=examples,
+        next_step="the task retries by itself"
+        if retry
+        else "if the source changed, clear the task list_objects with all tasks after it; "
+        "otherwise mend what is said above and clear this task",
+    )

@@ -1,0 +1,195 @@
+"""Read a Hive metastore (4.1 or later) through its Thrift API."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from hive_metastore import ttypes
+
+from twinhive.adapters import thrift_objects as objects
+from twinhive.adapters.thrift_connection import Request
+from twinhive.adapters.thrift_failover import Connections
+from twinhive.adapters.thrift_json import tree_of
+from twinhive.domain.errors import Missing, Refused
+from twinhive.domain.events import EventRow
+from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name
+from twinhive.domain.objects import Database, Partition, Table
+
+DEFAULT_TIMEOUT_SECONDS = 300.0
+TABLES_PER_CALL = 200
+PARTITIONS_PER_CALL = 1_000
+_ALL = -1
+_MOST_EVENTS = 2**31 - 1
+AS_STORED = ["MANAGERAWMETADATA"]
+"""The capability that keeps the server from translating tables to what a client can handle."""
+
+_NOTIFICATION_RIGHTS = (
+    "let the user read notifications: hadoop.proxyuser.<user>.hosts and .groups in the metastore's core-site.xml, "
+    "or metastore.metastore.event.db.notification.api.auth=false"
+)
+
+
+class ThriftMetastoreReader:
+    """Read one metastore behind one or several addresses. Threads may share an instance."""
+
+    def __init__(
+        self,
+        addresses: Sequence[tuple[str, int]],
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        user: str | None = None,
+    ) -> None:
+        self.connections = Connections(addresses, timeout_seconds, user)
+
+    def close(self) -> None:
+        """Close the connections of all threads; the next call opens a new one."""
+        self.connections.close()
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the `host:port` of every configured address."""
+        return tuple(map(str, self.connections.addresses))
+
+    def configuration(self, address: str, key: str) -> str:
+        """Return one configuration value of one address, '' where it is not set."""
+        chosen = next((known for known in self.connections.addresses if str(known) == address), None)
+        if chosen is None:
+            raise ValueError(f"{address} is none of this metastore's addresses: {', '.join(self.addresses())}")
+        request = Request(f"reading configuration key {key}", lambda client: client.get_config_value(key, ""))
+        value: str = self.connections.ask(chosen, request)
+        return value
+
+    def log_id(self) -> str:
+        """Return the identity of the metastore's database, and so of its notification log."""
+        log_id: str = self._read("reading the metastore's id", lambda client: client.get_metastore_db_uuid())
+        return log_id
+
+    def current_event_id(self) -> int:
+        """Return the id of the newest event, 0 for a log that never held one."""
+        answer = self._read(
+            "reading the current event id",
+            lambda client: client.get_current_notificationEventId(),
+            _NOTIFICATION_RIGHTS,
+        )
+        return int(answer.eventId)
+
+    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
+        """Return at most `limit` rows with an id above `event_id`, ascending, unfiltered."""
+        if limit <= 0:
+            return []
+        request = ttypes.NotificationEventRequest(lastEvent=event_id, maxEvents=min(limit, _MOST_EVENTS))
+        answer = self._read(
+            f"reading events after {event_id}",
+            lambda client: client.get_next_notification(request),
+            _NOTIFICATION_RIGHTS,
+        )
+        return [_event_row(event) for event in answer.events or ()]
+
+    def database(self, name: str) -> Database | None:
+        """Return a database, or None when there is none of this name."""
+        try:
+            return objects.read_database(tree_of(self._database(name)))
+        except Missing:
+            return None
+
+    def table_names(self, database: str) -> list[str]:
+        """Return the names of all tables and views, sorted."""
+        return sorted(self._read(f"listing tables of {database}", lambda client: client.get_all_tables(database)))
+
+    def tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        """Return the named tables that exist, sorted by name."""
+        found = [table for page in _pages(names, TABLES_PER_CALL) for table in self._tables(database, page)]
+        return sorted(found, key=lambda table: table.name)
+
+    def table(self, name: TableName) -> Table | None:
+        """Return one table or view, or None."""
+        request = ttypes.GetTableRequest(
+            dbName=name.database, tblName=name.table, capabilities=_capabilities(), processorCapabilities=AS_STORED
+        )
+        try:
+            answer = self._read(f"reading table {name}", lambda client: client.get_table_req(request))
+        except Missing:
+            return None
+        return objects.read_table(tree_of(answer.table))
+
+    def partition_names(self, table: TableName) -> list[str]:
+        """Return the names of all partitions, sorted. Raises Missing without such a table."""
+        names = self._read(
+            f"listing partitions of {table}",
+            lambda client: client.get_partition_names(table.database, table.table, _ALL),
+        )
+        # The server has no partitions to tell of a table that does not exist.
+        if not names and self.table(table) is None:
+            raise Missing(f"listing partitions of {table}: there is no such table")
+        return sorted(names)
+
+    def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
+        """Return the named partitions that exist, in the order of their names."""
+        name_of = {_values(name): name for name in names}
+        pages = _pages(list(name_of.values()), PARTITIONS_PER_CALL)
+        found = [partition for page in pages for partition in self._partitions(table, page)]
+        return sorted(found, key=lambda partition: name_of[_as_named(partition.values)])
+
+    def _database(self, name: str) -> Any:
+        return self._read(f"reading database {name}", lambda client: client.get_database(name))
+
+    def _tables(self, database: str, names: list[str]) -> list[Table]:
+        request = ttypes.GetTablesRequest(
+            dbName=database, tblNames=names, capabilities=_capabilities(), processorCapabilities=AS_STORED
+        )
+        try:
+            answer = self._read(
+                f"reading {len(names)} tables of {database}",
+                lambda client: client.get_table_objects_by_name_req(request),
+            )
+        except Missing:
+            return []
+        return [objects.read_table(tree_of(table)) for table in answer.tables or ()]
+
+    def _partitions(self, table: TableName, names: list[str]) -> list[Partition]:
+        request = ttypes.GetPartitionsByNamesRequest(
+            db_name=table.database, tbl_name=table.table, names=names, processorCapabilities=AS_STORED
+        )
+        try:
+            answer = self._read(
+                f"reading {len(names)} partitions of {table}",
+                lambda client: client.get_partitions_by_names_req(request),
+            )
+        except Refused:
+            # Without the table, the server answers with an error that the bindings do not know.
+            if self.table(table) is None:
+                return []
+            raise
+        return [objects.read_partition(tree_of(partition)) for partition in answer.partitions or ()]
+
+    def _read(self, doing: str, call: Callable[[Any], Any], next_step: str | None = None) -> Any:
+        return self.connections.read(Request(doing, call, next_step))
+
+
+def _capabilities() -> Any:
+    """Claim what the server wants to hear before it returns insert-only tables."""
+    return ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES])
+
+
+def _pages(names: Sequence[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(names), size):
+        yield list(names[start : start + size])
+
+
+def _values(partition_name: str) -> tuple[str, ...]:
+    return tuple(unescape_path_name(part.partition("=")[2]) for part in partition_name.split("/"))
+
+
+def _as_named(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values that the partition's name tells; an empty one hides behind the default name."""
+    return tuple(value or DEFAULT_PARTITION for value in values)
+
+
+def _event_row(event: Any) -> EventRow:
+    return EventRow(
+        event_id=event.eventId,
+        time=event.eventTime,
+        event_type=event.eventType,
+        catalog=event.catName or None,
+        database=event.dbName or None,
+        table=event.tableName or None,
+        message=event.message or "",
+        message_format=event.messageFormat or "",
+    )

@@ -1,0 +1,89 @@
+"""Pack what a Spark job needs on executors that have nothing but Python, Java and Spark.
+
+Both files are named by their content, so that a cache directory may be shared, also between
+versions, and Spark's own caches of them never go stale.
+"""
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import twinhive
+from twinhive.domain.errors import ActNow
+
+_PURE = ("*.py", "domain/*.py", "copying/*.py", "adapters/__init__.py", "adapters/jvm.py", "adapters/hadoop_*.py")
+_LEFT_OUT = ("cli.py", "settings.py", "wiring.py")
+# What jpype consists of and what it imports; not all versions need or have all.
+_NATIVE_MODULES = ("jpype", "_jpype", "packaging")
+_NATIVE_JAR = "org.jpype.jar"
+# A zip without times: the same content gives the same bytes.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def python_package(cache: Path) -> Path:
+    """Return a zip of our own modules, for `--py-files`; it is built on first use."""
+    top = Path(twinhive.__file__).parent
+    files = {path for pattern in _PURE for path in top.glob(pattern) if path.name not in _LEFT_OUT}
+    return _archive(cache, "twinhive", {f"twinhive/{path.relative_to(top)}": path for path in files})
+
+
+def native_package(cache: Path) -> Path:
+    """Return a zip of jpype, for `--archives <zip>#native`; its parts load from a directory only."""
+    if importlib.util.find_spec("_jpype") is None:
+        raise ActNow(
+            "the Python package jpype is not installed here, so it cannot be shipped to executors",
+            next_step="pip install -r requirements.txt",
+        )
+    return _archive(cache, "native", dict(_native_files()))
+
+
+def _native_files() -> Iterator[tuple[str, Path]]:
+    for name in _NATIVE_MODULES:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            continue
+        origin = Path(spec.origin)
+        if spec.submodule_search_locations:
+            yield from _tree(origin.parent)
+        else:
+            yield origin.name, origin
+            if (origin.parent / _NATIVE_JAR).exists():
+                yield _NATIVE_JAR, origin.parent / _NATIVE_JAR
+
+
+def _tree(package: Path) -> Iterator[tuple[str, Path]]:
+    for path in package.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            yield str(path.relative_to(package.parent)), path
+
+
+def _archive(cache: Path, name: str, files: dict[str, Path]) -> Path:
+    contents = {member: files[member].read_bytes() for member in sorted(files)}
+    digest = hashlib.sha256()
+    for member, content in contents.items():
+        digest.update(f"{member} {len(content)}\n".encode() + content)
+    archive = cache / f"{name}-{digest.hexdigest()[:16]}.zip"
+    if not archive.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        _write(archive, contents)
+    return archive
+
+
+def _write(archive: Path, contents: dict[str, bytes]) -> None:
+    """Write beside the final name and rename: another process may be doing the same."""
+    handle, unfinished = tempfile.mkstemp(prefix=f".{archive.name}-", dir=archive.parent)
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for member, content in contents.items():
+                information = zipfile.ZipInfo(member, _NO_TIME)
+                information.external_attr = 0o644 << 16
+                zipped.writestr(information, content, zipfile.ZIP_DEFLATED)
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(archive)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,105 @@
+"""Keep one connection per thread to one of several metastore addresses.
+
+Reads are repeated on every address. A write is sent once: when its answer is lost, nobody but
+the metastore knows whether it happened, and only the caller can find out by reading.
+"""
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from twinhive.adapters.thrift_connection import TRANSPORT_ERRORS, Address, Connection, Request
+from twinhive.domain.errors import Unreachable
+
+Result = TypeVar("Result")
+
+WAITS_BEFORE_ROUNDS = (0.0, 0.2, 1.0)
+"""Seconds before each round over all addresses; the first round begins at once."""
+
+
+class Connections:
+    """Hand every thread its own connection to the metastore, at whichever address answers."""
+
+    def __init__(self, addresses: Sequence[tuple[str, int]], timeout_seconds: float, user: str | None = None) -> None:
+        if not addresses:
+            raise ValueError("a metastore needs at least one address")
+        self.addresses = tuple(Address(host, port) for host, port in addresses)
+        self._timeout_seconds = timeout_seconds
+        self._user = user
+        self._answered_last = self.addresses[0]
+        self._thread = threading.local()
+        self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
+
+    def read(self, request: Request) -> Any:
+        """Send a request that changes nothing, to each address in turn until one answers."""
+        return self._at_any_address(request.doing, lambda address: self._connected(address).call(request))
+
+    def write(self, request: Request) -> Any:
+        """Send a request once."""
+        connection = self._at_any_address(request.doing, self._connected)
+        try:
+            return connection.call(request)
+        except TRANSPORT_ERRORS as error:
+            raise Unreachable(
+                f"{request.doing}: the metastore at {connection.address} gave no answer; "
+                "the call may or may not have happened",
+                found=_described(error),
+                next_step="try again: what is there is read first",
+            ) from error
+
+    def ask(self, address: Address, request: Request) -> Any:
+        """Send a request to one address, on a connection of its own."""
+        try:
+            connection = Connection(address, self._timeout_seconds, self._user)
+            try:
+                return connection.call(request)
+            finally:
+                connection.close()
+        except TRANSPORT_ERRORS as error:
+            raise self._unreachable(request.doing, (address,), error) from error
+
+    def close(self) -> None:
+        """Close the connections of all threads; the next call opens a new one."""
+        for connection in list(self._open):
+            connection.close()
+
+    def _at_any_address(self, doing: str, attempt: Callable[[Address], Result]) -> Result:
+        give_up_at = time.monotonic() + self._timeout_seconds
+        last_error: Exception | None = None
+        for wait in WAITS_BEFORE_ROUNDS:
+            if last_error and time.monotonic() + wait >= give_up_at:
+                break
+            time.sleep(wait)
+            for address in sorted(self.addresses, key=lambda address: address != self._answered_last):
+                try:
+                    result = attempt(address)
+                except TRANSPORT_ERRORS as error:
+                    last_error = error
+                else:
+                    self._answered_last = address
+                    return result
+        raise self._unreachable(doing, self.addresses, last_error) from last_error
+
+    def _connected(self, address: Address) -> Connection:
+        connection: Connection | None = getattr(self._thread, "connection", None)
+        if connection and connection.address == address and connection.usable():
+            return connection
+        connection = Connection(address, self._timeout_seconds, self._user)
+        self._thread.connection = connection
+        self._open.add(connection)
+        return connection
+
+    def _unreachable(self, doing: str, addresses: Sequence[Address], error: Exception | None) -> Unreachable:
+        return Unreachable(
+            f"{doing}: no metastore answered at {', '.join(map(str, addresses))}",
+            found=_described(error),
+            expected=f"an answer within {self._timeout_seconds:g} s",
+            next_step=f"check that a metastore listens there: nc -vz {addresses[0].host} {addresses[0].port}",
+        )
+
+
+def _described(error: Exception | None) -> str:
+    inner = getattr(error, "inner", None)
+    return f"{error} ({inner})" if inner else str(error)

@@ -1,0 +1,67 @@
+"""Say how far a copy has come, often at first and then ever less often."""
+
+import threading
+import time
+from collections.abc import Callable
+
+_FIRST_SECONDS = 5.0
+_LONGEST_SECONDS = 300.0
+_GROWTH = 1.5
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+class Progress:
+    """Count files and bytes of several threads; say a line when it is time to."""
+
+    def __init__(
+        self, files: int, length: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._files = files
+        self._length = length
+        self._say = say
+        self._clock = clock
+        self._started = clock()
+        self._interval = _FIRST_SECONDS
+        self._next = self._started + self._interval
+        self._done_files = 0
+        self._done_bytes = 0
+        self._lock = threading.Lock()
+
+    def done(self, length: int) -> None:
+        """Count one more file, copied or not."""
+        with self._lock:
+            self._done_files += 1
+            self._done_bytes += length
+            now = self._clock()
+            if now < self._next:
+                return
+            self._interval = min(self._interval * _GROWTH, _LONGEST_SECONDS)
+            self._next = now + self._interval
+            line = self._line(now - self._started)
+        self._say(line)
+
+    def _line(self, seconds: float) -> str:
+        share = self._done_bytes / self._length if self._length else self._done_files / max(1, self._files)
+        left = seconds / share - seconds if share else 0.0
+        return (
+            f"{self._done_files:,} of {self._files:,} files, {readable(self._done_bytes)} of {readable(self._length)} "
+            f"({share:.0%}), {readable(self._done_bytes / max(seconds, 0.001))}/s, about {_duration(left)} left"
+        )
+
+
+def readable(length: float) -> str:
+    """Return a number of bytes as people read it."""
+    value, unit = float(length), _UNITS[0]
+    for unit in _UNITS:
+        if value < 1000 or unit == _UNITS[-1]:
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
