@@ -1,0 +1,142 @@
+"""Be two clusters in memory, with a source database that holds every awkward thing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from tests.builders import a_partition, a_policy, a_table
+from tests.fake_files import InMemoryFiles, InMemoryLease
+from tests.fake_metastore import InMemoryMetastore
+from twinhive.adapters.hive_source_marker import MetastoreMarker
+from twinhive.domain.objects import Database, Table
+from twinhive.domain.policy import Policy
+from twinhive.ports import WritePorts
+
+LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
+SOURCE_ADDRESS = "east-metastore:9083"
+REPLICA_ADDRESS = "west-metastore:9083"
+
+
+class World:
+    """Hold both clusters; `ports()` is what steps are handed."""
+
+    def __init__(self) -> None:
+        self.source_files = InMemoryFiles("hdfs://east")
+        self.replica_files = InMemoryFiles("hdfs://west")
+        self.source = InMemoryMetastore(files=self.source_files, addresses=[SOURCE_ADDRESS])
+        self.replica = InMemoryMetastore(
+            file_system="hdfs://west", log_id="log-west", addresses=[REPLICA_ADDRESS], files=self.replica_files
+        )
+        self.source.configurations[SOURCE_ADDRESS] |= {
+            "metastore.transactional.event.listeners": LISTENER,
+            "metastore.repl.cm.enabled": "true",
+        }
+        self.replica.configurations[REPLICA_ADDRESS]["metastore.warehouse.dir"] = "hdfs://west/warehouse/managed"
+        self.lease = InMemoryLease()
+
+    def ports(self) -> WritePorts:
+        """Return fresh ports over the same clusters."""
+        return WritePorts(
+            source=self.source,
+            replica=self.replica,
+            source_files=self.source_files,
+            replica_files=self.replica_files,
+            dump_files=self.source_files,
+            lease=self.lease,
+            source_marker=MetastoreMarker(self.source),
+        )
+
+    def add_table(self, table: Table, *partitions: tuple[tuple[str, ...], dict[str, bytes]]) -> Table:
+        """Create a source table; each partition comes with its values and its files."""
+        self.source.create_table(table)
+        made = [a_partition(table, *values) for values, _ in partitions]
+        for partition, (_, files) in zip(made, partitions, strict=True):
+            for name, content in files.items():
+                self.source_files.put(f"{partition.location}/{name}", content)
+        self.source.add_partitions(made)
+        return table
+
+
+def a_world() -> World:
+    """Return two clusters whose source holds one database `sales` with awkward contents."""
+    world = World()
+    parameters = {"team": "Zürich", "repl.last.id": "99"}
+    world.source.create_database(
+        Database("sales", None, None, parameters, thrift="{}", comment="all sales", owner="ann")
+    )
+    world.add_table(
+        a_table("sales.orders", partition_keys=("p",)),
+        (("a b",), {"f1": b"one", "sub dir/f2": b"two"}),
+        (("50%=#:ü",), {"000000_0": b"three"}),
+        (("no files",), {}),
+    )
+    plain = world.add_table(a_table("sales.plain", parameters={"comment": "x"}))
+    world.source_files.put(f"{plain.location}/data", b"plain")
+    world.source_files.put(f"{plain.location}/zero", b"")
+    world.source_files.put(f"{plain.location}/_SUCCESS", b"")
+    world.add_table(a_table("sales.empty"))
+    world.add_table(a_table("sales.no_partitions", partition_keys=("p",)))
+    world.add_table(a_table("sales.recent", table_type="VIRTUAL_VIEW", location=None))
+    world.add_table(a_table("sales.outside", table_type="EXTERNAL_TABLE", location="hdfs://east/outside"))
+    return world
+
+
+def tuned(policy: Policy | None = None, **options: Any) -> Policy:
+    """Return a policy with other options; small batches cut every table into several."""
+    policy = policy or a_policy()
+    return replace(policy, options=replace(policy.options, **options))
+
+
+class Killed(BaseException):
+    """Stand for SIGKILL: nothing may catch it, nothing runs after it."""
+
+
+class KillSwitch:
+    """Kill the process at the n-th change, before or after it has taken effect."""
+
+    def __init__(self, at: int, *, after_effect: bool) -> None:
+        self.at = at
+        self.after_effect = after_effect
+        self.count = 0
+
+    def change(self, effect: Callable[[], Any]) -> Any:
+        """Count one change and carry it out, unless this is the one to die at."""
+        self.count += 1
+        if self.count > self.at or (self.count == self.at and not self.after_effect):
+            raise Killed
+        result = effect()
+        if self.count == self.at:
+            raise Killed
+        return result
+
+
+class Killable:
+    """Pass everything on to a port; changes go through the switch."""
+
+    CHANGES = frozenset(
+        "create_database set_database_parameters create_table drop_table add_partitions "
+        "write create_from make_directories rename delete set_attribute mark".split()
+    )
+
+    def __init__(self, port: Any, switch: KillSwitch) -> None:
+        self._port = port
+        self._switch = switch
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._port, name)
+        if name not in self.CHANGES:
+            return value
+        return lambda *args, **kwargs: self._switch.change(lambda: value(*args, **kwargs))
+
+
+def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
+    """Return the same ports with every change under the switch."""
+    return WritePorts(
+        source=ports.source,
+        replica=Killable(ports.replica, switch),
+        source_files=ports.source_files,
+        replica_files=Killable(ports.replica_files, switch),
+        dump_files=Killable(ports.dump_files, switch),
+        lease=ports.lease,
+        source_marker=Killable(ports.source_marker, switch),
+    )
