@@ -1,0 +1,201 @@
+"""Hold the fake and the real lease to the same behaviour; fence real processes with the real one."""
+
+import json
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.fake_files import InMemoryLease
+from twinhive.adapters.hadoop_fs import HadoopFiles
+from twinhive.adapters.hdfs_lease import HdfsLease
+from twinhive.domain.errors import LeaseLost, SourceMoved
+from twinhive.ports import LeaseKeeper
+
+SETTLE = 7.25
+
+
+def _napping(naps: list[float]) -> Callable[[float], None]:
+    """Remember the long naps only; polling is slept through for real."""
+    return lambda seconds: naps.append(seconds) if seconds == SETTLE else time.sleep(seconds)
+
+
+def _hdfs_keeper(sandbox: Any, sleep: Callable[[float], None] | None = None) -> HdfsLease:
+    cluster = sandbox.clusters["west"]
+    return HdfsLease(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user, SETTLE, sleep=sleep or _napping([]))
+
+
+@pytest.fixture(params=["fake", pytest.param("hdfs", marks=pytest.mark.sandbox)])
+def keeper(request: pytest.FixtureRequest) -> LeaseKeeper:
+    return InMemoryLease() if request.param == "fake" else _hdfs_keeper(request.getfixturevalue("sandbox"))
+
+
+@pytest.fixture
+def directory() -> str:
+    return f"hdfs://west/tmp/lease-{uuid.uuid4().hex}"
+
+
+def test_a_holder_confirms_as_often_as_it_likes(keeper: LeaseKeeper, directory: str) -> None:
+    for _ in range(3):
+        with keeper.hold(directory, {"run": "first"}) as lease:
+            lease.confirm()
+            lease.confirm()
+
+
+def test_the_newest_wins_and_is_named(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}) as first:
+        first.confirm()
+        with keeper.hold(directory, {"run": "second try"}) as second:
+            second.confirm()
+            with pytest.raises(LeaseLost, match="second try"):
+                first.confirm()
+            second.confirm()
+        with pytest.raises(LeaseLost):
+            first.confirm()
+
+
+def test_who_never_confirmed_again_learns_it_at_the_end(keeper: LeaseKeeper, directory: str) -> None:
+    first, second = keeper.hold(directory, {"run": "first"}), keeper.hold(directory, {"run": "second"})
+    with pytest.raises(LeaseLost, match="second"), first, second:
+        pass
+
+
+def test_an_error_of_the_holder_is_not_covered_up(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "first"}):
+        raise SourceMoved("a file")
+
+
+def test_leases_of_other_policies_are_others(keeper: LeaseKeeper, directory: str) -> None:
+    with keeper.hold(directory, {}) as first, keeper.hold(f"{directory}/other", {}) as second:
+        first.confirm()
+        second.confirm()
+
+
+@pytest.mark.sandbox
+class TestOnHdfs:
+    """What waiting and fencing mean with files, servers and processes."""
+
+    @pytest.fixture
+    def naps(self) -> list[float]:
+        return []
+
+    @pytest.fixture
+    def keeper(self, sandbox: Any, naps: list[float]) -> HdfsLease:
+        return _hdfs_keeper(sandbox, _napping(naps))
+
+    @pytest.fixture
+    def files(self, sandbox: Any, directory: str) -> Iterator[HadoopFiles]:
+        cluster = sandbox.clusters["west"]
+        adapter = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+        yield adapter
+        adapter.delete(directory)
+        adapter.close()
+
+    def test_a_released_lease_is_taken_at_once(self, keeper: HdfsLease, directory: str, naps: list[float]) -> None:
+        for _ in range(2):
+            with keeper.hold(directory, {}):
+                pass
+        assert naps == []
+
+    def test_after_an_error_the_next_holder_waits(self, keeper: HdfsLease, directory: str, naps: list[float]) -> None:
+        with pytest.raises(SourceMoved), keeper.hold(directory, {}):
+            raise SourceMoved("a metastore call may still be under way")
+        with keeper.hold(directory, {}):
+            pass
+        assert naps == [SETTLE]
+
+    def test_two_files_stay(self, keeper: HdfsLease, directory: str, files: HadoopFiles) -> None:
+        for number in range(4):
+            with keeper.hold(directory, {"run": f"run {number}"}):
+                pass
+        [(_, children)] = files.list_directories([directory])
+        paths = [child.path for child in children or []]
+        assert paths == [f"{directory}/lease-0000000003", f"{directory}/lease-0000000004"]
+        holder = json.loads(files.read(paths[-1]).splitlines()[0])
+        assert (holder["run"], holder["epoch"]) == ("run 3", 4) and holder["host"] and holder["pid"]
+
+    def test_of_two_at_once_one_gets_it(self, sandbox: Any, keeper: HdfsLease, directory: str) -> None:
+        def overtake(seconds: float) -> None:
+            if seconds == SETTLE:
+                winner.enter_context(keeper.hold(directory, {"run": "faster"}))
+            else:
+                time.sleep(seconds)
+
+        slower = _hdfs_keeper(sandbox, overtake)
+        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}):
+            raise SourceMoved("something")
+        slow = slower.hold(directory, {"run": "slower"})
+        with ExitStack() as winner, pytest.raises(LeaseLost, match="faster"), slow:
+            pass
+
+    def test_one_that_slept_through_take_overs_does_not_get_a_deleted_number(
+        self, sandbox: Any, keeper: HdfsLease, directory: str
+    ) -> None:
+        def sleep_long(seconds: float) -> None:
+            if seconds == SETTLE:
+                for number in range(3):
+                    with keeper.hold(directory, {"run": f"later {number}"}):
+                        pass
+            else:
+                time.sleep(seconds)
+
+        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}):
+            raise SourceMoved("something")
+        asleep = _hdfs_keeper(sandbox, sleep_long).hold(directory, {"run": "asleep"})
+        with pytest.raises(LeaseLost, match="later 2"), asleep:
+            pass
+
+    def test_a_living_process_is_fenced(self, sandbox: Any, keeper: HdfsLease, directory: str) -> None:
+        with _other_process(sandbox, directory) as other:
+            assert _ask(other) == "confirmed"
+            with keeper.hold(directory, {"run": "new"}) as lease:
+                assert _ask(other) == "lost"
+                lease.confirm()
+
+    def test_a_killed_process_is_followed(
+        self, sandbox: Any, keeper: HdfsLease, directory: str, naps: list[float]
+    ) -> None:
+        with _other_process(sandbox, directory) as other:
+            assert _ask(other) == "confirmed"
+            other.kill()
+            other.wait()
+            with keeper.hold(directory, {"run": "new"}) as lease:
+                lease.confirm()
+        assert naps[-1] == SETTLE
+
+
+_PROGRAM = """
+import json, sys
+from twinhive.adapters.hdfs_lease import HdfsLease
+from twinhive.domain.errors import LeaseLost
+given = json.loads(sys.argv[1])
+keeper = HdfsLease(given["root"], given["properties"], given["user"], 0)
+with keeper.hold(given["directory"], {"run": "other process"}) as lease:
+    for line in sys.stdin:
+        try:
+            lease.confirm()
+            print("confirmed", flush=True)
+        except LeaseLost:
+            print("lost", flush=True)
+"""
+
+
+def _other_process(sandbox: Any, directory: str) -> "subprocess.Popen[str]":
+    cluster = sandbox.clusters["west"]
+    given = {"root": cluster.hdfs_uri, "properties": cluster.hadoop_properties, "user": cluster.user}
+    arguments = [sys.executable, "-c", _PROGRAM, json.dumps({**given, "directory": directory})]
+    paths = {"PYTHONPATH": "plugins", "PATH": "/usr/bin:/bin"}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(arguments, text=True, env=paths, **pipes)
+
+
+def _ask(process: "subprocess.Popen[str]") -> str:
+    assert process.stdin and process.stdout
+    process.stdin.write("confirm\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()

@@ -1,0 +1,329 @@
+"""Talk to a small Thrift server in this process, which can misbehave in the ways that matter."""
+
+import os
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hive_metastore import ThriftHiveMetastore
+from hive_metastore.ttypes import (
+    AlreadyExistsException,
+    Database,
+    InvalidObjectException,
+    MetaException,
+    NoSuchObjectException,
+)
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.transport.TSocket import TSocket
+from thrift.transport.TTransport import TBufferedTransport, TTransportException
+
+from twinhive.adapters.hive_metastore import ThriftMetastore
+from twinhive.adapters.thrift_connection import Request
+from twinhive.adapters.thrift_failover import Connections
+from twinhive.domain import objects
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
+
+
+class Behaviour:
+    """Handle the few calls that the tests make, and count them."""
+
+    def __init__(self) -> None:
+        self.users: list[str] = []
+        self.databases: list[str] = []
+        self.seconds = 0.0
+        self.hangs_up = 0
+        self.raises: Exception | None = None
+
+    def set_ugi(self, user: str, groups: list[str]) -> list[str]:
+        self.users.append(user)
+        return [user]
+
+    def get_metastore_db_uuid(self) -> str:
+        self._misbehave()
+        return f"log of {threading.get_ident()}"
+
+    def get_database(self, name: str) -> Database:
+        self._misbehave()
+        return Database(name=name)
+
+    def create_database(self, database: Database) -> None:
+        self.databases.append(database.name)
+        self._misbehave()
+
+    def _misbehave(self) -> None:
+        time.sleep(self.seconds)
+        if self.hangs_up:
+            self.hangs_up -= 1
+            raise TTransportException(message="hang up without an answer")
+        if self.raises:
+            raise self.raises
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Conversation)
+        self.behaviour = Behaviour()
+        self.processor = ThriftHiveMetastore.Processor(self.behaviour)
+        self.conversations: list[socket.socket] = []
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return ("127.0.0.1", self.server_address[1])
+
+
+class Conversation(socketserver.BaseRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        self.server.conversations.append(self.request)
+        channel = TSocket()
+        channel.setHandle(self.request)
+        protocol = TBinaryProtocol(TBufferedTransport(channel))
+        try:
+            while True:
+                self.server.processor.process(protocol, protocol)
+        except (TTransportException, EOFError, OSError):
+            return
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def other_server() -> Iterator[Server]:
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def dead_address() -> Iterator[tuple[str, int]]:
+    """Keep a port that nobody listens on."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()
+
+
+@pytest.fixture
+def silent_address() -> Iterator[tuple[str, int]]:
+    """Keep a port that takes connections and never answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(8)
+        yield listening.getsockname()
+
+
+def metastore_at(*addresses: tuple[str, int], timeout_seconds: float = 5.0, user: str | None = None) -> ThriftMetastore:
+    return ThriftMetastore(addresses, timeout_seconds, user)
+
+
+def a_database(name: str = "d") -> objects.Database:
+    return objects.Database(name, None, None, {}, "{}")
+
+
+def test_the_user_is_set_before_anything_else(server: Server) -> None:
+    metastore = metastore_at(server.address, user="anna")
+    metastore.log_id()
+    metastore.log_id()
+    assert server.behaviour.users == ["anna"]
+
+
+def test_reads_fail_over_and_stay_where_an_answer_came_from(server: Server, dead_address: tuple[str, int]) -> None:
+    metastore = metastore_at(dead_address, server.address)
+    assert metastore.log_id()
+    started = time.monotonic()
+    for _ in range(20):
+        metastore.log_id()
+    assert time.monotonic() - started < 0.5
+    assert len(server.conversations) == 1
+
+
+def test_reads_are_repeated_elsewhere_when_the_answer_is_lost(server: Server, other_server: Server) -> None:
+    server.behaviour.hangs_up = 1
+    metastore = metastore_at(server.address, other_server.address)
+    assert metastore.log_id()
+    assert len(other_server.conversations) == 1
+
+
+def test_reads_come_back_to_a_single_address(server: Server) -> None:
+    server.behaviour.hangs_up = 2
+    assert metastore_at(server.address).log_id()
+
+
+def test_writes_connect_to_the_address_that_answers(server: Server, dead_address: tuple[str, int]) -> None:
+    metastore_at(dead_address, server.address).create_database(a_database())
+    assert server.behaviour.databases == ["d"]
+
+
+def test_writes_are_sent_once(server: Server, other_server: Server) -> None:
+    server.behaviour.hangs_up = 1
+    metastore = metastore_at(server.address, other_server.address)
+    with pytest.raises(Unreachable, match="may or may not have happened"):
+        metastore.create_database(a_database())
+    assert (server.behaviour.databases, other_server.behaviour.databases) == (["d"], [])
+
+
+def test_a_connection_that_the_server_closed_is_not_written_to(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    metastore.log_id()
+    server.conversations[0].shutdown(socket.SHUT_RDWR)
+    time.sleep(0.05)
+    metastore.create_database(a_database())
+    assert server.behaviour.databases == ["d"]
+
+
+def test_nobody_listens(dead_address: tuple[str, int]) -> None:
+    other = ("127.0.0.1", dead_address[1])
+    with pytest.raises(Unreachable, match=f"127.0.0.1:{dead_address[1]}.*, 127.0.0.1") as raised:
+        metastore_at(dead_address, other).log_id()
+    assert "refused" in str(raised.value.found)
+
+
+def test_nobody_answers(silent_address: tuple[str, int]) -> None:
+    metastore = metastore_at(silent_address, timeout_seconds=0.3)
+    for call in (metastore.log_id, lambda: metastore.create_database(a_database())):
+        started = time.monotonic()
+        with pytest.raises(Unreachable):
+            call()
+        assert time.monotonic() - started < 1.0
+
+
+def test_a_slow_answer_is_not_taken_for_the_next_one(server: Server) -> None:
+    metastore = metastore_at(server.address, timeout_seconds=0.3)
+    server.behaviour.seconds = 0.6
+    with pytest.raises(Unreachable):
+        metastore.database("slow")
+    server.behaviour.seconds = 0.0
+    time.sleep(0.5)
+    database = metastore.database("quick")
+    assert database is not None and database.name == "quick"
+
+
+def test_an_interrupted_call_leaves_no_answer_behind(server: Server) -> None:
+    connections = Connections([server.address], 5.0)
+
+    def interrupted(client: Any) -> None:
+        client.send_get_database("stale")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        connections.read(Request("being interrupted", interrupted))
+    assert connections.read(Request("reading", lambda client: client.get_database("fresh"))).name == "fresh"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (MetaException("no"), Refused),
+        (InvalidObjectException("no"), Refused),
+        (AlreadyExistsException("no"), AlreadyThere),
+        (RuntimeError("the server stumbled"), Refused),
+    ],
+)
+def test_refusals_name_the_object_the_server_and_its_message(
+    server: Server, answer: Exception, error: type[Exception]
+) -> None:
+    server.behaviour.raises = answer
+    with pytest.raises(error, match=r"creating database sales.*127\.0\.0\.1") as raised:
+        metastore_at(server.address).create_database(a_database("sales"))
+    assert type(raised.value) is error
+    assert raised.value.next_step  # type: ignore[attr-defined]
+    assert server.behaviour.databases == ["sales"]
+
+
+def test_missing_objects(server: Server) -> None:
+    server.behaviour.raises = NoSuchObjectException("no")
+    metastore = metastore_at(server.address)
+    assert metastore.database("d") is None
+    with pytest.raises(Missing, match="database d"):
+        metastore.set_database_parameters("d", {})
+
+
+def test_a_refusal_keeps_the_connection(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    server.behaviour.raises = NoSuchObjectException("no")
+    metastore.database("d")
+    metastore.database("d")
+    assert len(server.conversations) == 1
+
+
+def test_something_else_listens() -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Chatter) as chatter:
+        threading.Thread(target=chatter.serve_forever, args=(0.01,), daemon=True).start()
+        with pytest.raises((Refused, Unreachable), match="127"):
+            metastore_at(("127.0.0.1", chatter.server_address[1]), timeout_seconds=1.0).log_id()
+        chatter.shutdown()
+
+
+class _Chatter(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        self.request.recv(1000)
+
+
+def test_every_thread_has_its_own_connection(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    names: dict[str, str] = {}
+    barrier = threading.Barrier(4)
+
+    def ask(name: str) -> None:
+        barrier.wait()
+        for _ in range(50):
+            database = metastore.database(name)
+            assert database is not None and database.name == name
+        names[name] = name
+
+    threads = [threading.Thread(target=ask, args=(f"db{number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(names) == len(server.conversations) == 4
+
+
+def test_a_forked_process_opens_its_own_connection(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    metastore.database("parent")
+    child = os.fork()
+    if child == 0:
+        database = metastore.database("child")
+        os._exit(0 if database is not None and database.name == "child" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    database = metastore.database("parent")
+    assert database is not None and database.name == "parent"
+    assert len(server.conversations) == 2
+
+
+def test_configuration_asks_the_address_it_is_told(dead_address: tuple[str, int], server: Server) -> None:
+    metastore = metastore_at(dead_address, server.address)
+    dead, _ = metastore.addresses()
+    with pytest.raises(Unreachable, match=dead):
+        metastore.configuration(dead, "hive.repl.cm.enabled")
+    with pytest.raises(ValueError, match="elsewhere:1"):
+        metastore.configuration("elsewhere:1", "hive.repl.cm.enabled")
+
+
+def test_close_and_go_on(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    metastore.log_id()
+    metastore.close()
+    assert metastore.log_id()
+    assert len(server.conversations) == 2
+
+
+def test_a_metastore_needs_an_address() -> None:
+    with pytest.raises(ValueError, match="address"):
+        ThriftMetastore([])

@@ -1,0 +1,210 @@
+"""State what becomes of one file, and of many, as tables."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.fake_files import InMemoryFiles, InMemoryStream
+from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.errors import CopyDiffers, LeaseLost, Missing, Refused, SafeMode, SourceMoved, TwinhiveError
+from twinhive.domain.files import FileStatus
+
+STAGING = "hdfs://west/staging"
+CONTENT = b"some rows"
+
+
+class World:
+    """Two file systems and one file to copy."""
+
+    def __init__(self) -> None:
+        self.source = InMemoryFiles("hdfs://east")
+        self.target = InMemoryFiles("hdfs://west")
+        self.path = "hdfs://east/w/t/p=a b/f%20"
+        self.item = as_item(self.source.put(self.path, CONTENT, block_size=4096))
+
+    @property
+    def staged(self) -> str:
+        return self.item.staged_path(STAGING)
+
+    def copy(self, *items: CopyItem, threads: int = 1) -> CopyOutcome:
+        return copy_items(items or [self.item], self.source, self.target, STAGING, threads)
+
+    def kinds(self) -> list[str]:
+        return [str(failure.kind) for failure in self.copy().failures]
+
+
+def as_item(status: FileStatus) -> CopyItem:
+    return CopyItem(status.path, status.length, status.modified_ms, status.file_id, status.block_size)
+
+
+def become_directory(world: World) -> None:
+    world.source.delete(world.path)
+    world.source.make_directories(world.path)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_an_absent_file_is_copied(world: World) -> None:
+    assert world.copy() == CopyOutcome(files=1, bytes=9, copied_files=1, copied_bytes=9)
+    assert world.target.paths() == [world.staged]
+    assert world.target.read(world.staged) == CONTENT
+    status = world.target.status(world.staged)
+    assert status and status.block_size == 4096
+
+
+def test_a_staged_file_is_skipped_without_a_look_at_the_source(world: World) -> None:
+    world.target.put(world.staged, CONTENT)
+    assert world.copy() == CopyOutcome(files=1, bytes=9, skipped_files=1)
+    assert not world.source.calls
+
+
+def test_an_empty_file_is_copied(world: World) -> None:
+    item = as_item(world.source.put("hdfs://east/w/t/empty"))
+    assert world.copy(item).copied_files == 1
+    assert world.target.read(item.staged_path(STAGING)) == b""
+
+
+Change = Callable[[World], object]
+SOURCES: list[tuple[str, Change, list[str]]] = [
+    ("gone", lambda w: w.source.delete(w.path), ["missing"]),
+    ("a directory now", become_directory, ["changed"]),
+    ("longer", lambda w: w.source.put(w.path, CONTENT * 2), ["changed"]),
+    ("rewritten with the same length", lambda w: w.source.put(w.path, CONTENT[::-1]), ["changed"]),
+    ("changes while it is copied", lambda w: w.source.changes_when_opened.add(w.path), ["changed"]),
+    ("down", lambda w: setattr(w.source, "down", True), ["unreachable"]),
+    ("does not answer once", lambda w: setattr(w.source, "unanswered", 1), []),
+    ("does not answer twice", lambda w: setattr(w.source, "unanswered", 2), ["unreachable"]),
+]
+TARGETS: list[tuple[str, Change, list[str]]] = [
+    ("down", lambda w: setattr(w.target, "down", True), ["unreachable"]),
+    ("in safe mode", lambda w: setattr(w.target, "safe_mode", True), ["unreachable"]),
+    ("forbids the staging directory", lambda w: w.target.forbidden.add(STAGING), ["refused"]),
+    ("damages a copy once", lambda w: setattr(w.target, "corrupt_next_copies", 1), []),
+    ("damages a copy twice", lambda w: setattr(w.target, "corrupt_next_copies", 2), ["differs"]),
+    ("holds a stranger's file of that name", lambda w: w.target.put(w.staged, b"?"), ["refused"]),
+]
+
+
+@pytest.mark.parametrize(("change", "kinds"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])
+def test_what_the_source_may_do(world: World, change: Change, kinds: list[str]) -> None:
+    change(world)
+    assert world.kinds() == kinds
+    assert world.target.paths() == ([] if kinds else [world.staged])
+
+
+@pytest.mark.parametrize(("change", "kinds"), [row[1:] for row in TARGETS], ids=[row[0] for row in TARGETS])
+def test_what_the_target_may_do(world: World, change: Change, kinds: list[str]) -> None:
+    change(world)
+    assert world.kinds() == kinds
+    assert not [path for path in world.target.paths() if "/tmp/" in path], "no unfinished copy stays"
+
+
+def test_a_faster_attempt_wins_and_nothing_is_left_over(world: World) -> None:
+    put_by_another = world.target.put
+
+    class Overtaken(InMemoryFiles):
+        def rename(self, source: str, target: str) -> bool:
+            put_by_another(target, CONTENT)
+            self.put(target, CONTENT)
+            return super().rename(source, target)
+
+    world.target = Overtaken("hdfs://west")
+    assert world.copy().copied_files == 1
+    assert world.target.paths() == [world.staged]
+
+
+@pytest.mark.parametrize("without", ["source", "target"])
+def test_without_checksums_lengths_are_compared_and_it_is_counted(world: World, without: str) -> None:
+    bare = InMemoryFiles("hdfs://west" if without == "target" else "hdfs://east", has_checksums=False)
+    setattr(world, without, bare)
+    item = as_item(world.source.put(world.path, CONTENT))
+    assert world.copy(item) == CopyOutcome(files=1, bytes=9, copied_files=1, copied_bytes=9, unverified=1)
+
+
+def test_without_checksums_a_short_copy_is_still_seen(world: World) -> None:
+    class Short(InMemoryFiles):
+        def create_from(self, stream: InMemoryStream, path: str, *, block_size: int = 0) -> int:
+            self.put(path, b"some")
+            return 4
+
+    world.target = Short("hdfs://west", has_checksums=False)
+    assert world.kinds() == ["differs"]
+    assert world.target.paths() == []
+
+
+def test_all_files_are_tried_and_counted(world: World) -> None:
+    items = [as_item(world.source.put(f"hdfs://east/w/many/{number}", b"x" * number)) for number in range(40)]
+    world.source.delete(items[7].source_path)
+    world.source.put(items[8].source_path, b"changed")
+    world.target.put(items[9].staged_path(STAGING), b"x" * 9)
+    outcome = world.copy(*items, threads=4)
+    assert (outcome.files, outcome.copied_files, outcome.skipped_files) == (40, 37, 1)
+    assert outcome.bytes == sum(range(40)) and outcome.copied_bytes == outcome.bytes - 7 - 8 - 9
+    assert {failure.path: failure.kind for failure in outcome.failures} == {
+        items[7].source_path: FailureKind.MISSING,
+        items[8].source_path: FailureKind.CHANGED,
+    }
+    assert world.copy(*items, threads=4).skipped_files == 38
+
+
+def test_the_largest_goes_first(world: World) -> None:
+    opened = []
+
+    class Watched(InMemoryFiles):
+        def open(self, path: str) -> InMemoryStream:
+            opened.append(path[-1])
+            return super().open(path)
+
+    world.source = Watched("hdfs://east")
+    items = [as_item(world.source.put(f"hdfs://east/w/{size}", b"x" * size)) for size in (1, 3, 2)]
+    world.copy(*items)
+    assert opened == ["3", "2", "1"]
+
+
+def test_a_file_that_is_listed_twice_is_copied_once(world: World) -> None:
+    outcome = world.copy(world.item, replace(world.item, table="other.view_of_the_same"))
+    assert (outcome.files, outcome.copied_files, outcome.skipped_files) == (2, 1, 1)
+
+
+def test_nothing_to_copy(world: World) -> None:
+    assert copy_items([], world.source, world.target, STAGING, 4) == CopyOutcome()
+
+
+def test_a_dead_cluster_is_not_asked_for_every_file(world: World) -> None:
+    items = [as_item(world.source.put(f"hdfs://east/w/{number}", b"x")) for number in range(500)]
+    world.source.down = True
+    outcome = world.copy(*items)
+    assert len(outcome.failures) == 500
+    assert world.source.calls["status"] <= 120
+    assert "not tried" in outcome.failures[-1].reason
+
+
+def test_a_mistake_in_the_program_is_not_a_failed_file(world: World) -> None:
+    class Broken(InMemoryFiles):
+        def open(self, path: str) -> InMemoryStream:
+            raise ZeroDivisionError
+
+    world.source = Broken("hdfs://east")
+    item = as_item(world.source.put("hdfs://east/f", b"x"))
+    with pytest.raises(ZeroDivisionError):
+        world.copy(item)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "may_retry"),
+    [
+        (SourceMoved("x"), "changed", False),
+        (Missing("x"), "missing", False),
+        (Refused("x"), "refused", False),
+        (CopyDiffers("x"), "differs", True),
+        (SafeMode("x"), "unreachable", True),
+        (LeaseLost("x"), "unreachable", True),
+    ],
+)
+def test_kinds_of_failure(error: TwinhiveError, kind: str, may_retry: bool) -> None:
+    assert (FailureKind.of(error).value, FailureKind.of(error).may_retry) == (kind, may_retry)

@@ -1,0 +1,107 @@
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import EventRow
+from twinhive.domain.names import TableName
+from twinhive.events.message import decode_message, names_touched
+
+
+def a_row(message: Any, event_type: str = "CREATE_TABLE", message_format: str = "json-0.2", **changes: Any) -> EventRow:
+    text = message if isinstance(message, str) else json.dumps(message)
+    fields: dict[str, Any] = {"catalog": "hive", "database": "sales", "table": "orders", **changes}
+    return EventRow(event_id=7, time=1, event_type=event_type, message=text, message_format=message_format, **fields)
+
+
+def zipped(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode())).decode()
+
+
+def a_table_object(database: str, table: str) -> str:
+    return json.dumps({"1": {"str": table}, "2": {"str": database}, "9": {"map": ["str", "str", 0, {}]}})
+
+
+def a_rename(old: tuple[str, str], new: tuple[str, str]) -> EventRow:
+    message = {
+        "db": old[0],
+        "table": old[1],
+        "tableObjBeforeJson": a_table_object(*old),
+        "tableObjAfterJson": a_table_object(*new),
+    }
+    return a_row(message, "ALTER_TABLE", database=new[0], table=new[1])
+
+
+@pytest.mark.parametrize("message_format", ["json-0.2", "JSON-0.2"])
+def test_plain(message_format: str) -> None:
+    assert decode_message(a_row({"db": "Zoë 日本"}, message_format=message_format)) == {"db": "Zoë 日本"}
+
+
+@pytest.mark.parametrize("message_format", ["gzip(json-2.0)", "GZIP(JSON-2.0)", "gzip"])
+def test_gzipped(message_format: str) -> None:
+    row = a_row(zipped('{"db": "Zoë 😀"}'), message_format=message_format)
+    assert decode_message(row) == {"db": "Zoë 😀"}
+
+
+def test_control_characters_that_hive_leaves_unescaped() -> None:
+    assert decode_message(a_row('{"delimiter": "a\x01\tb"}')) == {"delimiter": "a\x01\tb"}
+
+
+@pytest.mark.parametrize(
+    ("message", "message_format"),
+    [
+        ("{", "json-0.2"),
+        ("[1]", "json-0.2"),
+        ("", "json-0.2"),
+        ("{}", "gzip(json-2.0)"),
+        (base64.b64encode(b"no gzip").decode(), "gzip(json-2.0)"),
+        (base64.b64encode(gzip.compress(b'{"a": 1}')[:-9]).decode(), "gzip(json-2.0)"),
+        (base64.b64encode(gzip.compress(b'{"a": 1}')[:10] + b"\xff" * 20).decode(), "gzip(json-2.0)"),
+        (base64.b64encode(gzip.compress(b'"\xff"')).decode(), "gzip(json-2.0)"),
+        ("{}", "protobuf"),
+    ],
+)
+def test_broken_messages_name_the_event(message: str, message_format: str) -> None:
+    with pytest.raises(ActNow, match=r"event 7 \(CREATE_TABLE\)"):
+        decode_message(a_row(message, message_format=message_format))
+
+
+def test_names_come_from_the_row() -> None:
+    assert names_touched(a_row("not even read", database="Sales", table="Orders")) == {TableName("sales", "orders")}
+    assert names_touched(a_row({}, "CREATE_DATABASE", table=None)) == frozenset()
+    assert names_touched(a_row({}, "OPEN_TXN", database=None, table=None)) == frozenset()
+
+
+def test_rename_touches_both_names() -> None:
+    row = a_rename(("sales", "orders"), ("sales", "purchases"))
+    assert names_touched(row) == {TableName("sales", "orders"), TableName("sales", "purchases")}
+
+
+def test_rename_to_another_database_touches_both_databases() -> None:
+    row = a_rename(("sales", "orders"), ("archive", "orders"))
+    assert names_touched(row) == {TableName("sales", "orders"), TableName("archive", "orders")}
+
+
+def test_alter_without_rename_touches_one_name() -> None:
+    assert names_touched(a_rename(("sales", "orders"), ("sales", "orders"))) == {TableName("sales", "orders")}
+
+
+@pytest.mark.parametrize("table_object", [None, "{", "[]", 3])
+def test_alter_with_an_unreadable_object_is_an_error(table_object: Any) -> None:
+    message = {
+        "db": "sales",
+        "table": "orders",
+        "tableObjBeforeJson": table_object,
+        "tableObjAfterJson": a_table_object("a", "b"),
+    }
+    with pytest.raises(ActNow, match=r"event 7 \(ALTER_TABLE\)"):
+        names_touched(a_row(message, "ALTER_TABLE"))
+
+
+def test_foreign_key_touches_both_tables() -> None:
+    key = json.dumps({"1": {"str": "sales"}, "2": {"str": "orders"}, "4": {"str": "sales"}, "5": {"str": "items"}})
+    row = a_row({"foreignKeyListJson": [key]}, "ADD_FOREIGNKEY")
+    assert names_touched(row) == {TableName("sales", "orders"), TableName("sales", "items")}

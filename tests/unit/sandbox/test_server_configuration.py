@@ -1,0 +1,49 @@
+"""The configuration: what must be in it for the clusters to work together."""
+
+import xml.etree.ElementTree as ET
+
+from sandbox.configuration import Database, hadoop_client, hdfs_server, metastore, render_xml, with_twins
+from sandbox.ports import PortBlock
+
+BLOCK = PortBlock(21000)
+DATABASE = Database(21000, "metastore_east", "user", "secret")
+
+
+def test_a_client_reaches_both_clusters_by_logical_names():
+    properties = hadoop_client("west", BLOCK)
+    assert properties["fs.defaultFS"] == "hdfs://west"
+    assert properties["dfs.nameservices"] == "east,west"
+    assert properties["dfs.namenode.rpc-address.east.nn1"] == "127.0.0.1:21001"
+    assert properties["dfs.namenode.rpc-address.west.nn1"] == "127.0.0.1:21011"
+
+
+def test_hdfs_servers_know_no_logical_names(tmp_path):
+    assert not [key for key in hdfs_server(BLOCK.cluster("east"), tmp_path) if "nameservices" in key]
+
+
+def test_nothing_a_metastore_stores_holds_a_port():
+    properties = metastore("east", 21009, DATABASE)
+    addresses = [value for value in properties.values() if value.startswith("hdfs:")]
+    assert addresses
+    assert all(address.startswith("hdfs://east/") for address in addresses)
+
+
+def test_an_override_counts_for_every_spelling_of_its_key():
+    base = metastore("east", 21009, DATABASE)
+    overridden = with_twins({"metastore.metadata.transformer.class": "X", "hive.repl.cm.enabled": "false"}, base)
+    assert overridden == {
+        "metastore.metadata.transformer.class": "X",
+        "hive.metastore.metadata.transformer.class": "X",
+        "hive.repl.cm.enabled": "false",
+        "metastore.repl.cm.enabled": "false",
+    }
+
+
+def test_an_override_of_an_unknown_key_stands_alone():
+    assert with_twins({"metastore.new": "1"}, {}) == {"metastore.new": "1"}
+
+
+def test_xml_keeps_a_blank_value_and_escapes_markup():
+    root = ET.fromstring(render_xml({"blank": " ", "markup": "<a&b>"}))
+    found = {entry.findtext("name"): entry.findtext("value") for entry in root.iter("property")}
+    assert found == {"blank": " ", "markup": "<a&b>"}

@@ -1,0 +1,251 @@
+"""Every bad input gives one clear error of the right family, and changes nothing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.builders import a_policy, a_table
+from tests.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, World, a_world
+from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.files import Space
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database
+from twinhive.steps.base import Work
+from twinhive.steps.phase_run import run_phase
+from twinhive.steps.phases import BOOTSTRAP
+from twinhive.steps.preflight import Preflight
+
+
+def state(world: World) -> Any:
+    return (
+        world.source_files.paths(),
+        world.replica_files.paths(),
+        world.source.current_event_id(),
+        world.replica.current_event_id(),
+        [world.source.database(name) for name in ("sales",)],
+        [world.replica.database(name) for name in ("sales",)],
+    )
+
+
+def no_database(world: World) -> None:
+    for name in world.source.table_names("sales"):
+        world.source.drop_table(TableName("sales", name), delete_data=False)
+    world.source._databases.clear()
+
+
+def no_listener(world: World) -> None:
+    world.source.configurations[SOURCE_ADDRESS]["metastore.transactional.event.listeners"] = " "
+
+
+def no_change_manager(world: World) -> None:
+    world.source.configurations[SOURCE_ADDRESS]["metastore.repl.cm.enabled"] = "false"
+
+
+def foreign_replica(world: World) -> None:
+    world.replica.create_database(Database("sales", None, None, {"made.by": "ann"}, thrift="{}"))
+
+
+def replica_of_another_policy(world: World) -> None:
+    world.replica.create_database(Database("sales", None, None, {"twinhive.policy": "other"}, thrift="{}"))
+
+
+def no_space(world: World) -> None:
+    world.replica_files.quotas["hdfs://west/"] = Space(free_bytes=3)
+
+
+def no_names(world: World) -> None:
+    world.replica_files.quotas["hdfs://west/"] = Space(free_bytes=10**9, quota_names_left=1)
+
+
+def safe_mode(world: World) -> None:
+    world.replica_files.safe_mode = True
+
+
+def other_file_system(world: World) -> None:
+    world.replica.configurations[REPLICA_ADDRESS]["metastore.warehouse.dir"] = "hdfs://elsewhere/warehouse"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "family", "said"),
+    [
+        (no_database, ActNow, "database sales does not exist on cluster east"),
+        (no_listener, ActNow, "keeps no notification log"),
+        (no_change_manager, ActNow, "keeps no dropped files"),
+        (foreign_replica, ActNow, "no mark of any policy"),
+        (replica_of_another_policy, ActNow, "the mark of policy other"),
+        (no_space, ActNow, "there is not enough room"),
+        (no_names, ActNow, "there is not enough room"),
+        (safe_mode, TryAgain, "is in safe mode"),
+        (other_file_system, ActNow, "staging_root of policy sales is on another file system"),
+    ],
+)
+def test_preflight_refuses(spoil: Callable[[World], None], family: type[TwinhiveError], said: str) -> None:
+    world = a_world()
+    spoil(world)
+    before = None if spoil is no_database else state(world)
+
+    with pytest.raises(family) as caught:
+        Preflight(Work(a_policy())).run(world.ports())
+
+    assert said in str(caught.value)
+    assert "next:" in str(caught.value)
+    if before is not None:
+        assert state(world) == before
+
+
+def test_preflight_says_all_problems_at_once_and_a_person_comes_before_a_retry() -> None:
+    world = a_world()
+    no_listener(world)
+    safe_mode(world)
+    with pytest.raises(ActNow) as caught:
+        Preflight(Work(a_policy())).run(world.ports())
+    assert "keeps no notification log" in str(caught.value)
+    assert "is in safe mode" in str(caught.value)
+
+
+def test_preflight_asks_every_address_of_the_source() -> None:
+    world = a_world()
+    world.source.configurations["second:9083"] = {"metastore.repl.cm.enabled": "true"}
+    with pytest.raises(ActNow, match="second:9083"):
+        Preflight(Work(a_policy())).run(world.ports())
+
+
+def test_preflight_marks_the_source_for_its_change_manager() -> None:
+    world = a_world()
+    Preflight(Work(a_policy())).run(world.ports())
+    assert "sales" in world.source.database("sales").parameters["repl.source.for"].split(",")
+
+
+def test_preflight_compares_the_version_that_planned_with_the_one_that_works() -> None:
+    with pytest.raises(ActNow, match=r"scheduler 0\.0\.0"):
+        Preflight(Work(a_policy()), planned_version="0.0.0").run(a_world().ports())
+
+
+@pytest.mark.parametrize("down", ["source", "replica", "source_files", "replica_files"])
+def test_a_server_that_does_not_answer_is_tried_again(down: str) -> None:
+    world = a_world()
+    getattr(world, down).down = True
+    with pytest.raises(TryAgain):
+        Preflight(Work(a_policy())).run(world.ports())
+
+
+def run_until(world: World, last: str, policy=None) -> None:
+    stages = BOOTSTRAP[: [stage.name for stage in BOOTSTRAP].index(last) + 1]
+    run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None)
+
+
+def run_only(world: World, name: str, policy=None) -> None:
+    stages = tuple(stage for stage in BOOTSTRAP if stage.name == name)
+    run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None)
+
+
+def test_a_change_in_scope_after_the_dump_stops_the_load_and_names_the_event() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.add_table(a_table("sales.new"))
+    for name in ("gate", "load"):
+        with pytest.raises(ActNow, match=r"CREATE_TABLE sales\.new"):
+            run_only(world, name)
+    assert world.replica.database("sales") is None
+
+
+def test_a_change_in_another_database_does_not_stop_the_load() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.source.create_database(Database("other", None, None, {}, thrift="{}"))
+    world.add_table(a_table("other.new"))
+    run_only(world, "load")
+    assert world.replica.database("sales").parameters["twinhive.phase"] == "following"
+
+
+def test_a_change_of_an_excluded_table_does_not_stop_the_load() -> None:
+    world, policy = a_world(), a_policy(exclude=("tmp_.*",))
+    run_until(world, "copy", policy)
+    world.add_table(a_table("sales.tmp_1"))
+    run_only(world, "load", policy)
+
+
+def test_a_rename_out_of_the_database_counts_by_its_old_name() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    row = {"db": "sales", "table": "plain", "tableObjBeforeJson": "{}", "tableObjAfterJson": "{}"}
+    world.source.emit("ALTER_TABLE", "other", "plain", row)
+    with pytest.raises(ActNow, match="ALTER_TABLE"):
+        run_only(world, "load")
+
+
+def test_a_gap_in_the_log_stops_the_load() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.source.emit("OPEN_TXN", None, None, {})
+    world.source.emit("OPEN_TXN", None, None, {})
+    world.source.expire_events(world.source.current_event_id() - 1)
+    with pytest.raises(ActNow, match="has a gap"):
+        run_only(world, "load")
+
+
+def test_an_emptied_log_does_not_look_like_nothing_happened() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.add_table(a_table("sales.new"))
+    world.source.expire_events(world.source.current_event_id())
+    with pytest.raises(ActNow, match="has a gap"):
+        run_only(world, "load")
+
+
+def test_a_log_restored_from_a_backup_is_not_taken_for_the_same() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.source.events[-1] = replace(world.source.events[-1], message='{"another": "event"}')
+    with pytest.raises(ActNow, match="not the one it was"):
+        run_only(world, "load")
+
+
+def test_a_policy_changed_since_the_dump_is_refused() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    with pytest.raises(ActNow, match="made under another text"):
+        run_only(world, "load", a_policy(fingerprint="f2"))
+
+
+def test_a_file_changed_after_its_listing_is_never_loaded() -> None:
+    world = a_world()
+    run_until(world, "list_objects")
+    plain = world.source.table(TableName("sales", "plain"))
+    run_until(world, "list_files")
+    world.source_files.put(f"{plain.location}/data", b"changed without an event")
+    with pytest.raises(ActNow, match="files were not copied"):
+        run_until(world, "copy")
+    with pytest.raises(ActNow, match="not complete on the replica"):
+        run_only(world, "load")
+
+
+def test_a_foreign_directory_in_the_way_is_not_touched() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    path = "hdfs://west/warehouse/managed/sales.db/plain/mine"
+    world.replica_files.put(path, b"precious")
+    with pytest.raises(ActNow, match="exists already"):
+        run_only(world, "load")
+    assert world.replica_files.read(path) == b"precious"
+
+
+def test_a_metastore_that_translates_managed_tables_is_told_and_leaves_no_table() -> None:
+    world = a_world()
+    world.replica.translates_managed = True
+    run_until(world, "gate")
+    with pytest.raises(ActNow, match=r"metastore\.metadata\.transformer\.class"):
+        run_only(world, "load")
+    assert world.replica.table_names("sales") == []
+
+
+def test_orphaned_dumps_are_removed_when_a_new_one_is_there() -> None:
+    world = a_world()
+    run_until(world, "list_objects")
+    world.source_files.put("hdfs://east/twinhive/dumps/sales/_attempt-dead/objects/b0001.jsonl.gz", b"")
+    world.add_table(a_table("sales.new"))
+    run_until(world, "list_objects")
+    names = {path.split("/")[6] for path in world.source_files.paths() if path.startswith("hdfs://east/twinhive/dumps/sales/")}
+    assert len(names) == 1
