@@ -572,9 +572,9 @@ class CuttingProxy:
         while True:
             try:
                 client, _ = self._listening.accept()
+                server = socket.create_connection(self._target)
             except OSError:
                 return
-            server = socket.create_connection(self._target)
             threading.Thread(target=self._pass_on, args=(client, server), daemon=True).start()
             threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
 

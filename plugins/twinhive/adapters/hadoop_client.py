@@ -31,6 +31,8 @@ class HadoopClient:
         self._user = user
         self._opening = threading.Lock()
         self._file_system: Any = None
+        self.lists_in_bulk = True
+        """Whether one call lists many directories; turned off by the first that is refused as unknown."""
 
     @property
     def java(self) -> Any:

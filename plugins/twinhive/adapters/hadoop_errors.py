@@ -128,6 +128,12 @@ def is_missing(error: Any) -> bool:
     return _meaning(_class_names(error)).error is Missing
 
 
+def is_unknown_call(error: Any) -> bool:
+    """True when the file system does not have the call, or its server is too old for it."""
+    unknown = {"java.lang.UnsupportedOperationException", "org.apache.hadoop.ipc.RpcNoSuchMethodException"}
+    return not unknown.isdisjoint(_class_names(error))
+
+
 def _meaning(names: list[str]) -> _Meaning:
     for meaning in (*_MEANINGS, _UNUSABLE):
         if meaning.classes.intersection(names):

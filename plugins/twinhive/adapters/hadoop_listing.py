@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from twinhive.adapters.hadoop_client import HadoopClient
-from twinhive.adapters.hadoop_errors import as_ours, is_missing, translated
+from twinhive.adapters.hadoop_errors import as_ours, is_missing, is_unknown_call, translated
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Refused
 from twinhive.domain.files import FileStatus
@@ -19,16 +19,14 @@ Listing = tuple[str, list[FileStatus] | None]
 
 def list_directories(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
     """Yield the sorted children of each directory in the given order, None for a missing one."""
-    if not client.is_hdfs:
-        for path in paths:
-            yield path, _list_one(client, path)
-        return
     remaining = iter(paths)
-    while chunk := list(islice(remaining, _DIRECTORIES_PER_CALL)):
+    while client.is_hdfs and client.lists_in_bulk and (chunk := list(islice(remaining, _DIRECTORIES_PER_CALL))):
         found = _list_together(client, list(dict.fromkeys(chunk)))
         for path in chunk:
-            children = found[path]
+            children = found[path] if path in found else _list_one(client, path)
             yield path, children if children is None else list(children)
+    for path in remaining:
+        yield path, _list_one(client, path)
 
 
 def to_status(client: HadoopClient, path: str, java_status: Any) -> FileStatus:
@@ -60,7 +58,7 @@ def _list_one(client: HadoopClient, path: str) -> list[FileStatus] | None:
 
 
 def _list_together(client: HadoopClient, paths: list[str]) -> dict[str, list[FileStatus] | None]:
-    """List directories by one call, or several where one has very many children."""
+    """List directories by one call, or several where one has very many children; none on old servers."""
     directories = java_class("java.util.ArrayList")()
     by_listed = {}
     for path in paths:
@@ -70,9 +68,15 @@ def _list_together(client: HadoopClient, paths: list[str]) -> dict[str, list[Fil
     found: dict[str, list[FileStatus] | None] = {path: [] for path in paths}
     # The iterator's own calls fail as a whole; what one directory alone suffers is in its part.
     with translated(client.root, f"{paths[0]} and {len(paths) - 1} more"):
-        parts = client.java.batchedListStatusIterator(directories)
-        while parts.hasNext():
-            _take_part(client, parts.next(), by_listed, found)
+        try:
+            parts = client.java.batchedListStatusIterator(directories)
+            while parts.hasNext():
+                _take_part(client, parts.next(), by_listed, found)
+        except java_class("java.lang.Exception") as error:
+            if not is_unknown_call(error):
+                raise
+            client.lists_in_bulk = False
+            return {}
     for children in found.values():
         if children:
             children.sort(key=attrgetter("path"))

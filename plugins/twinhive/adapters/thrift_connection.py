@@ -1,5 +1,6 @@
 """Talk to one metastore address over one connection."""
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ LONGEST_CONNECT_SECONDS = 10.0
 
 TRANSPORT_ERRORS = (TTransportException, OSError, EOFError)
 """No answer, or half of one: the request may or may not have been handled."""
+
+# It logs an error for each address that does not answer, also where failing over was all it took.
+logging.getLogger(TSocket.__module__).setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class _Builder:
                 made |= group
             else:
                 made[stage.name] = self._task(stage)
-                for before in dict.fromkeys(made[name] for name in stage.after):
+                for before in {id(made[name]): made[name] for name in stage.after}.values():
                     before >> made[stage.name]
 
     def _group(self, stages: list[Stage], made: Mapping[str, Any]) -> dict[str, TaskGroup]:

@@ -138,8 +138,13 @@ def _check_address(source: MetastoreReader, address: str, policy: Policy) -> Non
 
 
 def check_replica(step: Preflight, ports: WritePorts) -> None:
-    """Check that the replica's database is absent or ours."""
-    read_state(ports.replica, step.work.policy, ports.source.log_id())
+    """Check that the replica's metastore answers, and that its database is absent or ours."""
+    ports.replica.database(step.work.policy.replica.database)
+    try:
+        source_log = ports.source.log_id()
+    except TryAgain:
+        return  # check_source says so already
+    read_state(ports.replica, step.work.policy, source_log)
 
 
 def check_file_systems(step: Preflight, ports: WritePorts) -> None:

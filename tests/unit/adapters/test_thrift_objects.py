@@ -7,7 +7,7 @@ from hive_metastore import ttypes
 
 from tests.builders import a_partition, a_table
 from twinhive.adapters import thrift_objects as objects
-from twinhive.adapters.thrift_json import from_text, tree_of
+from twinhive.adapters.thrift_json import from_text, to_text, tree_of
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, TableKind
 
@@ -79,7 +79,7 @@ def test_fields_are_put_back_and_everything_else_stays() -> None:
     before = objects.read_table(tree_of(a_table_struct()))
     moved = before.at(TableName("twin", "purchases"), "hdfs://west/p").with_parameters({"c": "d"})
     tree = objects.fresh_table(moved)
-    assert objects.read_table(tree) == replace(moved, thrift=objects.to_text(tree))
+    assert objects.read_table(tree) == replace(moved, thrift=to_text(tree))
     expected = tree_of(
         a_table_struct(tableName="purchases", dbName="twin", parameters={"c": "d"}),
     )

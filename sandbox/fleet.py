@@ -1,0 +1,41 @@
+"""Build every server of an instance."""
+
+from functools import partial
+from pathlib import Path
+
+from sandbox.airflow_server import AirflowServer
+from sandbox.configuration import CLUSTERS
+from sandbox.connections import instance_environment
+from sandbox.hdfs import DataNode, NameNode
+from sandbox.layout import InstanceRecord, Layout
+from sandbox.metastore import Metastore
+from sandbox.ports import PortBlock
+from sandbox.postgres import AIRFLOW_DATABASE, Postgres, metastore_database
+from sandbox.server import Server
+from sandbox.spark_servers import SparkMaster, SparkWorker
+
+_CLUSTER_ROLES = ("namenode", "datanode", "metastore")
+DEFAULT_SERVERS = ("postgres", *(f"{cluster}-{role}" for cluster in CLUSTERS for role in _CLUSTER_ROLES))
+
+
+def postgres_server(layout: Layout, record: InstanceRecord, shared: Path, jars: list[Path]) -> Postgres:
+    """Build the database server."""
+    return Postgres(layout, PortBlock(record.port_base).postgres, record.postgres_password, shared, jars)
+
+
+def build_servers(layout: Layout, record: InstanceRecord, shared: Path, jars: list[Path]) -> dict[str, Server]:
+    """Build all servers, by name, dependencies first."""
+    block = PortBlock(record.port_base)
+    postgres = postgres_server(layout, record, shared, jars)
+    servers: list[Server] = [postgres]
+    for cluster in CLUSTERS:
+        ports = block.cluster(cluster)
+        servers.append(NameNode(cluster, layout, ports, jars))
+        servers.append(DataNode(cluster, layout, ports, jars))
+    for cluster in CLUSTERS:
+        database = postgres.database(metastore_database(cluster))
+        servers.append(Metastore(cluster, layout, block, database, jars))
+    servers += [SparkMaster(layout, block), SparkWorker(layout, block)]
+    database_url = postgres.database(AIRFLOW_DATABASE).sqlalchemy_url
+    servers.append(AirflowServer(layout, block, database_url, partial(instance_environment, layout, block)))
+    return {server.name: server for server in servers}

@@ -1,0 +1,117 @@
+"""Give every server its ports out of one block of consecutive ones."""
+
+import hashlib
+import socket
+from dataclasses import dataclass
+
+BLOCK_SIZE = 40
+DEMO_BASE = 21000
+HIGHEST_BASE = 32000
+_CLUSTER_OFFSETS = {"east": 1, "west": 11}
+
+
+@dataclass(frozen=True)
+class ClusterPorts:
+    """Name the ports of one cluster."""
+
+    namenode: int
+    namenode_http: int
+    datanode: int
+    datanode_ipc: int
+    datanode_http: int
+    metastore: int
+
+
+@dataclass(frozen=True)
+class PortBlock:
+    """Name the ports of one instance."""
+
+    base: int
+
+    @property
+    def postgres(self) -> int:
+        """Return PostgreSQL's port."""
+        return self.base
+
+    def cluster(self, name: str) -> ClusterPorts:
+        """Return the ports of the cluster called `name`."""
+        first = self.base + _CLUSTER_OFFSETS[name]
+        return ClusterPorts(first, first + 1, first + 2, first + 3, first + 4, first + 8)
+
+    @property
+    def spark_master(self) -> int:
+        """Return the port Spark applications connect to."""
+        return self.base + 20
+
+    @property
+    def spark_master_ui(self) -> int:
+        """Return the port of the Spark master's pages."""
+        return self.base + 21
+
+    @property
+    def spark_worker(self) -> int:
+        """Return the Spark worker's port."""
+        return self.base + 22
+
+    @property
+    def spark_worker_ui(self) -> int:
+        """Return the port of the Spark worker's pages."""
+        return self.base + 23
+
+    @property
+    def airflow(self) -> int:
+        """Return the port of Airflow's pages and API."""
+        return self.base + 24
+
+    @property
+    def airflow_worker_log(self) -> int:
+        """Return the port Airflow serves logs of running tasks on."""
+        return self.base + 25
+
+    @property
+    def airflow_triggerer_log(self) -> int:
+        """Return the port Airflow serves logs of running triggers on."""
+        return self.base + 26
+
+    @property
+    def all(self) -> range:
+        """Return every port of the block, used or not."""
+        return range(self.base, self.base + BLOCK_SIZE)
+
+
+def preferred_base(name: str) -> int:
+    """Return where the search for a free block starts, so that instances seldom meet."""
+    if name == "demo":
+        return DEMO_BASE
+    number = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 100
+    return DEMO_BASE + BLOCK_SIZE * (1 + number)
+
+
+def is_free(port: int) -> bool:
+    """Tell whether a server could listen on `port` now."""
+    with socket.socket() as probe:
+        # As servers do: connections that are still closing must not count as use.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_block(first_base: int) -> PortBlock:
+    """Return the first block at or after `first_base` whose ports are all free."""
+    for base in range(first_base, HIGHEST_BASE, BLOCK_SIZE):
+        block = PortBlock(base)
+        if all(is_free(port) for port in block.all):
+            return block
+    raise OSError(f"no {BLOCK_SIZE} consecutive free ports between {first_base} and {HIGHEST_BASE}")
+
+
+def accepts(port: int) -> bool:
+    """Tell whether something accepts connections on `port`."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,150 @@
+"""Bootstrap real databases between the two clusters, step by step in this process."""
+
+import pytest
+
+from tests.policies import PolicyFiles
+from tests.twin import assert_equal_twin
+from tests.warehouse import Warehouse
+from twinhive.domain.errors import ActNow, TryAgain
+
+pytestmark = pytest.mark.sandbox
+
+AWKWARD = ("a b", "50%", "a=b", "a#b", "10:30", "Zürich 日本", "{x}[y]", "it's", "a/b")
+
+
+def an_awkward_database(east: Warehouse) -> str:
+    """Create one of everything that a bootstrap has to get right."""
+    database = east.create_database(description="all sales", ownerName="ann", ownerType=1, parameters={"team": "Zürich"})
+    orders = east.create_table(database, "orders", keys=("day", "part"), comment="naïve")
+    for number, value in enumerate(AWKWARD):
+        files = {"000000_0": b"x" * number, f"sub dir/{value.replace('/', '_').replace(':', '_')}": b"y"}
+        east.add_partition(orders, value, str(number), files=files)
+    east.add_partition(orders, "no files", "1")
+    east.add_partition(orders, "elsewhere", "1", files={"f": b"z"}, location=f"{orders.sd.location}_elsewhere")
+    east.create_table(database, "plain", files={"data": b"1,2\n" * 1000, "zero": b"", "_SUCCESS": b""})
+    east.create_table(database, "empty", parameters={"comment": "nothing here", "weiß": "ja"})
+    east.create_table(database, "no_partitions", keys=("p",))
+    east.create_view(database, "recent", f"SELECT a FROM {database}.plain")
+    east.create_table(
+        database, "outside", kind="EXTERNAL_TABLE", location=f"hdfs://east/outside/{database}", files={"f": b"1"}
+    )
+    return database
+
+
+def test_a_bootstrap_gives_an_equal_twin(east: Warehouse, west: Warehouse, policies: PolicyFiles, log, report) -> None:
+    policy = policies.add(an_awkward_database(east))
+    begin = east.client.get_current_notificationEventId().eventId
+
+    loaded = policies.run(policy, report=report)["load"]
+
+    assert_equal_twin(east, policy, west)
+    assert loaded.event_id >= begin
+    assert any("left out" in line and "outside" in line for line in log)
+    parameters = west.client.get_database(policy).parameters
+    assert parameters["repl.last.id"] == str(loaded.event_id)
+    assert parameters["twinhive.phase"] == "following"
+    assert policy in east.client.get_database(policy).parameters["repl.source.for"]
+
+
+def test_a_twin_may_have_another_name(east: Warehouse, west: Warehouse, policies: PolicyFiles) -> None:
+    database = east.create_database()
+    east.create_table(database, "plain", files={"data": b"1"})
+    policies.run(policies.add(database, replica=f"{database}_twin"))
+    assert_equal_twin(east, database, west, f"{database}_twin")
+
+
+def test_staging_is_empty_and_one_dump_is_left_after_a_bootstrap(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    database = east.create_database()
+    east.create_table(database, "plain", files={"data": b"1"})
+    policy = policies.wiring(policies.add(database)).policy
+    policies.run(database)
+    ((_, staged),) = west.files.list_directories([policy.staging])
+    ((_, dumps),) = east.files.list_directories([policy.dumps])
+    assert [status.path.rpartition("/")[2] for status in staged or []] == ["lease"]
+    assert len(dumps or []) == 1
+
+
+def test_a_source_that_changed_is_listed_anew_and_unchanged_files_are_not_copied_again(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    database = east.create_database()
+    east.create_table(database, "one", files={"data": b"1"})
+    policy = policies.add(database)
+    policies.run(policy, "preflight", "list_objects", "list_files", "copy")
+    east.create_table(database, "two", files={"data": b"2"})
+    with pytest.raises(ActNow, match=rf"CREATE_TABLE {database}\.two"):
+        policies.run(policy, "gate")
+
+    log: list[str] = []
+    policies.run(policy, report=log.append)
+
+    assert_equal_twin(east, database, west)
+    assert any("1 files copied, 1 were staged before" in line for line in log)
+
+
+def test_a_busy_neighbour_does_not_block(east: Warehouse, west: Warehouse, policies: PolicyFiles) -> None:
+    database, neighbour = east.create_database(), east.create_database("neighbour")
+    east.create_table(database, "plain", files={"data": b"1"})
+    policy = policies.add(database)
+    policies.run(policy, "preflight", "list_objects", "list_files", "copy")
+    east.create_table(neighbour, "busy", files={"data": b"2"})
+    policies.run(policy, "gate", "load")
+    assert_equal_twin(east, database, west)
+
+
+def test_a_foreign_database_is_refused_and_left_alone(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    database = east.create_database()
+    foreign = west.create_database("foreign")
+    west.create_table(foreign, "precious", files={"data": b"1"})
+    policy = policies.add(database, replica=foreign)
+    with pytest.raises(ActNow, match="does not belong to policy"):
+        policies.run(policy)
+    assert west.client.get_all_tables(foreign) == ["precious"]
+
+
+def test_a_missing_database_is_named(policies: PolicyFiles) -> None:
+    with pytest.raises(ActNow, match="database nowhere does not exist on cluster east"):
+        policies.run(policies.add("nowhere"))
+
+
+def test_staging_on_another_file_system_is_refused(east: Warehouse, policies: PolicyFiles) -> None:
+    database = east.create_database()
+    policy = policies.add(database, staging_root="hdfs://east/staging")
+    with pytest.raises(ActNow, match="staging_root"):
+        policies.run(policy)
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ("east-metastore", "metastore"),
+        ("west-metastore", "metastore"),
+        ("east-namenode", "hdfs://east"),
+        ("west-namenode", "hdfs://west"),
+    ],
+)
+def test_a_server_that_is_down_is_named_and_may_be_tried_again(
+    sandbox, east: Warehouse, policies: PolicyFiles, server: str, said: str
+) -> None:
+    policy = policies.add(east.create_database())
+    sandbox.stop(server)
+    try:
+        with pytest.raises(TryAgain, match=said):
+            policies.run(policy)
+    finally:
+        sandbox.up()
+
+
+def test_a_source_without_a_listener_is_refused(sandbox, policies: PolicyFiles) -> None:
+    sandbox.stop("east-metastore")
+    sandbox.start("east-metastore", overrides={"metastore.transactional.event.listeners": " "})
+    try:
+        with pytest.raises(ActNow, match="keeps no notification log"):
+            policies.run(policies.add("anything"))
+    finally:
+        sandbox.stop("east-metastore")
+        sandbox.up()
