@@ -6,6 +6,4 @@ from pathlib import Path
 from twinhive.airflow_edge.dag_factory import replication_dags
 
 _here = Path(__file__).resolve().parent
-globals().update(
-    replication_dags(config=Path(os.environ.get("TWINHIVE_CONFIG") or _here), project=_here.parent)
-)
+globals().update(replication_dags(config=Path(os.environ.get("TWINHIVE_CONFIG") or _here), project=_here.parent))

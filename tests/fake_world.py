@@ -113,9 +113,19 @@ class KillSwitch:
 class Killable:
     """Pass everything on to a port; changes go through the switch."""
 
-    CHANGES = frozenset(
-        "create_database set_database_parameters create_table drop_table add_partitions "
-        "write create_from make_directories rename delete set_attribute mark".split()
+    CHANGES = (
+        "create_database",
+        "set_database_parameters",
+        "create_table",
+        "drop_table",
+        "add_partitions",
+        "write",
+        "create_from",
+        "make_directories",
+        "rename",
+        "delete",
+        "set_attribute",
+        "mark",
     )
 
     def __init__(self, port: Any, switch: KillSwitch) -> None:

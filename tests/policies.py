@@ -52,9 +52,7 @@ class PolicyFiles:
         """Return the adapters of a policy."""
         return Wiring.of(load_configuration(self.directory), policy, resolve_from_environment)
 
-    def run(
-        self, policy: str, *stages: str, report: Callable[[str], None] = lambda line: None
-    ) -> dict[str, Any]:
+    def run(self, policy: str, *stages: str, report: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
         """Run some stages, or all, in this process."""
         wiring = self.wiring(policy)
         chosen: tuple[Stage, ...] = tuple(stage for stage in BOOTSTRAP if not stages or stage.name in stages)

@@ -12,7 +12,6 @@ What may differ, and why:
 
 from typing import Any
 
-
 from tests.warehouse import Warehouse
 from twinhive.copying.listing import list_files
 from twinhive.domain.files import ChecksumForm

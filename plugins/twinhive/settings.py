@@ -118,6 +118,7 @@ class OptionsSettings(_Strict):
     batch_bytes: Annotated[int, Field(ge=1)] = 64 * 2**30
     copy_threads: Annotated[int, Field(ge=1, le=64)] = 8
     spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 2
+    parallel_copies: Annotated[int, Field(ge=1, le=500)] = 4
     partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000
     spark_conf: Mapping[str, str] = {}
 

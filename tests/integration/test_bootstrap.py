@@ -14,7 +14,9 @@ AWKWARD = ("a b", "50%", "a=b", "a#b", "10:30", "Zürich 日本", "{x}[y]", "it'
 
 def an_awkward_database(east: Warehouse) -> str:
     """Create one of everything that a bootstrap has to get right."""
-    database = east.create_database(description="all sales", ownerName="ann", ownerType=1, parameters={"team": "Zürich"})
+    database = east.create_database(
+        description="all sales", ownerName="ann", ownerType=1, parameters={"team": "Zürich"}
+    )
     orders = east.create_table(database, "orders", keys=("day", "part"), comment="naïve")
     for number, value in enumerate(AWKWARD):
         files = {"000000_0": b"x" * number, f"sub dir/{value.replace('/', '_').replace(':', '_')}": b"y"}
@@ -94,9 +96,7 @@ def test_a_busy_neighbour_does_not_block(east: Warehouse, west: Warehouse, polic
     assert_equal_twin(east, database, west)
 
 
-def test_a_foreign_database_is_refused_and_left_alone(
-    east: Warehouse, west: Warehouse, policies: PolicyFiles
-) -> None:
+def test_a_foreign_database_is_refused_and_left_alone(east: Warehouse, west: Warehouse, policies: PolicyFiles) -> None:
     database = east.create_database()
     foreign = west.create_database("foreign")
     west.create_table(foreign, "precious", files={"data": b"1"})

@@ -19,7 +19,7 @@ from typing import Any
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_errors import translated
 from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import AlreadyThere, LeaseLost, TwinhiveError, Unreachable
+from twinhive.domain.errors import ActNow, AlreadyThere, LeaseLost, TwinhiveError, Unreachable
 from twinhive.domain.files import join
 
 _NAME = re.compile(r"lease-(\d{10})")
@@ -51,8 +51,8 @@ class HdfsLease:
     def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["HeldLease"]:
         """Take the lease kept in `directory`, from whoever has it, for the length of the context.
 
-        After an error the lease is left but not released: the call that failed may still be under
-        way, and the next holder has to wait for it.
+        After an error that leaves a call's end unknown, the lease is left but not released: that call
+        may still take effect, and the next holder has to wait for it.
         """
         client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
         epochs = _Epochs(client, directory)
@@ -60,6 +60,11 @@ class HdfsLease:
             lease = self._take(epochs, holder)
             try:
                 yield lease
+            except ActNow:
+                # A refusal is an answer: nothing of ours is under way any more.
+                with suppress(LeaseLost):
+                    lease.release()
+                raise
             except BaseException:
                 lease.leave()
                 raise

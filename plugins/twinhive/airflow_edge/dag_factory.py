@@ -73,6 +73,7 @@ def _spark(entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], place: P
     if entry.settings is not None and entry.settings.replica.cluster in clusters:
         arguments["conn_id"] = clusters[entry.settings.replica.cluster].job_tracker.connection
         arguments["conf"] = dict(entry.settings.options.spark_conf)
+        arguments["max_active_tis_per_dagrun"] = entry.settings.options.parallel_copies
     return arguments
 
 

@@ -7,10 +7,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
 
 _EXIT_CODE = re.compile(r"Error code is: (\d+)")
-_ACT_NOW, _UNUSABLE = 4, 5
 
 
 def spark_environment() -> dict[str, str]:
@@ -54,14 +54,14 @@ def explain_spark_failure(error: Exception, label: str) -> TwinhiveError:
     """Read the exit code of spark_jobs/copy_files.py from the hook's message, its only carrier."""
     match = _EXIT_CODE.search(str(error))
     code = int(match[1]) if match else None
-    if code == _ACT_NOW:
+    if code == ExitCode.ACT_NOW:
         return ActNow(
             f"{label}: some files cannot be copied as they were listed",
             found="the last lines of copy_files above name them",
             next_step="if the source changed, clear the task list_objects with all tasks after it; "
             "otherwise mend what is said above and clear this task",
         )
-    if code == _UNUSABLE:
+    if code == ExitCode.UNUSABLE:
         return ActNow(
             f"{label}: Spark cannot run the copy job",
             found="the last lines of copy_files above say why",

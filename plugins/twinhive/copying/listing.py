@@ -9,9 +9,7 @@ from twinhive.ports import FileReader
 Owner = TypeVar("Owner")
 
 
-def list_files(
-    files: FileReader, roots: Sequence[tuple[Owner, str]]
-) -> Iterator[tuple[Owner, str, FileStatus]]:
+def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterator[tuple[Owner, str, FileStatus]]:
     """Yield (owner, path relative to its root, status) for every file below the roots.
 
     `roots` pairs an owner with its directory. Names that start with `_` or `.` are skipped at

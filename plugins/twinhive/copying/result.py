@@ -1,12 +1,35 @@
-"""Say what came of copying one batch, as the result file that the gate reads."""
+"""Say what came of copying one batch: as a file that the gate reads, as text, as an exit code."""
 
 from dataclasses import asdict
+from enum import IntEnum
 from typing import Any
 
 from twinhive import __version__
 from twinhive.copying.engine import CopyOutcome
+from twinhive.copying.progress import readable
 
-LISTED_FAILURES = 100
+_LISTED_FAILURES = 100
+_PRINTED_FAILURES = 5
+
+
+class ExitCode(IntEnum):
+    """What the copy job's process tells whoever submitted it."""
+
+    DONE = 0
+    """Everything is staged."""
+    TRY_AGAIN = 3
+    """Something failed that may succeed later."""
+    ACT_NOW = 4
+    """A person must act: a source file changed or is gone, a server refused."""
+    UNUSABLE = 5
+    """The settings or the executors cannot be used."""
+
+
+def exit_code(outcome: CopyOutcome) -> ExitCode:
+    """Return what the failures mean: a person's turn comes before a repetition's."""
+    if not outcome.failures:
+        return ExitCode.DONE
+    return ExitCode.TRY_AGAIN if all(failure.kind.may_retry for failure in outcome.failures) else ExitCode.ACT_NOW
 
 
 def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float) -> dict[str, Any]:
@@ -18,5 +41,16 @@ def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float
         **asdict(outcome),
         "seconds": round(seconds, 1),
         "failure_count": len(outcome.failures),
-        "failures": [asdict(failure) for failure in outcome.failures[:LISTED_FAILURES]],
+        "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
     }
+
+
+def result_text(outcome: CopyOutcome, seconds: float) -> str:
+    """Return the last lines of a copy's log."""
+    lines = [
+        f"copy_files: {outcome.copied_files:,} of {outcome.files:,} files copied ({readable(outcome.copied_bytes)}), "
+        f"{outcome.skipped_files:,} were staged before, {outcome.unverified:,} compared by length only, "
+        f"{len(outcome.failures):,} failed, {seconds:.0f} s"
+    ]
+    lines += [f"  {failure.kind}: {failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]]
+    return "\n".join(lines)

@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from twinhive.domain.names import TableName
 
@@ -80,7 +81,7 @@ def _split(size: TableSize, most_objects: int, most_weight: int) -> list[tuple[S
     pieces = max(-(-size.objects // most_objects), -(-size.weight // most_weight))
     pieces = min(pieces, size.objects)
     bounds = [round(size.partitions * piece / pieces) for piece in range(pieces + 1)]
-    return [(Slice(size.name, first, last, size.partitions),) for first, last in zip(bounds, bounds[1:], strict=False)]
+    return [(Slice(size.name, first, last, size.partitions),) for first, last in pairwise(bounds)]
 
 
 def _pack(sizes: Sequence[TableSize], most_objects: int, most_weight: int) -> list[tuple[Slice, ...]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 # The characters that Hive escapes in a directory name (FileUtils.charToEscape): all control
 # characters and these. Everything else, blanks and non-ASCII letters included, stays as it is.
-_ESCAPED = frozenset('"#%\'*/:=?\\\x7f{[]^') | {chr(code) for code in range(1, 32)}
+_ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | {chr(code) for code in range(1, 32)}
 _ESCAPE_SEQUENCE = re.compile(r"%([0-9A-Fa-f]{2})")
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"

@@ -27,6 +27,7 @@ class Options:
     batch_bytes       bytes that one batch aims at
     copy_threads      files copied at the same time by one Spark task
     spark_tasks       Spark tasks of one copy job
+    parallel_copies   copy jobs of one run at the same time
     partitions_per_call  most partitions in one metastore call (Hive's own default is 1,000)
     """
 
@@ -34,6 +35,7 @@ class Options:
     batch_bytes: int = 64 * 2**30
     copy_threads: int = 8
     spark_tasks: int = 2
+    parallel_copies: int = 4
     partitions_per_call: int = 1_000
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 

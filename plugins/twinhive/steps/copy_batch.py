@@ -18,6 +18,7 @@ from twinhive.steps.replica_state import already_published, read_state
 
 _EXAMPLES = 5
 
+
 @dataclass(frozen=True)
 class CopyJob:
     """What a copy works from and where it leaves its result; all are URIs."""

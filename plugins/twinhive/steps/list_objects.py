@@ -131,9 +131,7 @@ def _read_batch(
     return [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
 
 
-def _read_slice(
-    source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int
-) -> TableRecord:
+def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int) -> TableRecord:
     """Read the partitions of one slice; those dropped since are missing, and their events tell."""
     names = sized.partitions[slice_.first : slice_.last]
     partitions = [

@@ -131,9 +131,7 @@ class _Loading:
             register_table(self.ports.replica, placement.replica, self.lease)
             per_call = self.work.policy.options.partitions_per_call
             if record.partitions:
-                register_partitions(
-                    self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease
-                )
+                register_partitions(self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease)
             tables += record.carries_table
             partitions += len(record.partitions)
             if record.partitions:

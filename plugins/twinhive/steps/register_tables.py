@@ -70,9 +70,7 @@ def register_partitions(
     return len(absent)
 
 
-def _check_locations(
-    replica: MetastoreWriter, table: TableName, expected: dict[str, Partition], per_call: int
-) -> None:
+def _check_locations(replica: MetastoreWriter, table: TableName, expected: dict[str, Partition], per_call: int) -> None:
     names = sorted(expected)
     for start in range(0, len(names), per_call):
         some = names[start : start + per_call]

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,9 +42,9 @@ def test_a_whole_partitioned_table_says_how_many_partitions() -> None:
     assert batch.label == "s.p (1 partition)"
 
 
-sizes = st.lists(
-    st.tuples(st.integers(0, 5000), st.integers(0, 10 * GIB), st.integers(0, 10_000)), max_size=40
-).map(lambda rows: [size(f"t{n}", *row) for n, row in enumerate(rows)])
+sizes = st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 10 * GIB), st.integers(0, 10_000)), max_size=40).map(
+    lambda rows: [size(f"t{n}", *row) for n, row in enumerate(rows)]
+)
 
 
 @given(sizes, st.integers(1, 50), st.integers(1, GIB))
@@ -60,5 +62,5 @@ def test_every_table_and_partition_is_in_exactly_one_batch(
         own = [slice_ for slice_ in slices if slice_.table == table.name]
         assert own[0].first == 0
         assert own[-1].last == table.partitions
-        assert all(one.last == next_.first for one, next_ in zip(own, own[1:], strict=False))
+        assert all(one.last == next_.first for one, next_ in pairwise(own))
         assert sum(slice_.is_first for slice_ in own) == 1

@@ -247,5 +247,9 @@ def test_orphaned_dumps_are_removed_when_a_new_one_is_there() -> None:
     world.source_files.put("hdfs://east/twinhive/dumps/sales/_attempt-dead/objects/b0001.jsonl.gz", b"")
     world.add_table(a_table("sales.new"))
     run_until(world, "list_objects")
-    names = {path.split("/")[6] for path in world.source_files.paths() if path.startswith("hdfs://east/twinhive/dumps/sales/")}
+    names = {
+        path.split("/")[6]
+        for path in world.source_files.paths()
+        if path.startswith("hdfs://east/twinhive/dumps/sales/")
+    }
     assert len(names) == 1

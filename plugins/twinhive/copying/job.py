@@ -1,0 +1,78 @@
+"""Say what one copy job is told, and deal its files over its tasks."""
+
+import gzip
+import heapq
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twinhive import __version__
+from twinhive.copying.staged import CopyItem
+
+# Opening, creating and closing a small file takes about as long as copying so many bytes.
+_BYTES_PER_FILE = 1_000_000
+
+
+class Unusable(Exception):
+    """Settings or executors that no repetition makes usable."""
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """A file system as the job opens it: root URI, Hadoop properties, user."""
+
+    root: str
+    properties: Mapping[str, str]
+    user: str | None
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """Hold what the submitter wrote: three file systems, and how to copy."""
+
+    source: FileSystem
+    target: FileSystem
+    dump: FileSystem
+    dump_name: str
+    batch: str
+    version: str
+    label: str
+    threads: int = 8
+    tasks: int = 2
+
+    @classmethod
+    def parse(cls, text: str) -> "JobSettings":
+        """Read the JSON text. Raises Unusable."""
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            for side in ("source", "target", "dump"):
+                fields[side] = FileSystem(**fields[side])
+            settings = cls(**fields)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
+        if settings.version != __version__:
+            raise Unusable(f"the submitter is twinhive {settings.version}, this job {__version__}")
+        return settings
+
+
+def parse_listing(content: bytes, where: str) -> list[CopyItem]:
+    """Read a batch's list, largest file first. Raises Unusable."""
+    try:
+        # Not splitlines: it also cuts at U+2028 and its like, which names may hold.
+        lines = gzip.decompress(content).decode().split("\n")
+        items = [CopyItem.from_line(line) for line in lines if line]
+    except (ValueError, TypeError, KeyError, EOFError, gzip.BadGzipFile) as error:
+        raise Unusable(f"{where} is not a listing: {type(error).__name__}: {error}") from error
+    return sorted(items, key=lambda item: -item.length)
+
+
+def deal(items: Iterable[CopyItem], hands: int) -> list[list[CopyItem]]:
+    """Give each item to whoever has least to do so far; hands that stay empty are left out."""
+    dealt: list[list[CopyItem]] = [[] for _ in range(max(1, hands))]
+    loads = [(0, number) for number in range(len(dealt))]
+    for item in items:
+        load, number = loads[0]
+        dealt[number].append(item)
+        heapq.heapreplace(loads, (load + item.length + _BYTES_PER_FILE, number))
+    return [hand for hand in dealt if hand]
