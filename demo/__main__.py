@@ -1,0 +1,101 @@
+"""Replicate a real database from east to west with Airflow, and show what came of it.
+
+`python -m demo run` leaves everything running, `python -m demo down` stops it.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+
+from demo import machine
+from demo.follow import follow
+from demo.summary import summary_table
+from demo.twin import remove_twin
+from sandbox import Sandbox
+
+POLICY = "flights"
+DAG_ID = f"{POLICY}.bootstrap"
+CONFIG = Path(__file__).resolve().parent.parent / "dags"
+console = Console()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the demo or stop what it left."""
+    if arguments == ["run"]:
+        return run()
+    if arguments == ["down"]:
+        Sandbox.open().down()
+        console.print("stopped; what it stored stays. `make demo` starts it again, `make reset` deletes it.")
+        return 0
+    console.print(__doc__)
+    return 2
+
+
+def run() -> int:
+    """Do everything, telling each step with its seconds."""
+    if machine.main():
+        return 1
+    started = time.monotonic()
+    box = Sandbox.open()
+    _step("starting two clusters (east and west)", box.up)
+    # What tasks and this program share: connections of the clusters as Airflow's variables.
+    os.environ.update(box.environment())
+    with ThreadPoolExecutor(1) as pool:
+        airflow = pool.submit(box.up, "airflow")
+        _step("loading 336,776 flights into east with Spark (Airflow starts meanwhile)", _load)
+        airflow.result()
+    if remove_twin(box.clusters["west"]):
+        console.print("removed the twin of an earlier demo from west")
+    state, run_id = follow(box.airflow, DAG_ID, console)
+    if state != "success":
+        console.print(f"[red]the run ended as {state}[/]: look at it at {_run_page(box, run_id)}", soft_wrap=True)
+        return 1
+    _summarise(box, run_id)
+    console.print(f"whole demo: {time.monotonic() - started:.0f} s")
+    console.print(
+        f"\nAirflow: {_run_page(box, run_id)}\nsign in as [bold]{box.airflow.username}[/] with password "
+        f"[bold]{box.airflow.password}[/]\nstop everything with: make demo-down",
+        soft_wrap=True,
+    )
+    return 0
+
+
+def _step(what: str, action) -> None:
+    started = time.monotonic()
+    console.print(f"{what} ...")
+    action()
+    console.print(f"  done in {time.monotonic() - started:.0f} s")
+
+
+def _load() -> None:
+    _program("demo.load_flights")
+
+
+def _program(module: str, *arguments: str) -> str:
+    """Run one of the Spark programs; its noise is shown only when it fails."""
+    done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        console.print(done.stdout + done.stderr, markup=False, highlight=False)
+        raise SystemExit(f"{module} failed; its output is above")
+    return done.stdout
+
+
+def _summarise(box: Sandbox, run_id: str) -> None:
+    console.print("counting the rows on both sides with Spark ...")
+    with ThreadPoolExecutor(2) as pool:
+        east, west = pool.map(lambda name: _program("demo.count_rows", name), ("east", "west"))
+    instances = box.airflow.task_instances(DAG_ID, run_id)
+    console.print(summary_table(CONFIG, POLICY, instances, east, west))
+
+
+def _run_page(box: Sandbox, run_id: str) -> str:
+    return f"{box.airflow.url}/dags/{DAG_ID}/runs/{run_id.replace('+', '%2B')}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

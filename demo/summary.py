@@ -1,0 +1,75 @@
+"""Put what a run replicated into one table."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from twinhive.copying.progress import readable
+from twinhive.copying.staged import CopyItem
+from twinhive.dump.shards import decode_objects, unpack_lines
+from twinhive.dump.store import Dump, current_dump
+from twinhive.ports import FileReader
+from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.steps.list_objects import VIEWS
+from twinhive.wiring import Wiring
+
+
+def summary_table(
+    config: Path, policy: str, instances: Sequence[Mapping[str, Any]], east_output: str, west_output: str
+) -> Table:
+    """Return table, partitions, files, bytes, seconds of its batches, and rows on both sides."""
+    wiring = Wiring.of(load_configuration(config), policy, resolve_from_environment)
+    files = wiring.read_ports().dump_files
+    dump = current_dump(files, wiring.policy)
+    sizes, seconds = _sizes(files, dump), _seconds(dump, instances)
+    east, west = (_last_json(output) for output in (east_output, west_output))
+    table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {_event(dump)}")
+    for heading in ("partitions", "files", "bytes", "seconds (list, copy)", "rows on east", "rows on west"):
+        table.add_column(heading, justify="right")
+    for name in sorted(sizes):
+        partitions, count, length = sizes[name]
+        rows = [f"{side[name]:,}" if name in side else "[red]missing[/]" for side in (east, west)]
+        spent = f"{seconds[name]:.1f}" if name in seconds else ""
+        table.add_row(name, str(partitions or ""), str(count), readable(length), spent, *rows)
+    return table
+
+
+def _event(dump: Dump) -> int:
+    return dump.manifest.begin.event_id
+
+
+def _sizes(files: FileReader, dump: Dump) -> dict[str, tuple[int, int, int]]:
+    """Count partitions, files and bytes of each table from the dump itself."""
+    partitions: dict[str, int] = defaultdict(int)
+    items: dict[str, list[CopyItem]] = defaultdict(list)
+    for batch in dump.manifest.batches:
+        for record in dump.objects(files, batch.name):
+            partitions[record.table.name.table] += len(record.partitions)
+        for line in unpack_lines(files.read(dump.layout.files(batch.name))):
+            item = CopyItem.from_line(line)
+            items[item.table.partition(".")[2]].append(item)
+    for record in decode_objects(files.read(dump.layout.objects(VIEWS))):
+        partitions[record.table.name.table] = 0
+    return {
+        name: (count, len(items[name]), sum(item.length for item in items[name])) for name, count in partitions.items()
+    }
+
+
+def _seconds(dump: Dump, instances: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Add up the tasks that worked on a table; tables of one batch share them."""
+    spent: dict[str, float] = defaultdict(float)
+    for instance in instances:
+        if instance["map_index"] >= 0:
+            batch = dump.manifest.batches[instance["map_index"]]
+            for name in {slice_.table.table for slice_ in batch.slices}:
+                spent[name] += instance["duration"] or 0
+    return spent
+
+
+def _last_json(output: str) -> dict[str, int]:
+    rows: dict[str, int] = json.loads(output.strip().splitlines()[-1])
+    return rows
