@@ -18,7 +18,7 @@ $(STAMP): requirements.txt pyproject.toml demo/machine.py
 	@"$(PYTHON)" demo/machine.py
 	"$(PYTHON)" -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $(STAMP)
 
 install: $(STAMP) ## Make the virtual environment .venv with all that is needed
