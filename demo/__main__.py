@@ -21,7 +21,8 @@ from sandbox import Sandbox
 POLICY = "flights"
 DAG_ID = f"{POLICY}.bootstrap"
 CONFIG = Path(__file__).resolve().parent.parent / "dags"
-console = Console()
+# Output that is piped or logged has no width of its own; 80 columns would break every label.
+console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def main(arguments: list[str]) -> int:

@@ -28,12 +28,12 @@ def summary_table(
     sizes, seconds = _sizes(files, dump), _seconds(dump, instances)
     east, west = (_last_json(output) for output in (east_output, west_output))
     table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {_event(dump)}")
-    for heading in ("partitions", "files", "bytes", "seconds (list, copy)", "rows on east", "rows on west"):
+    for heading in ("partitions", "files", "bytes", "list + copy", "rows on east", "rows on west"):
         table.add_column(heading, justify="right")
     for name in sorted(sizes):
         partitions, count, length = sizes[name]
         rows = [f"{side[name]:,}" if name in side else "[red]missing[/]" for side in (east, west)]
-        spent = f"{seconds[name]:.1f}" if name in seconds else ""
+        spent = f"{seconds[name]:.1f} s" if name in seconds else ""
         table.add_row(name, str(partitions or ""), str(count), readable(length), spent, *rows)
     return table
 
