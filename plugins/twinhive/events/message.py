@@ -14,8 +14,7 @@ from twinhive.domain.names import TableName
 _PLAIN = ("json-0.2", "json")
 _GZIPPED = ("gzip(json-2.0)", "gzip")
 
-# Field ids of Thrift's Table and SQLForeignKey.
-_TABLE_NAME, _TABLE_DATABASE = "1", "2"
+# Field ids of Thrift's SQLForeignKey.
 _FOREIGN_DATABASE, _FOREIGN_NAME = "4", "5"
 
 
@@ -45,17 +44,11 @@ def names_touched(row: EventRow) -> frozenset[TableName]:
     """
     names = {(row.database, row.table)}
     if row.event_type == "ALTER_TABLE":
-        names.update(_altered(row, decode_message(row)))
+        message = decode_message(row)
+        names.add((message.get("db"), message.get("table")))
     elif row.event_type == "ADD_FOREIGNKEY":
         names.update(_keyed(row, decode_message(row)))
     return frozenset(TableName(database.lower(), table.lower()) for database, table in names if database and table)
-
-
-def _altered(row: EventRow, message: dict[str, Any]) -> Iterator[tuple[str | None, str | None]]:
-    yield message.get("db"), message.get("table")
-    for key in ("tableObjBeforeJson", "tableObjAfterJson"):
-        table = _struct(row, key, message.get(key))
-        yield _string(table, _TABLE_DATABASE), _string(table, _TABLE_NAME)
 
 
 def _keyed(row: EventRow, message: dict[str, Any]) -> Iterator[tuple[str | None, str | None]]:

@@ -89,16 +89,10 @@ def test_alter_without_rename_touches_one_name() -> None:
     assert names_touched(a_rename(("sales", "orders"), ("sales", "orders"))) == {TableName("sales", "orders")}
 
 
-@pytest.mark.parametrize("table_object", [None, "{", "[]", 3])
-def test_alter_with_an_unreadable_object_is_an_error(table_object: Any) -> None:
-    message = {
-        "db": "sales",
-        "table": "orders",
-        "tableObjBeforeJson": table_object,
-        "tableObjAfterJson": a_table_object("a", "b"),
-    }
-    with pytest.raises(ActNow, match=r"event 7 \(ALTER_TABLE\)"):
-        names_touched(a_row(message, "ALTER_TABLE"))
+def test_the_names_of_an_alter_do_not_depend_on_its_objects() -> None:
+    """Hive's own TJSON of a skewed table is not valid JSON; it must not stop other databases' policies."""
+    message = {"db": "sales", "table": "orders", "tableObjBeforeJson": "{", "tableObjAfterJson": "{"}
+    assert TableName("sales", "orders") in names_touched(a_row(message, "ALTER_TABLE"))
 
 
 def test_foreign_key_touches_both_tables() -> None:
