@@ -5,6 +5,7 @@ import pytest
 from tests.policies import PolicyFiles
 from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
+from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import ActNow, TryAgain
 
 pytestmark = pytest.mark.sandbox
@@ -148,3 +149,36 @@ def test_a_source_without_a_listener_is_refused(sandbox, policies: PolicyFiles) 
     finally:
         sandbox.stop("east-metastore")
         sandbox.up()
+
+
+def test_a_replica_that_makes_managed_tables_external_is_told_and_keeps_none(
+    sandbox, east: Warehouse, policies: PolicyFiles
+) -> None:
+    database = east.create_database()
+    east.create_table(database, "plain", files={"data": b"1"})
+    transformer = "org.apache.hadoop.hive.metastore.MetastoreDefaultTransformer"
+    sandbox.stop("west-metastore")
+    sandbox.start("west-metastore", overrides={"metastore.metadata.transformer.class": transformer})
+    try:
+        with pytest.raises(ActNow, match=r"metastore\.metadata\.transformer\.class"):
+            policies.run(policies.add(database))
+        west = Warehouse(sandbox.clusters["west"])
+        assert west.client.get_all_tables(database) == []
+        west.close()
+    finally:
+        sandbox.stop("west-metastore")
+        sandbox.up()
+
+
+def test_safe_mode_of_the_replica_is_named_and_may_be_tried_again(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    policy = policies.add(east.create_database())
+    java = west.files._client.java
+    action = java_class("org.apache.hadoop.fs.SafeModeAction")
+    java.setSafeMode(action.ENTER)
+    try:
+        with pytest.raises(TryAgain, match="is in safe mode"):
+            policies.run(policy)
+    finally:
+        java.setSafeMode(action.LEAVE)

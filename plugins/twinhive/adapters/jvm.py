@@ -111,6 +111,9 @@ def _start(heap: str) -> None:
     jpype = _jpype()
     if not jpype.isJVMStarted():
         jars = hadoop_jars()
+        # Ending Java while Python's threads and objects still hold on to it can crash the process
+        # after its work is done. Streams are closed by whoever opened them; the rest goes with the process.
+        jpype.config.onexit = False
         try:
             jpype.startJVM(
                 *_flags(heap), jvmpath=_java_library(), classpath=jars, convertStrings=False, interrupt=False
