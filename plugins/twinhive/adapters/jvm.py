@@ -4,6 +4,7 @@ Hadoop's client runs in it, in plain processes and in the Python workers of Spar
 be started twice and does not survive a fork, so nothing here happens at import.
 """
 
+import importlib
 import importlib.util
 import os
 import shutil
@@ -113,7 +114,7 @@ def _start(heap: str) -> None:
         jars = hadoop_jars()
         # Ending Java while Python's threads and objects still hold on to it can crash the process
         # after its work is done. Streams are closed by whoever opened them; the rest goes with the process.
-        jpype.config.onexit = False
+        importlib.import_module("jpype.config").onexit = False
         try:
             jpype.startJVM(
                 *_flags(heap), jvmpath=_java_library(), classpath=jars, convertStrings=False, interrupt=False
