@@ -9,7 +9,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration scenarios lint up down status reset pins clean
+.PHONY: help install demo demo-down test unit contracts dags integration lint up down status reset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -29,10 +29,10 @@ demo: $(STAMP) ## Replicate a real database between two real clusters, with Airf
 demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down
 
-test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration, scenarios
+test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration
 	$(RUN) -m pytest tests
 
-unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
+unit contracts dags integration: $(STAMP) ## Run one group of tests
 	$(RUN) -m pytest tests/$@
 
 lint: $(STAMP) ## Check style, layers and types

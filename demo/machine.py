@@ -7,8 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-# A virtual environment of 1.4 GB, jars of 0.3 GB, two clusters with their logs and data.
-_NEEDED = {"the checkout": (Path.cwd(), 2.0), "the home directory": (Path.home(), 2.0)}
+# A virtual environment of 1.4 GB, jars of 0.3 GB, two clusters with their logs and data. The places
+# are those of sandbox/paths.py, which cannot be imported before anything is installed.
+_CACHE = Path(os.environ.get("TWINHIVE_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home())
+_STATE = Path(os.environ.get("TWINHIVE_STATE") or ("/var/lib" if os.geteuid() == 0 else Path.home()))
+_NEEDED = {
+    "the checkout": (Path.cwd(), 2.0),
+    "the cache directory": (_CACHE, 1.0),
+    "the state directory": (_STATE, 2.0),
+}
 
 
 def problems() -> list[str]:
@@ -28,7 +35,8 @@ def problems() -> list[str]:
             "(Debian: apt install openjdk-17-jre-headless; or set JAVA_HOME)"
         )
     for name, (path, gigabytes) in _NEEDED.items():
-        free = shutil.disk_usage(path).free / 2**30
+        existing = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+        free = shutil.disk_usage(existing).free / 2**30
         if free < gigabytes:
             found.append(f"{gigabytes:.0f} GiB of free disk space are needed in {name} ({path}), found {free:.1f}")
     return found

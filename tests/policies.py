@@ -1,7 +1,8 @@
 """Write configuration directories and run their policies without Airflow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -52,8 +53,14 @@ class PolicyFiles:
         """Return the adapters of a policy."""
         return Wiring.of(load_configuration(self.directory), policy, resolve_from_environment)
 
-    def run(self, policy: str, *stages: str, report: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
-        """Run some stages, or all, in this process."""
+    def run(
+        self,
+        policy: str,
+        *stages: str,
+        report: Callable[[str], None] = lambda line: None,
+        earlier: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Run some stages, or all, in this process; `earlier` are results of stages run before."""
         wiring = self.wiring(policy)
         chosen: tuple[Stage, ...] = tuple(stage for stage in BOOTSTRAP if not stages or stage.name in stages)
-        return run_phase(chosen, wiring.policy, wiring.write_ports(), {"run": "test"}, report)
+        return run_phase(chosen, wiring.policy, wiring.write_ports(), {"run": "test"}, report, earlier)

@@ -139,6 +139,18 @@ def _print_status(wiring: Wiring, state: ReplicaState, newest: int) -> None:
 
 
 @app.command()
+def retire(policy: PolicyName, config: Config = None) -> None:
+    """Take a policy's mark off its source database, whose dropped files are kept for it until then.
+
+    Hive refuses to drop a database that carries marks. The replica stays as it is.
+    """
+    with _said_plainly():
+        wiring = Wiring.of(_load(config), policy, resolve_from_environment)
+        wiring.write_ports().source_marker.unmark(wiring.policy.source.database, policy)
+        console.print(f"{wiring.policy.source} carries no mark of {policy} any more")
+
+
+@app.command()
 def run(
     policy: PolicyName,
     phase: Annotated[str, typer.Argument(help=f"One of: {', '.join(PHASES)}")],

@@ -193,6 +193,10 @@ class SourceMarker(Protocol):
         """Add a policy to the list and read it back; Raises Refused when it did not stay."""
         ...
 
+    def unmark(self, database: str, policy: str) -> None:
+        """Take a policy out of the list; one that is not in it, or a dropped database, is fine."""
+        ...
+
 
 @dataclass(frozen=True)
 class ReadPorts:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -206,8 +206,8 @@ def resolve_from_environment(connection_id: str) -> Connection:
 def _load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
     try:
         return _ClustersFile.model_validate(_read_yaml(path)).clusters, None
-    except (OSError, yaml.YAMLError, ValidationError) as error:
-        return {}, _explain(path, error)
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        return {}, _explain(path, error, _ClustersFile)
 
 
 def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:
@@ -217,8 +217,8 @@ def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_e
         given = content.get("policy") if isinstance(content, dict) else None
         name = given if isinstance(given, str) and POLICY_NAME.fullmatch(given) else name
         settings = PolicySettings.model_validate(content)
-    except (OSError, yaml.YAMLError, ValidationError) as error:
-        return PolicyEntry(name, path, None, _explain(path, error))
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        return PolicyEntry(name, path, None, _explain(path, error, PolicySettings))
     return PolicyEntry(name, path, settings, clusters_error or _unknown_clusters(path, settings, clusters))
 
 
@@ -257,31 +257,29 @@ def _without_conflicts(entries: list[PolicyEntry]) -> dict[str, PolicyEntry]:
     }
 
 
-def _explain(path: Path, error: Exception) -> str:
+def _explain(path: Path, error: Exception, model: type[BaseModel]) -> str:
     if isinstance(error, ValidationError):
-        return _numbered(path, [_problem(problem) for problem in error.errors()])
+        return _numbered(path, [_problem(problem, model) for problem in error.errors()])
     if isinstance(error, FileNotFoundError):
         return _numbered(path, ["the file does not exist"])
     return _numbered(path, [f"not readable YAML: {' '.join(str(error).split())}"])
 
 
-def _problem(problem: Any) -> str:
+def _problem(problem: Any, model: type[BaseModel]) -> str:
     """Say key, value found, and what is allowed."""
     key = ".".join(str(part) for part in problem["loc"]) or "(whole file)"
     if problem["type"] == "extra_forbidden":
-        return f"{key}: unknown key, expected one of {', '.join(_siblings(problem['loc']))}"
+        return f"{key}: unknown key, expected one of {', '.join(_siblings(problem['loc'], model))}"
     if problem["type"] == "missing":
         return f"{key}: missing"
     return f"{key}: found {problem['input']!r}; {problem['msg']}"
 
 
-def _siblings(location: tuple[Any, ...]) -> list[str]:
+def _siblings(location: tuple[Any, ...], model: Any) -> list[str]:
     """Return the keys allowed beside an unknown one."""
-    model: Any = _ClustersFile if location[0] == "clusters" else PolicySettings
-    path = location[2:-1] if model is _ClustersFile else location[:-1]
-    model = ClusterSettings if model is _ClustersFile and len(location) > 2 else model
-    for part in path:
-        model = model.model_fields[part].annotation
+    for part in location[:-1]:
+        # A name that people choose (a cluster's) leads to the values of the mapping.
+        model = model.model_fields[part].annotation if hasattr(model, "model_fields") else get_args(model)[1]
     return sorted(model.model_fields)
 
 

@@ -49,8 +49,9 @@ def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> Metasto
         connection = resolve(settings.connection)
         port = connection.port or _METASTORE_PORT
         addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
-        user = settings.user or connection.login or connection.extra.get("user")
-        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user)
+        if not addresses:
+            raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
+        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user or _user(connection))
     addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
     return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user)
 
@@ -66,9 +67,25 @@ def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> File
         return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
     connection = resolve(settings.connection)
     root = connection.extra.get("uri") or _hdfs_uri(connection)
-    properties = {**connection.extra.get("hadoop", {}), **settings.hadoop}
-    user = settings.user or connection.extra.get("user") or connection.login
-    return FileSystemEndpoint(root.rstrip("/"), properties, user)
+    own = connection.extra.get("hadoop", {})
+    if not isinstance(own, Mapping):
+        raise _unusable(connection, f"extra hadoop = {own!r}", "an object of Hadoop properties")
+    properties = {**{key: str(value) for key, value in own.items()}, **settings.hadoop}
+    return FileSystemEndpoint(root.rstrip("/"), properties, settings.user or _user(connection))
+
+
+def _user(connection: Connection) -> str | None:
+    user: str | None = connection.extra.get("user") or connection.login
+    return user
+
+
+def _unusable(connection: Connection, found: str, expected: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"connection {connection.connection_id} cannot be used",
+        found=found,
+        expected=expected,
+        next_step=f"correct connection {connection.connection_id}, then clear this task",
+    )
 
 
 def _hdfs_uri(connection: Connection) -> str:

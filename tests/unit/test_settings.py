@@ -45,6 +45,7 @@ def test_a_good_policy_is_usable_and_has_names_in_lower_case(tmp_path: Path) -> 
         (SALES.replace("cluster: west", "cluster: east"), "replica: found the source itself (east/sales)"),
         ("a: [", "not readable YAML"),
         ("just text", "(whole file)"),
+        (SALES + "options: {copy_threads: 2013-99-99}\n", "not readable YAML"),
     ],
 )
 def test_what_is_wrong_names_file_key_and_value(tmp_path: Path, text: str, said: str) -> None:
@@ -88,3 +89,16 @@ def test_tuning_does_not_change_the_fingerprint_but_scope_does(tmp_path: Path) -
     tuned = type(one).model_validate({**one.model_dump(), "options": {"copy_threads": 3}})
     narrowed = type(one).model_validate({**one.model_dump(), "tables": {"include": ["a"]}})
     assert one.fingerprint == tuned.fingerprint != narrowed.fingerprint
+
+
+def test_a_misspelt_key_of_the_clusters_file_gets_its_own_keys_as_a_hint(tmp_path: Path) -> None:
+    entry = load(tmp_path, clusters="cluster: {}", sales=SALES).policy("sales")
+    assert "cluster: unknown key, expected one of clusters" in (entry.error or "")
+
+
+def test_a_file_that_is_not_utf_8_is_red_and_hides_nothing(tmp_path: Path) -> None:
+    load(tmp_path, sales=SALES)
+    (tmp_path / "policies" / "latin.yaml").write_bytes("policy: Z\xfcrich".encode("latin-1"))
+    configuration = load_configuration(tmp_path)
+    assert configuration.policy("sales").usable()
+    assert "latin.yaml cannot be used" in (configuration.policy("latin").error or "")

@@ -28,8 +28,9 @@ _VALUES, _PARTITION_DB, _PARTITION_TABLE, _PARTITION_SD, _PARTITION_PARAMETERS =
 # Privileges, catalog, write id, statistics with their state, file metadata.
 _PARTITION_OF_ITS_METASTORE = ("8", "9", "10", "11", "12", "13")
 
-# StorageDescriptor, FieldSchema
-_COLUMNS, _LOCATION = "1", "2"
+# StorageDescriptor, SerDeInfo, FieldSchema
+_COLUMNS, _LOCATION, _SERDE = "1", "2", "7"
+_SERDE_PARAMETERS, _SPARK_PATH = "3", "path"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
 
 _VIEW = "VIRTUAL_VIEW"
@@ -172,8 +173,27 @@ def _records(records: list[Tree]) -> dict[str, Any]:
 
 def _placed(sd: Tree, location: str | None) -> Tree:
     placed = dict(sd)
+    old = _location(sd, _LOCATION)
     _put(placed, _LOCATION, location)
+    serde = _record(sd, _SERDE)
+    options = _mapping(serde, _SERDE_PARAMETERS)
+    if old and location and _SPARK_PATH in options:
+        moved = dict(serde)
+        _put_mapping(moved, _SERDE_PARAMETERS, {**options, _SPARK_PATH: _moved(options[_SPARK_PATH], old, location)})
+        placed[_SERDE] = {"rec": moved}
     return placed
+
+
+def _moved(path: str, old: str, new: str) -> str:
+    """Move the path that Spark keeps beside the location of its own tables, and believes before it.
+
+    A table's is its location. A partition's may be its own or, at the partition's end cut off, its table's.
+    """
+    path = path.rstrip("/")
+    below = old.removeprefix(path)
+    if path == old:
+        return new
+    return new.removesuffix(below) if below != old and below.startswith("/") and new.endswith(below) else path
 
 
 def _with_columns(there: list[Tree], columns: Sequence[tuple[str, str]]) -> list[Tree]:

@@ -14,7 +14,7 @@ _UNFINISHED = "tmp"
 class CopyItem:
     """One file of the source as it was when it was listed, and the object that it belongs to.
 
-    One JSON line holds one item; the dump's `files/` and `batches/` are such lines. `relative` is
+    One JSON line holds one item; the dump's `files/` are such lines. `relative` is
     the path below the object's directory, `partition` is None for a file of the table itself.
     """
 

@@ -71,7 +71,8 @@ def cut_batches(sizes: Sequence[TableSize], *, most_objects: int, most_weight: i
     most_objects = max(most_objects, 2 * total_objects // MAX_BATCHES + 1)
     most_weight = max(most_weight, 2 * total_weight // MAX_BATCHES + 1)
     large = [size for size in sizes if size.objects > most_objects or size.weight > most_weight]
-    small = [size for size in sizes if size not in large]
+    cut = {size.name for size in large}
+    small = [size for size in sizes if size.name not in cut]
     groups = [group for size in large for group in _split(size, most_objects, most_weight)]
     groups += _pack(small, most_objects, most_weight)
     return tuple(Batch(f"b{number:04d}", _label(group), group) for number, group in enumerate(groups, start=1))

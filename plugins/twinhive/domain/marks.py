@@ -8,6 +8,7 @@ REPL STATUS reads `repl.last.id`); of them only `repl.last.id` on the database i
 from dataclasses import dataclass
 from enum import Enum
 
+from twinhive.domain.errors import ActNow
 from twinhive.domain.objects import Parameters
 
 POLICY = "twinhive.policy"
@@ -18,7 +19,6 @@ STAMP = "twinhive.stamp"
 LAST_ID = "repl.last.id"
 TARGET_FOR = "repl.target.for"
 SOURCE_FOR = "repl.source.for"
-FAR_EVENT = 2**63 - 1
 
 # Directory mark (an extended attribute on HDFS): which policy's load built this directory.
 DIRECTORY_MARK = "user.twinhive.built-by"
@@ -73,7 +73,7 @@ class ReplicaState:
             return cls(Phase.ABSENT)
         last_id = parameters.get(LAST_ID, "")
         return cls(
-            phase=Phase(parameters.get(PHASE, Phase.LOADING.value)),
+            phase=_phase(parameters.get(PHASE)),
             policy=parameters.get(POLICY),
             log_id=parameters.get(SOURCE_LOG),
             dump=parameters.get(DUMP),
@@ -91,6 +91,18 @@ class ReplicaState:
             TARGET_FOR: "true",
         }
         return {key: value for key, value in pairs.items() if value is not None}
+
+
+def _phase(text: str | None) -> Phase:
+    try:
+        return Phase(text or Phase.LOADING.value)
+    except ValueError as error:
+        raise ActNow(
+            f"the replica says that it is in a phase this version does not know ({PHASE})",
+            found=text,
+            expected=f"one of {', '.join(phase.value for phase in Phase)}",
+            next_step="use the version of twinhive that wrote it, then clear the task",
+        ) from error
 
 
 def without_marks(parameters: Parameters) -> dict[str, str]:

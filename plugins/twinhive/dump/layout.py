@@ -41,9 +41,9 @@ class DumpLayout:
         return join(self.directory, "dump.json")
 
     @property
-    def finished(self) -> str:
-        """Present as soon as every list of files is complete."""
-        return join(self.directory, "_finished")
+    def is_attempt(self) -> bool:
+        """True for the name of a dump that is being written, or was never finished."""
+        return self.name.startswith(ATTEMPT_PREFIX)
 
     def objects(self, batch: str) -> str:
         """The tables and partitions of one batch."""

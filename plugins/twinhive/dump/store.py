@@ -71,7 +71,11 @@ def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> l
 
     One run of a policy is active at a time, so whatever is not `keep` is an orphan.
     """
-    orphans = [layout.directory for layout in _children(files, policy.dumps) if layout != keep]
+    orphans = [
+        layout.directory
+        for layout in _children(files, policy.dumps)
+        if layout != keep and (layout.is_dump or layout.is_attempt)
+    ]
     for directory in orphans:
         files.delete(directory)
     return orphans

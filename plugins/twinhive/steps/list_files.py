@@ -94,21 +94,8 @@ def _roots(record: TableRecord) -> list[tuple[Owner, str]]:
     table = record.table
     if not table.partition_keys:
         return [((table.name, None), table.location)] if table.location else []
-    owners: dict[str, str] = {}
-    for partition in record.partitions:
-        name = partition.name(table.partition_keys)
-        if partition.location:
-            other = owners.setdefault(partition.location, name)
-            if other != name:
-                raise _shared_directory(table.name, other, name, partition.location)
-    return [((table.name, name), location) for location, name in owners.items()]
-
-
-def _shared_directory(table: TableName, one: str, other: str, location: str) -> ActNow:
-    return ActNow(
-        f"two partitions of the managed table {table} share one directory, which cannot be replicated",
-        found=f"{one} and {other} at {location}",
-        expected="a directory of its own for each partition",
-        next_step=f"give one of them its own directory, or exclude {table.table} in the policy file; "
-        "then clear the task list_objects with all tasks after it",
-    )
+    return [
+        ((table.name, partition.name(table.partition_keys)), partition.location)
+        for partition in record.partitions
+        if partition.location
+    ]

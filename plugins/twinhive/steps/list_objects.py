@@ -16,10 +16,11 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
-from twinhive.dump.store import Dump, open_dump, remove_other_dumps
+from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.steps.base import Work
+from twinhive.steps.distinct_places import DistinctPlaces
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
 
@@ -43,7 +44,7 @@ class ListObjects:
     work: Work
 
     def run(self, ports: ReadPorts) -> ObjectsListed:
-        """Return the new dump, or the one of an earlier try that began at the same event."""
+        """Return the new dump. An earlier one is never taken up again: who clears this task wants a new look."""
         policy = self.work.policy
         log_id = ports.source.log_id()
         if already := already_published(read_state(ports.replica, policy, log_id)):
@@ -51,7 +52,7 @@ class ListObjects:
             return ObjectsListed("", (), already=already)
         begin = position_at(ports.source, ports.source.current_event_id())
         layout = DumpLayout.bootstrap(policy.dumps, begin.event_id)
-        dump = _earlier_dump(ports, layout, policy, log_id) or _write_dump(ports, layout, policy, log_id, begin)
+        dump = _write_dump(ports, layout, policy, log_id, begin)
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
         self._say(dump.manifest)
@@ -66,15 +67,6 @@ class ListObjects:
         )
         for entry in manifest.left_out:
             self.work.report(f"left out: {entry.name}: {entry.reason}")
-
-
-def _earlier_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str) -> Dump | None:
-    """Return the dump of an earlier try when nothing at all has happened at the source since."""
-    if ports.dump_files.status(layout.manifest) is None:
-        return None
-    dump = open_dump(ports.dump_files, layout)
-    made_by = (dump.manifest.fingerprint, dump.manifest.version, dump.manifest.log_id)
-    return dump if made_by == (policy.fingerprint, __version__, log_id) else None
 
 
 def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position) -> Dump:
@@ -93,8 +85,13 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
         most_objects=policy.options.batch_objects,
         most_weight=policy.options.batch_bytes,
     )
+    places = DistinctPlaces()
+    places.check_tables([table.table for table in sized.values()])
     for batch in batches:
         records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
+        for record in records:
+            places.check_partitions(record.table, record.partitions)
+            places.check_nesting()
         ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
     newest = ports.source.current_event_id()
     views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]

@@ -1,6 +1,7 @@
 """Run all stages of a phase one after the other in this process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from twinhive.domain.policy import Policy
@@ -16,9 +17,13 @@ def run_phase(
     ports: WritePorts,
     holder: dict[str, str],
     report: Callable[[str], None],
+    earlier: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Run the stages in order, mapped ones batch by batch; return the results of the unmapped ones."""
-    results: dict[str, Any] = {}
+    """Run the stages in order, mapped ones batch by batch; return the results of the unmapped ones.
+
+    `earlier` are results of stages that ran before and are not among `stages`.
+    """
+    results: dict[str, Any] = dict(earlier)
     for number, stage in enumerate(stages, start=1):
         report(f"step {number}/{len(stages)}: {stage.name}")
         if stage.mapped_over is None:

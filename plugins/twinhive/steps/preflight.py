@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from twinhive import __version__
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError
-from twinhive.domain.files import authority
+from twinhive.domain.files import authority, join
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader, WritePorts
 from twinhive.steps.base import Work
@@ -57,6 +57,9 @@ class Preflight:
         with ThreadPoolExecutor(_THREADS) as pool:
             usages = list(pool.map(lambda location: usage_or_nothing(ports.source_files, location), locations))
         needed, files = sum(usage.length for usage in usages), sum(usage.files for usage in usages)
+        # What an earlier try has staged takes no room again, as far as it is still wanted.
+        staged = usage_or_nothing(ports.replica_files, join(policy.staging, "base"))
+        needed, files = max(0, needed - staged.length), max(0, files - staged.files)
         space = ports.replica_files.space(policy.staging_root)
         free = min(space.free_bytes, _unless_none(space.quota_bytes_left))
         if needed > free or files > _unless_none(space.quota_names_left):
@@ -75,12 +78,13 @@ def _unless_none(limit: int | None) -> int:
     return 2**63 if limit is None else limit
 
 
-Check = Callable[[Preflight, WritePorts], None]
+Check = Callable[[Preflight, WritePorts], Iterator[TwinhiveError]]
 
 
 def _problems(check: Check, step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Return what a check yields, and what it stumbles over."""
     try:
-        check(step, ports)
+        yield from check(step, ports)
     except TwinhiveError as problem:
         yield problem
 
@@ -94,10 +98,10 @@ def _all_of(problems: list[TwinhiveError], policy: Policy) -> TwinhiveError:
     return family(f"policy {policy.name} cannot start: {len(problems)} problems\n{text}")
 
 
-def check_versions(step: Preflight, ports: WritePorts) -> None:
-    """Refuse to run when scheduler and worker have different versions of this package."""
+def check_versions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find scheduler and worker with different versions of this package."""
     if step.planned_version != __version__:
-        raise InvalidSettings(
+        yield InvalidSettings(
             "the scheduler and this worker run different versions of twinhive",
             found=f"scheduler {step.planned_version}, worker {__version__}",
             expected="one version",
@@ -105,66 +109,75 @@ def check_versions(step: Preflight, ports: WritePorts) -> None:
         )
 
 
-def check_source(step: Preflight, ports: WritePorts) -> None:
-    """Check that every address of the source metastore keeps a log and dropped files."""
+def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find addresses of the source metastore that keep no log or no dropped files, and a missing database."""
     policy = step.work.policy
     for address in ports.source.addresses():
-        _check_address(ports.source, address, policy)
+        yield from check_address(ports.source, address, policy)
     if ports.source.database(policy.source.database) is None:
-        raise Missing(
+        yield Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             next_step="correct source.database in the policy file, or create the database; then clear the task",
         )
 
 
-def _check_address(source: MetastoreReader, address: str, policy: Policy) -> None:
+def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iterator[TwinhiveError]:
+    """Find what one address of the source metastore has not switched on."""
+    cluster, then = policy.source.cluster, f"and restart it; then clear the task preflight of {policy.name}"
     listeners = source.configuration(address, "metastore.transactional.event.listeners")
     if _LISTENER not in listeners:
-        raise Refused(
-            f"the source metastore {address} of cluster {policy.source.cluster} keeps no notification log",
+        yield Refused(
+            f"the source metastore {address} of cluster {cluster} keeps no notification log",
             found=f"metastore.transactional.event.listeners = {listeners.strip() or '(not set)'}",
             expected=_LISTENER,
-            next_step=f"add it in that server's metastore-site.xml and restart it; then clear the task preflight "
-            f"of {policy.name}",
+            next_step=f"add it in that server's metastore-site.xml {then}",
         )
     if source.configuration(address, "metastore.repl.cm.enabled").strip().lower() != "true":
-        raise Refused(
-            f"the source metastore {address} of cluster {policy.source.cluster} keeps no dropped files",
+        yield Refused(
+            f"the source metastore {address} of cluster {cluster} keeps no dropped files",
             found="metastore.repl.cm.enabled is not true",
             expected="metastore.repl.cm.enabled = true, with metastore.repl.cmrootdir on its file system",
-            next_step=f"set both in that server's metastore-site.xml and restart it; then clear the task preflight "
-            f"of {policy.name}",
+            next_step=f"set both in that server's metastore-site.xml {then}",
         )
 
 
-def check_replica(step: Preflight, ports: WritePorts) -> None:
-    """Check that the replica's metastore answers, and that its database is absent or ours."""
+def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find a replica database that is not ours."""
     ports.replica.database(step.work.policy.replica.database)
     try:
         source_log = ports.source.log_id()
     except TryAgain:
         return  # check_source says so already
     read_state(ports.replica, step.work.policy, source_log)
+    yield from ()
 
 
-def check_file_systems(step: Preflight, ports: WritePorts) -> None:
-    """Check that both file systems answer and that staged files can be renamed into place."""
-    policy = step.work.policy
+def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find file systems that do not answer, or that staged files cannot be renamed on."""
+    policy, replica = step.work.policy, ports.replica_files
     ports.source_files.status(ports.source_files.root + "/")
-    if ports.replica_files.in_safe_mode():
-        raise SafeMode(
-            f"the file system {ports.replica_files.root} of cluster {policy.replica.cluster} is in safe mode",
+    if not replica.root.startswith("hdfs://"):
+        yield InvalidSettings(
+            f"the file system of the replica cluster {policy.replica.cluster} is no HDFS",
+            found=replica.root,
+            expected="hdfs://..., whose renames and leases the load rests on",
+            next_step="name an HDFS in clusters.yaml, then clear the task",
+        )
+    elif replica.in_safe_mode():
+        yield SafeMode(
+            f"the file system {replica.root} of cluster {policy.replica.cluster} is in safe mode",
             expected="safe mode off",
             next_step="look at its NameNode (hdfs dfsadmin -safemode get); the task retries by itself",
         )
     warehouse = ports.replica.configuration(ports.replica.addresses()[0], "metastore.warehouse.dir")
-    if authority(warehouse) != warehouse and authority(warehouse) != authority(policy.staging_root):
-        raise InvalidSettings(
-            f"staging_root of policy {policy.name} is on another file system than the replica's warehouse",
-            found=policy.staging_root,
-            expected=f"a directory on {authority(warehouse)} (the warehouse is {warehouse})",
-            next_step="correct staging_root in the policy file: files are renamed from there, never copied twice",
-        )
+    for place in {authority(warehouse), replica.root} - {warehouse}:
+        if place != authority(policy.staging_root):
+            yield InvalidSettings(
+                f"staging_root of policy {policy.name} is on another file system than the replica's warehouse",
+                found=policy.staging_root,
+                expected=f"a directory on {place} (the warehouse is {warehouse})",
+                next_step="correct staging_root in the policy file: files are renamed from there, never copied twice",
+            )
 
 
 _CHECKS: tuple[Check, ...] = (check_versions, check_source, check_replica, check_file_systems)

@@ -7,8 +7,10 @@ loaded only if it still describes the source.
 from itertools import islice
 
 from twinhive.domain.errors import ActNow
+from twinhive.domain.events import EventRow
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
+from twinhive.events.message import names_touched
 from twinhive.events.reader import read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader
@@ -16,10 +18,22 @@ from twinhive.ports import MetastoreReader
 _EXAMPLES = 3
 
 
+# What may turn a table that is left out into one that is not.
+_MAY_CHANGE_KIND = ("CREATE_TABLE", "ALTER_TABLE")
+
+
+def _only_on(row: EventRow, left_out: frozenset[str]) -> bool:
+    """True for an event that changes nothing but the content of tables that are not replicated."""
+    if not row.table or row.event_type in _MAY_CHANGE_KIND:
+        return False
+    return all(str(name) in left_out for name in names_touched(row))
+
+
 def refuse_events_since(source: MetastoreReader, dump: Dump, policy: Policy) -> None:
     """Raise ActNow when the log holds an event in the policy's scope after the dump's begin."""
     begin = dump.manifest.begin
-    touching = (row for row in read_events(source, begin) if in_scope(row, policy))
+    left_out = frozenset(entry.name for entry in dump.manifest.left_out)
+    touching = (row for row in read_events(source, begin) if in_scope(row, policy) and not _only_on(row, left_out))
     examples = list(islice(touching, _EXAMPLES))
     if not examples:
         return

@@ -61,12 +61,12 @@ def register_partitions(
     """Add the partitions that are not there yet, in batches of one call each; return their number."""
     table = placement.replica
     present = set(replica.partition_names(table.name))
-    wanted = {partition.name(table.partition_keys): partition for partition in partitions}
-    absent = [placement.partition(partition, stamp) for name, partition in wanted.items() if name not in present]
+    placed = {p.name(table.partition_keys): placement.partition(p, stamp) for p in partitions}
+    absent = [partition for name, partition in placed.items() if name not in present]
     for start in range(0, len(absent), per_call):
         lease.confirm()
         replica.add_partitions(absent[start : start + per_call])
-    _check_locations(replica, table.name, {p.name(table.partition_keys): p for p in absent}, per_call)
+    _check_locations(replica, table.name, placed, per_call)
     return len(absent)
 
 

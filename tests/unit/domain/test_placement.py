@@ -1,3 +1,5 @@
+import pytest
+
 from tests.builders import a_partition, a_policy, a_table
 from twinhive.domain.marks import Stamp
 from twinhive.domain.placement import TablePlacement, place_view
@@ -34,3 +36,16 @@ def test_a_view_has_no_place() -> None:
     view = place_view(a_table("sales.v", table_type="VIRTUAL_VIEW"), a_policy(), STAMP)
     assert view.location is None
     assert view.parameters["twinhive.stamp"] == "log:7"
+
+
+@pytest.mark.parametrize(
+    ("claim", "kept"),
+    [
+        ('{"BASIC_STATS": "true", "COLUMN_STATS": {"id": "true"}}', '{"BASIC_STATS": "true"}'),
+        ('{"BASIC_STATS": "true"}', '{"BASIC_STATS": "true"}'),
+        ("not json", "not json"),
+    ],
+)
+def test_the_claim_of_column_statistics_does_not_reach_the_replica(claim: str, kept: str) -> None:
+    table = a_table(parameters={"COLUMN_STATS_ACCURATE": claim})
+    assert plan(table).replica.parameters["COLUMN_STATS_ACCURATE"] == kept

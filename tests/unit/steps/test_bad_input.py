@@ -1,7 +1,8 @@
 """Every bad input gives one clear error of the right family, and changes nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -131,14 +132,14 @@ def test_a_server_that_does_not_answer_is_tried_again(down: str) -> None:
         Preflight(Work(a_policy())).run(world.ports())
 
 
-def run_until(world: World, last: str, policy=None) -> None:
+def run_until(world: World, last: str, policy=None) -> dict[str, Any]:
     stages = BOOTSTRAP[: [stage.name for stage in BOOTSTRAP].index(last) + 1]
-    run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None)
+    return run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None)
 
 
-def run_only(world: World, name: str, policy=None) -> None:
+def run_only(world: World, name: str, policy=None, earlier: Mapping[str, Any] = MappingProxyType({})) -> None:
     stages = tuple(stage for stage in BOOTSTRAP if stage.name == name)
-    run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None)
+    run_phase(stages, policy or a_policy(), world.ports(), {}, lambda line: None, earlier)
 
 
 def test_a_change_in_scope_after_the_dump_stops_the_load_and_names_the_event() -> None:
@@ -212,14 +213,16 @@ def test_a_policy_changed_since_the_dump_is_refused() -> None:
 
 def test_a_file_changed_after_its_listing_is_never_loaded() -> None:
     world = a_world()
-    run_until(world, "list_objects")
     plain = world.source.table(TableName("sales", "plain"))
-    run_until(world, "list_files")
+    listed = run_until(world, "list_files")
     world.source_files.put(f"{plain.location}/data", b"changed without an event")
     with pytest.raises(ActNow, match="files were not copied"):
-        run_until(world, "copy")
+        run_only(world, "copy", earlier=listed)
     with pytest.raises(ActNow, match="not complete on the replica"):
         run_only(world, "load")
+
+    run_until(world, "load")  # what the error says: list anew
+    assert world.replica_files.read("hdfs://west/warehouse/managed/sales.db/plain/data") == b"changed without an event"
 
 
 def test_a_foreign_directory_in_the_way_is_not_touched() -> None:
@@ -253,3 +256,46 @@ def test_orphaned_dumps_are_removed_when_a_new_one_is_there() -> None:
         if path.startswith("hdfs://east/twinhive/dumps/sales/")
     }
     assert len(names) == 1
+
+
+def test_an_event_on_the_content_of_a_table_that_is_left_out_does_not_stop_the_load() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.source.emit("INSERT", "sales", "outside", {"db": "sales", "table": "outside", "files": []})
+    run_only(world, "load")
+    assert world.replica.database("sales").parameters["twinhive.phase"] == "following"
+
+
+def test_a_table_that_is_left_out_but_altered_stops_the_load() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    world.source.emit("ALTER_TABLE", "sales", "outside", {"db": "sales", "table": "outside"})
+    with pytest.raises(ActNow, match="ALTER_TABLE"):
+        run_only(world, "load")
+
+
+def test_an_unreadable_dump_does_not_keep_a_new_one_from_being_written() -> None:
+    world = a_world()
+    run_until(world, "list_objects")
+    (manifest,) = [path for path in world.source_files.paths() if path.endswith("dump.json")]
+    world.source_files.write(manifest, b'{"format": 99}')
+    with pytest.raises(ActNow, match="format 99"):
+        run_only(world, "gate")
+    run_until(world, "load")
+
+
+def test_a_retry_is_not_refused_for_the_room_that_its_own_staging_takes() -> None:
+    world = a_world()
+    run_until(world, "copy")
+    needed = sum(len(content) for content in (b"one", b"two", b"three", b"plain"))
+    world.replica_files.quotas["hdfs://west/"] = Space(free_bytes=needed - 1)
+    Preflight(Work(a_policy())).run(world.ports())
+
+
+def test_a_replica_in_an_unknown_phase_is_not_touched() -> None:
+    world = a_world()
+    run_until(world, "load")
+    parameters = dict(world.replica.database("sales").parameters) | {"twinhive.phase": "dreaming"}
+    world.replica.set_database_parameters("sales", parameters)
+    with pytest.raises(ActNow, match="dreaming"):
+        run_only(world, "load")

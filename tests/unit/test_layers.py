@@ -1,0 +1,60 @@
+"""Imports point one way: the linter bans by name, this table says who may import what, exactly."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
+FOREIGN = ("airflow", "pyspark", "thrift", "fb303", "hive_metastore", "jpype", "yaml", "pydantic", "typer", "rich")
+
+# part of the package -> (our parts, foreign packages) that it may import
+LAYERS = {
+    "domain": (("domain",), ()),
+    "ports": (("domain",), ()),
+    "events": (("domain", "ports", "events"), ()),
+    "dump": (("domain", "ports", "dump", "events"), ()),
+    "copying": (("domain", "ports", "copying"), ()),
+    "steps": (("domain", "ports", "events", "dump", "copying", "steps"), ()),
+    "adapters": (("domain", "ports", "adapters"), ("thrift", "fb303", "hive_metastore", "jpype")),
+    "connections": (("domain",), ()),
+    "settings": (("domain", "connections"), ("yaml", "pydantic")),
+    "wiring": (("domain", "ports", "connections", "settings", "adapters"), ()),
+    "cli": (("domain", "settings", "steps", "wiring"), ("typer", "rich")),
+    "airflow_edge": (
+        ("domain", "copying", "connections", "settings", "steps", "wiring", "adapters", "airflow_edge"),
+        ("airflow",),
+    ),
+}
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return names
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def test_every_part_has_its_row() -> None:
+    assert {part_of(path) for path in MODULES} == set(LAYERS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
+    ours, foreign = LAYERS[part_of(path)]
+    for name in imported(path):
+        first, *rest = name.split(".")
+        if first == "twinhive" and rest:
+            assert rest[0] in ours, f"{path.name} imports {name}"
+        elif first in FOREIGN:
+            assert first in foreign, f"{path.name} imports {name}"
