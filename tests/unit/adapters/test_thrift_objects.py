@@ -195,9 +195,9 @@ def test_database_without_locations_leaves_them_to_the_metastore() -> None:
 def test_the_path_that_spark_believes_before_the_location_moves_with_it(path: str, moved: str) -> None:
     serde = {"3": {"map": ["str", "str", 2, {"path": path, "compression": "snappy"}]}}
     tree = {"6": {"rec": {"2": {"str": "hdfs://east/w/t/p=1"}, "7": {"rec": serde}}}}
-    partition = read_partition({**tree, "1": {"lst": ["str", 1, "1"]}})
+    partition = objects.read_partition({**tree, "1": {"lst": ["str", 1, "1"]}})
 
-    fresh = fresh_partition(partition.at(TableName("s", "t"), "hdfs://west/w/t/p=1"))
+    fresh = objects.fresh_partition(partition.at(TableName("s", "t"), "hdfs://west/w/t/p=1"))
 
     options = fresh["6"]["rec"]["7"]["rec"]["3"]["map"][3]
     assert options == {"path": moved, "compression": "snappy"}
