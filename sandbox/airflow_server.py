@@ -119,6 +119,8 @@ class AirflowServer(Server):
             "API_AUTH__JWT_SECRET": secret.jwt_secret,
             "SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
             "SCHEDULER__ENABLE_HEALTH_CHECK": "False",
+            # Five minutes by default: so long does a task that a killed scheduler left wait to be taken up.
+            "SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "30",
             "DAG_PROCESSOR__REFRESH_INTERVAL": "10",
             # Into the capped output: Airflow's own files for this grow without limit.
             "LOGGING__DAG_PROCESSOR_LOG_TARGET": "stdout",

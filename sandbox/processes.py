@@ -176,7 +176,17 @@ def _entry(pid: int) -> ProcessEntry | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] in "ZX" else ProcessEntry(pid, int(fields[1]), int(fields[3]), int(fields[19]))
+    if fields[0] in "ZX" and not _has_other_threads(pid):
+        return None
+    return ProcessEntry(pid, int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def _has_other_threads(pid: int) -> bool:
+    """Tell whether a process whose first thread has ended still holds what its threads share, such as ports."""
+    try:
+        return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
+    except OSError:
+        return False
 
 
 def _has_mark(pid: int, pid_file: Path) -> bool:

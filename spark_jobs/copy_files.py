@@ -6,6 +6,7 @@ Exit codes are those of `twinhive.copying.result.ExitCode`.
 import argparse
 import importlib
 import json
+import os
 import re
 import sys
 import time
@@ -160,4 +161,8 @@ def causes(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Two Java machines are attached to this process; what they do when Python ends must not change the code.
+    os._exit(code)

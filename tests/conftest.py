@@ -1,6 +1,7 @@
 """Share one sandbox and one Airflow over the whole run; say the seconds of each group."""
 
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from sandbox import Sandbox
 
 TESTS = Path(__file__).parent
 _seconds: dict[str, float] = defaultdict(float)
+_EXIT_STATUS = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Add up what set-up, call and tear-down of a group's tests take."""
     _seconds[_group(Path(report.fspath))] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remember how the run ended."""
+    session.config.stash[_EXIT_STATUS] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave at once when Java runs in this process: what it does at the end must not change the exit code."""
+    jpype = sys.modules.get("jpype")
+    if jpype is not None and jpype.isJVMStarted() and _EXIT_STATUS in config.stash:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(config.stash[_EXIT_STATUS])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -32,6 +32,7 @@ from twinhive.steps.phases import PHASES
 from twinhive.steps.replica_state import read_state
 from twinhive.wiring import Wiring
 
+EXIT_USAGE = 2
 EXIT_TRY_AGAIN = 3
 EXIT_ACT_NOW = 4
 
@@ -172,18 +173,16 @@ def _say(line: str) -> None:
 def main() -> None:
     """Run the command line; leave at once, because a JVM in this process may take its time."""
     try:
-        app(standalone_mode=False)
-    except typer.Exit as stop:
-        code = stop.exit_code
+        # Without its standalone mode the command returns the code of an Exit instead of raising it.
+        code = app(standalone_mode=False) or 0
     except typer.Abort:
         code = 130
     except Exception as error:
+        # Wrong usage explains itself; everything else is a defect and deserves its traceback.
         if not hasattr(error, "show"):
             raise
         error.show()
-        code = 2
-    else:
-        code = 0
+        code = EXIT_USAGE
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -245,14 +245,14 @@ def _without_conflicts(entries: list[PolicyEntry]) -> dict[str, PolicyEntry]:
         if entry.settings:
             target = entry.settings.replica
             groups["replica database", f"{target.cluster}/{target.database}"].append(entry)
-    conflicts: dict[str, str] = {}
+    conflicts: dict[str, list[str]] = defaultdict(list)
     for (what, value), members in groups.items():
         if len(members) > 1:
             files = ", ".join(sorted(entry.path.name for entry in members))
-            for entry in members:
-                conflicts[entry.name] = f"several policies have the same {what} {value}: {files}"
+            for name in {entry.name for entry in members}:
+                conflicts[name].append(f"several policies have the same {what} {value}: {files}")
     return {
-        entry.name: PolicyEntry(entry.name, entry.path, entry.settings, conflicts.get(entry.name, entry.error))
+        entry.name: PolicyEntry(entry.name, entry.path, entry.settings, "\n".join(conflicts[entry.name]) or entry.error)
         for entry in entries
     }
 

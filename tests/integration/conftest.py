@@ -1,11 +1,13 @@
-"""Give integration tests two warehouses and policies over them."""
+"""Give integration tests two warehouses, policies over them, and a running Airflow."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from sandbox import Sandbox
+from tests.integration.airflow_fixtures import RunningAirflow
 from tests.policies import PolicyFiles
 from tests.warehouse import Warehouse
 
@@ -22,6 +24,18 @@ def west(sandbox: Sandbox) -> Iterator[Warehouse]:
     warehouse = Warehouse(sandbox.clusters["west"])
     yield warehouse
     warehouse.close()
+
+
+@pytest.fixture(scope="session")
+def airflow(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningAirflow]:
+    """Return the one Airflow of the session; tests add policies to it."""
+    # One that TWINHIVE_KEEP left running has another configuration.
+    sandbox.stop("airflow")
+    running = RunningAirflow(sandbox, tmp_path_factory.mktemp("airflow") / "config")
+    running.start()
+    yield running
+    if not os.environ.get("TWINHIVE_KEEP"):
+        sandbox.stop("airflow")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
 from twinhive.airflow_edge.step_task import StageOf
+from twinhive.domain.errors import Refused
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
 
@@ -52,19 +53,19 @@ class CopyOperator(SparkSubmitOperator):
                 return
             # An unknown id would be submitted to YARN without a word.
             resolve_from_airflow(wiring.replica.job_tracker.connection)
+            cache = package_cache()
         with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
-            self._prepare(job, wiring, context, Path(directory))
+            self._prepare(job, wiring, context, Path(directory), cache)
             try:
                 super().execute(context)
             except Exception as error:
                 with as_airflow_failures():
                     raise explain_spark_failure(error, job.label) from None
 
-    def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path) -> None:
+    def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
         settings = directory / "settings.json"
         settings.write_text(json.dumps(self._settings(job, wiring, context)), encoding="utf-8")
-        cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
         self.conf = {**_QUIET_AND_QUICK, **(self.conf or {})}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
@@ -88,3 +89,18 @@ class CopyOperator(SparkSubmitOperator):
             "threads": context["params"]["copy_threads"],
             "tasks": wiring.policy.options.spark_tasks,
         }
+
+
+def package_cache() -> Path:
+    """Return the directory of the packages for executors. Raises Refused when somebody else made it."""
+    cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    owner = cache.stat().st_uid
+    if owner != os.getuid():
+        raise Refused(
+            f"the directory {cache} belongs to another user; code in it would run as ours",
+            found=f"user id {owner}",
+            expected=f"user id {os.getuid()}",
+            next_step=f"remove {cache}, or set TMPDIR for the worker; then clear this task",
+        )
+    return cache

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 from twinhive.copying.result import ExitCode
@@ -52,23 +53,35 @@ def _java_home() -> str:
 
 def explain_spark_failure(error: Exception, label: str) -> TwinhiveError:
     """Read the exit code of spark_jobs/copy_files.py from the hook's message, its only carrier."""
+    said = _last_words(str(error)) or "the last lines of copy_files above say it"
     match = _EXIT_CODE.search(str(error))
     code = int(match[1]) if match else None
     if code == ExitCode.ACT_NOW:
         return ActNow(
             f"{label}: some files cannot be copied as they were listed",
-            found="the last lines of copy_files above name them",
+            found=said,
             next_step="if the source changed, clear the task list_objects with all tasks after it; "
             "otherwise mend what is said above and clear this task",
         )
     if code == ExitCode.UNUSABLE:
         return ActNow(
             f"{label}: Spark cannot run the copy job",
-            found="the last lines of copy_files above say why",
+            found=said,
             next_step="mend the Spark connection or the executors' Python and Java, then clear this task",
         )
     return TryAgain(
         f"{label}: the Spark job did not finish",
-        found=str(error).partition("\n")[0] if code is None else f"exit code {code}",
+        found=_last_words(str(error)) or (str(error).partition("\n")[0] if code is None else f"exit code {code}"),
         next_step="the task retries by itself; what is staged is not copied again",
     )
+
+
+def _last_words(output: str) -> str:
+    """Return what the job itself said last, out of spark-submit's output: `copy_files...` and its list of files."""
+    lines = output.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("copy_files")]
+    if not starts:
+        return ""
+    first, *rest = lines[starts[-1] :]
+    named = list(takewhile(lambda line: line.startswith("  "), rest))
+    return "; ".join([first, *(line.strip() for line in named)])

@@ -40,6 +40,15 @@ def current_dump(files: FileReader, policy: Policy) -> Dump:
     return _of_this_text(open_dump(files, layouts[-1]), policy)
 
 
+def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
+    """Return the policy's newest dump whatever text it was made under; None when none can be read."""
+    layouts = dumps_of(files, policy)
+    try:
+        return open_dump(files, layouts[-1]) if layouts else None
+    except ActNow:
+        return None
+
+
 def _of_this_text(dump: Dump, policy: Policy) -> Dump:
     if dump.manifest.fingerprint != policy.fingerprint:
         raise ActNow(

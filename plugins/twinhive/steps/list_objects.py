@@ -16,7 +16,7 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
-from twinhive.dump.store import Dump, remove_other_dumps
+from twinhive.dump.store import Dump, newest_dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.steps.base import Work
@@ -49,7 +49,10 @@ class ListObjects:
         log_id = ports.source.log_id()
         if already := already_published(read_state(ports.replica, policy, log_id)):
             self.work.report(already)
-            return ObjectsListed("", (), already=already)
+            # The same batches again, so that cleared tasks of a finished run have something to be green for.
+            published = newest_dump(ports.dump_files, policy)
+            batches = published.manifest.batches if published else ()
+            return ObjectsListed(published.key if published else "", batches, already=already)
         begin = position_at(ports.source, ports.source.current_event_id())
         layout = DumpLayout.bootstrap(policy.dumps, begin.event_id)
         dump = _write_dump(ports, layout, policy, log_id, begin)

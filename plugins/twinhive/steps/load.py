@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
+from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, Stamp, without_marks
 from twinhive.domain.names import TableName
@@ -110,11 +111,19 @@ class _Loading:
                 placement = self.placement(record.table)
                 name = record.table.name
                 if not is_in_place(files, placement, mark):
-                    self.lease.confirm()
-                    build(files, record, placement, items[str(name)], self.work.policy.staging)
+                    self._build(record, placement, items[str(name)])
                     remaining[name] -= 1
                     if remaining[name] == 0:
                         move_in(files, placement, mark, self.lease)
+
+    def _build(self, record: TableRecord, placement: TablePlacement, items: list[CopyItem]) -> None:
+        self.lease.confirm()
+        try:
+            build(self.ports.replica_files, record, placement, items, self.work.policy.staging)
+        except ActNow:
+            # Whoever took the lease over may have cleaned up: then that is what happened, and no file is lost.
+            self.lease.confirm()
+            raise
 
     def _items(self, batch: str) -> dict[str, list[CopyItem]]:
         items: dict[str, list[CopyItem]] = defaultdict(list)

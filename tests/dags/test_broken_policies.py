@@ -1,0 +1,106 @@
+"""A policy that cannot be used is red and readable, never gone."""
+
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from tests.dags.airflow_home import parse_dags
+from tests.dags.task_context import a_context
+from tests.policies import PolicyFiles
+
+TASKS = {"preflight", "list_objects", "tables.list_files", "tables.copy", "gate", "load"}
+SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
+
+
+def errors_of(dag: Any) -> dict[str, str]:
+    """Run every task of a DAG; return what each fails with, which must be for good."""
+    errors = {}
+    for task in dag.tasks:
+        with pytest.raises(AirflowFailException) as failure:
+            task.execute(a_context(dag, task.task_id))
+        errors[task.task_id] = str(failure.value)
+    return errors
+
+
+def assert_red(dag: Any, *said: str) -> None:
+    """Assert that a DAG looks as ever, is marked, and that each of its tasks fails at once with the reason."""
+    assert {task.task_id for task in dag.tasks} == TASKS
+    assert "invalid" in dag.tags
+    assert all(text in dag.doc_md for text in said)
+    for task_id, error in errors_of(dag).items():
+        assert all(text in error for text in said), (task_id, error)
+        assert "twinhive check" in error
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"policy": "sales", **SIDES, "colour": 1}, ["colour: unknown key", "external_base_directory"]),
+        ({"policy": "sales", **SIDES, "tables": {"include": ["(a"]}}, ["tables.include.0", "regular expression"]),
+        ({"policy": "sales", **SIDES, "options": {"copy_threads": 0}}, ["options.copy_threads", "found 0"]),
+        ({"policy": "sales", "source": SIDES["source"]}, ["replica: missing"]),
+        (
+            {"policy": "sales", **SIDES, "source": {"cluster": "north", "database": "sales"}},
+            ["source.cluster", "'north'", "east, west"],
+        ),
+        ("policy: [", ["not readable YAML"]),
+        ("", ["(whole file)"]),
+    ],
+)
+def test_a_broken_policy_keeps_its_dag_and_every_task_says_why(
+    policies: PolicyFiles, content: Any, said: list[str]
+) -> None:
+    policies.write("policies/sales.yaml", content)
+    policies.add("stock")
+    dags = parse_dags(policies.directory)
+    assert set(dags) == {"sales.bootstrap", "stock.bootstrap"}
+    assert_red(dags["sales.bootstrap"], "sales.yaml cannot be used", *said)
+    assert "invalid" not in dags["stock.bootstrap"].tags
+
+
+def test_a_policy_keeps_its_own_name_whatever_else_is_wrong(policies: PolicyFiles) -> None:
+    policies.write("policies/old_name.yaml", {"policy": "sales", "colour": 1})
+    assert set(parse_dags(policies.directory)) == {"sales.bootstrap"}
+
+
+def test_a_file_whose_name_is_no_policy_name_still_gives_a_dag(policies: PolicyFiles) -> None:
+    policies.write("policies/ümläut ünd blank.yaml", "policy: [")
+    [dag] = parse_dags(policies.directory).values()
+    assert_red(dag, "ümläut ünd blank.yaml cannot be used")
+
+
+def test_two_policies_with_one_name_are_red_and_name_both_files(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    other = {"cluster": "west", "database": "other"}
+    policies.write("policies/copy_of_sales.yaml", {"policy": "sales", **SIDES, "replica": other})
+    [dag] = parse_dags(policies.directory).values()
+    assert dag.dag_id == "sales.bootstrap"
+    assert_red(dag, "the same name sales", "copy_of_sales.yaml, sales.yaml")
+
+
+def test_two_policies_into_one_database_are_both_red(policies: PolicyFiles) -> None:
+    policies.add("sales", replica="twin")
+    policies.add("stock", replica="TWIN")
+    policies.add("people")
+    dags = parse_dags(policies.directory)
+    for policy in ("sales", "stock"):
+        assert_red(dags[f"{policy}.bootstrap"], "the same replica database west/twin", "sales.yaml, stock.yaml")
+    assert "invalid" not in dags["people.bootstrap"].tags
+
+
+def test_broken_clusters_turn_every_policy_red_and_none_vanishes(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    policies.add("stock")
+    policies.write("clusters.yaml", {"clusters": {"east": {"metastore": {}}}})
+    dags = parse_dags(policies.directory)
+    assert set(dags) == {"sales.bootstrap", "stock.bootstrap"}
+    for dag in dags.values():
+        assert_red(dag, "clusters.yaml cannot be used")
+
+
+def test_a_policy_that_was_mended_since_it_was_parsed_is_used_as_it_is_now(policies: PolicyFiles) -> None:
+    policies.write("policies/sales.yaml", {"policy": "sales", **SIDES, "colour": 1})
+    [dag] = parse_dags(policies.directory).values()
+    policies.add("sales")
+    assert all("Airflow knows no connection" in error for error in errors_of(dag).values())

@@ -1,0 +1,55 @@
+"""With hundreds of policies, a task pays for one DAG and not for all."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dags.airflow_home import parse_dags
+from tests.policies import PolicyFiles
+from twinhive.airflow_edge import dag_factory
+
+COUNT = 500
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configuration of 500 policies."""
+    policies = PolicyFiles(tmp_path_factory.mktemp("many") / "config")
+    for number in range(COUNT):
+        policies.add(f"db{number}")
+    return policies.directory
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Count the DAG objects that come into being while the factory works."""
+    ids: list[str] = []
+
+    class Counted(dag_factory.DAG):
+        def __init__(self, dag_id: str, **kwargs: Any) -> None:
+            ids.append(dag_id)
+            super().__init__(dag_id, **kwargs)
+
+    monkeypatch.setattr(dag_factory, "DAG", Counted)
+    return ids
+
+
+def test_a_running_task_builds_only_its_own_dag(
+    config: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "db321.bootstrap")
+    assert list(parse_dags(config)) == ["db321.bootstrap"]
+    assert built == ["db321.bootstrap"]
+
+
+def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
+    wanted = {f"db{number}.bootstrap" for number in range(COUNT)}
+    assert set(parse_dags(config)) == wanted
+    assert sorted(built) == sorted(wanted)
+
+
+def test_a_dag_that_is_not_ours_builds_nothing(config: Path, built: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "somebody.elses")
+    assert parse_dags(config) == {}
+    assert built == []

@@ -1,0 +1,198 @@
+"""Operate one real Airflow as on-call does: add policies, trigger, look, clear; and kill what it runs."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sandbox import Sandbox, processes
+from sandbox.airflow_api import AirflowApi
+from sandbox.ports import is_free
+from tests.policies import PolicyFiles
+
+# There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
+FIRST = "first"
+LOST_SPARK = "no_such_spark"
+_SETTINGS = {
+    # What a killed Airflow left running is found soon by the next one, not after five minutes.
+    "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
+    "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
+    "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
+}
+_SPARK_JOB = "copy_files.py"
+
+
+def until(happens: Callable[[], Any], what: str, seconds: float = 90, every: float = 0.1) -> Any:
+    """Wait until something is true, and return it."""
+    deadline = time.monotonic() + seconds
+    while not (value := happens()):
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain until {what}"
+        time.sleep(every)
+    return value
+
+
+class Operator(AirflowApi):
+    """Do what the pages offer besides."""
+
+    def parse_again(self, dag_id: str) -> None:
+        """Ask for the file of a DAG to be parsed now."""
+        self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
+
+    def clear_alone(self, dag_id: str, run_id: str, task_id: str) -> None:
+        """Clear a task, all its mapped instances, without what follows it."""
+        body = {"dry_run": False, "dag_run_id": run_id, "only_failed": False, "reset_dag_runs": True}
+        self._send("POST", f"/dags/{dag_id}/clearTaskInstances", {**body, "task_ids": [task_id]})
+
+
+class RunningAirflow:
+    """Be the Airflow of the whole test session, with a configuration that tests add policies to."""
+
+    def __init__(self, box: Sandbox, directory: Path) -> None:
+        self.box = box
+        self.api = Operator(box.airflow.url, box.airflow.username, box.airflow.password)
+        self.policies = PolicyFiles(directory)
+        self._add_a_cluster_without_spark()
+        self.policies.add(FIRST)
+
+    def start(self) -> None:
+        """Start it over this configuration."""
+        environment = {**_SETTINGS, "TWINHIVE_CONFIG": str(self.policies.directory)}
+        self.box.start("airflow", environment=environment)
+        self.api.unpause(self._wait_for(FIRST))
+
+    def kill(self) -> None:
+        """End it and all that its tasks have started, at once."""
+        self.box.kill("airflow")
+        # Threads of a killed process may outlive its first one for a moment.
+        until(lambda: is_free(self.box.servers["airflow"].ports["http"]), "Airflow's port is free")
+
+    def add(self, database: str, **more: Any) -> str:
+        """Add a policy and return the id of its bootstrap DAG, which may run."""
+        return self.reload(self.policies.add(database, **more))
+
+    def reload(self, policy: str) -> str:
+        """Wait until Airflow knows the bootstrap DAG of a policy that was written; let it run."""
+        self.api.parse_again(f"{FIRST}.bootstrap")
+        dag_id = self._wait_for(policy)
+        self.api.unpause(dag_id)
+        return dag_id
+
+    def trigger(self, dag_id: str, **conf: Any) -> "Run":
+        """Start a run."""
+        return Run(self, dag_id, self.api.trigger(dag_id, conf))
+
+    def processes(self, part: str) -> list[int]:
+        """Return the processes of Airflow whose command line holds a text."""
+        family = processes.members(self.box.layout.pid_file("airflow"))
+        return [entry.pid for entry in family if part in _command_line(entry.pid)]
+
+    @contextmanager
+    def frozen(self, server: str) -> Iterator[None]:
+        """Let a server answer nobody for a while."""
+        record = processes.read_record(self.box.layout.pid_file(server))
+        assert record
+        os.kill(record.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(record.pid, signal.SIGCONT)
+
+    def _wait_for(self, policy: str) -> str:
+        dag_id = f"{policy}.bootstrap"
+        until(lambda: dag_id in self.api.dag_ids(), f"Airflow knows {dag_id}", every=0.2)
+        assert self.api.import_errors() == {}
+        return dag_id
+
+    def _add_a_cluster_without_spark(self) -> None:
+        path = self.policies.directory / "clusters.yaml"
+        clusters = yaml.safe_load(path.read_text())["clusters"]
+        clusters["west_lost"] = {**clusters["west"], "job_tracker": {"connection": LOST_SPARK}}
+        self.policies.write("clusters.yaml", {"clusters": clusters})
+
+
+@dataclass(frozen=True)
+class Run:
+    """Be one run of a bootstrap DAG."""
+
+    airflow: RunningAirflow
+    dag_id: str
+    run_id: str
+
+    def wait(self) -> str:
+        """Wait for the end and return the state."""
+        return self.airflow.api.wait(self.dag_id, self.run_id, seconds=180)
+
+    def instances(self, task: str = "") -> list[dict[str, Any]]:
+        """Return the task instances whose id ends with `task`."""
+        found = self.airflow.api.task_instances(self.dag_id, self.run_id)
+        return [instance for instance in found if instance["task_id"].endswith(task)]
+
+    def states(self) -> dict[str, set[str]]:
+        """Return the states of each task's instances."""
+        states: dict[str, set[str]] = {}
+        for instance in self.instances():
+            states.setdefault(instance["task_id"], set()).add(instance["state"])
+        return states
+
+    def labels(self, task: str) -> set[str]:
+        """Return how the pages name the instances of a mapped task."""
+        return {instance["rendered_map_index"] for instance in self.instances(task)}
+
+    def wait_for(self, task: str, *states: str) -> dict[str, Any]:
+        """Wait until some instance of a task is in one of the states; return it."""
+
+        def found() -> list[dict[str, Any]]:
+            return [instance for instance in self.instances(task) if instance["state"] in states]
+
+        return until(found, f"{task} of {self.dag_id} is {' or '.join(states)}")[0]
+
+    def clear(self, *tasks: str) -> None:
+        """Clear tasks with all that follows them; without names, the whole run."""
+        self.airflow.api.clear(self.dag_id, self.run_id, list(tasks) or None)
+
+    def clear_alone(self, task: str) -> None:
+        """Clear one task without what follows it."""
+        self.airflow.api.clear_alone(self.dag_id, self.run_id, task)
+
+    def mark_failed(self, instance: dict[str, Any]) -> None:
+        """Press 'mark as failed'."""
+        self.airflow.api.mark_task(self.dag_id, self.run_id, instance["task_id"], "failed", instance["map_index"])
+
+    def log(self, task: str) -> str:
+        """Return the log of the last try of a task's first instance."""
+        last = self.instances(task)[0]
+        return self.airflow.api.log(
+            self.dag_id, self.run_id, last["task_id"], max(last["try_number"], 1), last["map_index"]
+        )
+
+    def kill_task(self, task: str) -> dict[str, Any]:
+        """Kill the process of a running task, without a word to Airflow; return the instance."""
+        instance = self.wait_for(task, "running")
+        # Only the task's own process has this title; its supervisor's says LocalExecutor between the two.
+        title = f"airflow worker -- {instance['id']}"
+        pids = until(lambda: self.airflow.processes(title), f"the process of {task} is there")
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return instance
+
+    def spark_processes(self) -> list[int]:
+        """Return the processes of the copy's Spark job."""
+        return self.airflow.processes(_SPARK_JOB)
+
+    def wait_for_spark(self) -> list[int]:
+        """Wait until the copy's Spark job runs."""
+        self.wait_for("copy", "running")
+        return until(self.spark_processes, "the Spark job is there")
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
