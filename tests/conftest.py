@@ -32,8 +32,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the fast groups first."""
-    order = ["unit", "contracts", "dags", "integration", "scenarios"]
+    """Run the fast groups first, and those that need no cluster before there is one."""
+    order = ["unit", "dags", "contracts", "integration", "scenarios"]
     items.sort(key=lambda item: order.index(_group(item.path)))
 
 

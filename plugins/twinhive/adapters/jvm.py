@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from twinhive.adapters.jvm_signals import remember_java_handler, restore_java_handler
 from twinhive.domain.errors import ActNow
 
 DEFAULT_HEAP = "256m"
@@ -53,6 +54,7 @@ def start(heap: str = DEFAULT_HEAP) -> None:
     """Start the Java machine unless it runs. Raises ActNow without Java, Hadoop's jars or jpype."""
     global _started_in
     if _started_in == os.getpid():
+        restore_java_handler()
         return
     with _starting:
         if _started_in is None:
@@ -126,6 +128,7 @@ def _start(heap: str) -> None:
                 expected="a Java runtime of version 17 or newer",
                 next_step="install one and set JAVA_HOME to it",
             ) from error
+        remember_java_handler()
         _log_warnings_to_stderr()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import twinhive
 from twinhive.domain.errors import ActNow
 
-_PURE = ("*.py", "domain/*.py", "copying/*.py", "adapters/__init__.py", "adapters/jvm.py", "adapters/hadoop_*.py")
+_PURE = ("*.py", "domain/*.py", "copying/*.py", "adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py")
 _LEFT_OUT = ("cli.py", "settings.py", "wiring.py")
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")
