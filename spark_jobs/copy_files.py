@@ -19,9 +19,10 @@ from pyspark import SparkContext, SparkFiles
 from twinhive.adapters import jvm
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.copying.engine import CopyOutcome, copy_items
-from twinhive.copying.job import FileSystem, JobSettings, Unusable, deal, parse_listing
+from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
 from twinhive.copying.staged import CopyItem
+from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.domain.files import authority
 
@@ -81,7 +82,7 @@ def read_local(path: str) -> str:
         raise Unusable(f"the settings cannot be read: {error}") from error
 
 
-def open_files(side: FileSystem) -> HadoopFiles:
+def open_files(side: FileSystemEndpoint) -> HadoopFiles:
     """Return a file system of the settings; nothing is called yet."""
     return HadoopFiles(side.root, side.properties, side.user)
 

@@ -9,6 +9,7 @@ from twinhive.adapters.hdfs_lease import HdfsLease
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.connections import Connection
+from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.files import authority
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
@@ -23,24 +24,6 @@ from twinhive.settings import (
 )
 
 _METASTORE_PORT = 9083
-
-
-@dataclass(frozen=True)
-class FileSystemEndpoint:
-    """A file system: scheme and authority, Hadoop properties, and the user we are there."""
-
-    root: str
-    properties: Mapping[str, str]
-    user: str | None
-
-
-@dataclass(frozen=True)
-class MetastoreEndpoint:
-    """A metastore: its addresses, seconds to wait for one call, and the user we are there."""
-
-    addresses: tuple[tuple[str, int], ...]
-    timeout_seconds: int
-    user: str | None
 
 
 def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> MetastoreEndpoint:

@@ -3,12 +3,13 @@
 import gzip
 import heapq
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from twinhive import __version__
 from twinhive.copying.staged import CopyItem
+from twinhive.domain.endpoints import FileSystemEndpoint
 
 # Opening, creating and closing a small file takes about as long as copying so many bytes.
 _BYTES_PER_FILE = 1_000_000
@@ -19,21 +20,12 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True)
-class FileSystem:
-    """A file system as the job opens it: root URI, Hadoop properties, user."""
-
-    root: str
-    properties: Mapping[str, str]
-    user: str | None
-
-
-@dataclass(frozen=True)
 class JobSettings:
     """Hold what the submitter wrote: three file systems, and how to copy."""
 
-    source: FileSystem
-    target: FileSystem
-    dump: FileSystem
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    dump: FileSystemEndpoint
     dump_name: str
     batch: str
     version: str
@@ -47,7 +39,7 @@ class JobSettings:
         try:
             fields: dict[str, Any] = json.loads(text)
             for side in ("source", "target", "dump"):
-                fields[side] = FileSystem(**fields[side])
+                fields[side] = FileSystemEndpoint(**fields[side])
             settings = cls(**fields)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
