@@ -64,16 +64,6 @@ class PortBlock:
         return self.base + 24
 
     @property
-    def airflow_worker_log(self) -> int:
-        """Return the port Airflow serves logs of running tasks on."""
-        return self.base + 25
-
-    @property
-    def airflow_triggerer_log(self) -> int:
-        """Return the port Airflow serves logs of running triggers on."""
-        return self.base + 26
-
-    @property
     def all(self) -> range:
         """Return every port of the block, used or not."""
         return range(self.base, self.base + BLOCK_SIZE)

@@ -9,12 +9,10 @@ fields are the ones that replication decides upon; where both say something, the
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import MappingProxyType
 
 from twinhive.domain.names import TableName, partition_name
 
 Parameters = Mapping[str, str]
-NO_PARAMETERS: Parameters = MappingProxyType({})
 
 
 class TableKind(Enum):

@@ -18,7 +18,7 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.gate import check_copied
 from twinhive.steps.list_objects import VIEWS
-from twinhive.steps.open_replica import OpenedReplica, directory_mark, loading_state, open_replica
+from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
 from twinhive.steps.place_tables import build, is_in_place, move_in
 from twinhive.steps.quiet_scope import refuse_events_since
 from twinhive.steps.register_tables import register_partitions, register_table
@@ -64,8 +64,8 @@ class Load:
         dump = current_dump(ports.dump_files, policy)
         copied = check_copied(ports, dump, policy.staging)
         refuse_events_since(ports.source, dump, policy)
-        opened = open_replica(ports, policy, dump, lease, report)
-        loading = _Loading(self.work, ports, dump, opened, lease)
+        root = open_replica(ports, policy, dump, lease, report)
+        loading = _Loading(self.work, ports, dump, root, lease)
         loading.place()
         tables, partitions = loading.register()
         views = loading.register_views()
@@ -89,7 +89,7 @@ class _Loading:
     work: Work
     ports: WritePorts
     dump: Dump
-    opened: OpenedReplica
+    managed_root: str
     lease: Lease
 
     @property
@@ -98,7 +98,7 @@ class _Loading:
 
     def placement(self, table: Table) -> TablePlacement:
         build_root = join(self.work.policy.staging, "tables", self.dump.key)
-        return TablePlacement.plan(table, self.work.policy, self.opened.managed_root, build_root, self.stamp)
+        return TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp)
 
     def place(self) -> None:
         """Put every table's files into place; a table appears when its last batch is built."""

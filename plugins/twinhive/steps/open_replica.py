@@ -1,7 +1,5 @@
 """Create the replica's database, or take up one that an earlier load left incomplete."""
 
-from dataclasses import dataclass
-
 from twinhive.domain.errors import Foreign, Missing
 from twinhive.domain.files import join
 from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Phase, ReplicaState, Stamp, without_marks
@@ -11,14 +9,6 @@ from twinhive.dump.store import Dump
 from twinhive.ports import Lease, MetastoreReader, WritePorts
 from twinhive.steps.base import Report
 from twinhive.steps.replica_state import read_state
-
-
-@dataclass(frozen=True)
-class OpenedReplica:
-    """The replica's database while it is loaded: `managed_root` holds its managed tables."""
-
-    database: Database
-    managed_root: str
 
 
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
@@ -31,8 +21,11 @@ def directory_mark(policy: Policy, dump: Dump) -> str:
     return f"{policy.name}:{dump.key}"
 
 
-def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> OpenedReplica:
-    """Bring the replica's database to 'loading this dump'. Raises Foreign for what is not ours."""
+def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> str:
+    """Bring the replica's database to 'loading this dump'; return the directory of its managed tables.
+
+    Raises Foreign for what is not ours.
+    """
     state = read_state(ports.replica, policy, dump.manifest.log_id)
     lease.confirm()
     if state.phase is Phase.ABSENT:
@@ -42,18 +35,18 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
         _remove_unpublished(ports, policy, dump, lease)
         ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
-    return opened_replica(ports.replica, policy)
+    return managed_root(ports.replica, policy)
 
 
-def opened_replica(replica: MetastoreReader, policy: Policy) -> OpenedReplica:
-    """Read the replica's database and where its managed tables belong."""
+def managed_root(replica: MetastoreReader, policy: Policy) -> str:
+    """Read from the replica's database where its managed tables belong. Raises Missing without it."""
     database = replica.database(policy.replica.database)
     if database is None:
         raise Missing(
             f"database {policy.replica} vanished while it was loaded",
             next_step="find out who dropped it, then clear the task load",
         )
-    return OpenedReplica(database, database.managed_location or _default_managed_root(replica, database))
+    return database.managed_location or _default_managed_root(replica, database)
 
 
 def _default_managed_root(replica: MetastoreReader, database: Database) -> str:
@@ -96,8 +89,7 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
 
 
 def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
-    root = opened_replica(ports.replica, policy).managed_root
-    ((_, children),) = ports.replica_files.list_directories([root])
+    ((_, children),) = ports.replica_files.list_directories([managed_root(ports.replica, policy)])
     for child in children or []:
         mark = ports.replica_files.attribute(child.path, DIRECTORY_MARK) if child.is_directory else None
         if mark and mark.partition(":")[0] == policy.name:

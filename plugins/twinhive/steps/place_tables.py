@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.errors import ActNow, Foreign
+from twinhive.domain.errors import ActNow, Foreign, TryAgain
 from twinhive.domain.files import join, parent
 from twinhive.domain.marks import DIRECTORY_MARK
 from twinhive.domain.placement import TablePlacement
@@ -69,9 +69,15 @@ def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
 
 
 def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Lease) -> None:
-    """Mark a built directory and rename it to its final place."""
+    """Mark a built directory and rename it to its final place. Raises TryAgain when it is at neither."""
     files.set_attribute(placement.building, DIRECTORY_MARK, mark)
     files.make_directories(parent(placement.directory))
     lease.confirm()
-    if not files.rename(placement.building, placement.directory):
-        is_in_place(files, placement, mark)
+    if not files.rename(placement.building, placement.directory) and not is_in_place(files, placement, mark):
+        raise TryAgain(
+            f"the directory of table {placement.replica.name} vanished before it was renamed into place",
+            found=f"neither {placement.building} nor {placement.directory}",
+            expected="one of them",
+            next_step="the task retries by itself; if it then misses staged files, clear the copy tasks of this table "
+            "with all tasks after them",
+        )
