@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from twinhive.adapters.thrift_json import Tree, from_text
-from twinhive.adapters.thrift_objects import (
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.domain.events import EventRow
+from twinhive.domain.marks import LAST_ID
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
+from twinhive.domain.thrift_objects import (
     fresh_database,
     fresh_partition,
     fresh_table,
@@ -15,11 +19,7 @@ from twinhive.adapters.thrift_objects import (
     read_partition,
     read_table,
 )
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
-from twinhive.domain.events import EventRow
-from twinhive.domain.marks import LAST_ID
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
+from twinhive.domain.tjson import Tree, from_text
 from twinhive.ports import FileWriter
 
 START_OF_TIME = 1_700_000_000

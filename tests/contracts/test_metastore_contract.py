@@ -19,11 +19,11 @@ from tests.fake_metastore import InMemoryMetastore
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.adapters.thrift_connection import Request
-from twinhive.adapters.thrift_json import Tree, from_text, to_text
-from twinhive.adapters.thrift_objects import read_database, read_partition, read_table
 from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Database, Partition, Table, TableKind
+from twinhive.domain.thrift_objects import read_database, read_partition, read_table
+from twinhive.domain.tjson import Tree, from_text, to_text
 from twinhive.events.message import decode_message, names_touched
 from twinhive.ports import MetastoreWriter
 

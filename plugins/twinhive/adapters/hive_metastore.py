@@ -5,10 +5,10 @@ from typing import Any
 
 from hive_metastore import ttypes
 
-from twinhive.adapters import thrift_objects as objects
 from twinhive.adapters.hive_reader import ThriftMetastoreReader
 from twinhive.adapters.thrift_connection import Request
 from twinhive.adapters.thrift_json import struct_of
+from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Parameters, Partition, Table

@@ -5,10 +5,10 @@ from typing import Any
 
 from hive_metastore import ttypes
 
-from twinhive.adapters import thrift_objects as objects
 from twinhive.adapters.thrift_connection import Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.adapters.thrift_json import tree_of
+from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name

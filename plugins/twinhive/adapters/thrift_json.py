@@ -1,8 +1,7 @@
-"""Turn Thrift structs into TJSON and back.
+"""Turn Thrift structs into trees of TJSON (`twinhive.domain.tjson`) and back.
 
-A *tree* is the parsed form of TJSON text: `{"<field id>": {"<type>": value}}`. Thrift's own
-`TJSONProtocol` reads character by character, which takes a millisecond for one partition;
-this takes a twentieth of that.
+Thrift's own `TJSONProtocol` reads character by character, which takes a millisecond for one
+partition; this takes a twentieth of that.
 """
 
 import base64
@@ -11,7 +10,7 @@ from typing import Any
 
 from thrift.Thrift import TType
 
-Tree = dict[str, Any]
+from twinhive.domain.tjson import Tree
 
 _TYPE_NAMES = {
     TType.BOOL: "tf",
@@ -28,20 +27,6 @@ _TYPE_NAMES = {
 }
 _SEQUENCES = (TType.LIST, TType.SET)
 _CONTAINERS = (*_SEQUENCES, TType.MAP, TType.STRUCT)
-
-
-def to_text(tree: Tree) -> str:
-    """Write a tree as TJSON text."""
-    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
-
-
-def from_text(text: str) -> Tree:
-    """Parse TJSON text. Raises ValueError."""
-    # Hive leaves control characters in strings unescaped.
-    tree = json.loads(text, strict=False)
-    if not isinstance(tree, dict):
-        raise ValueError("TJSON of a struct must be an object")
-    return tree
 
 
 def tree_of(struct: Any) -> Tree:

@@ -6,10 +6,11 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.builders import a_partition, a_table
-from twinhive.adapters import thrift_objects as objects
-from twinhive.adapters.thrift_json import from_text, to_text, tree_of
+from twinhive.adapters.thrift_json import tree_of
+from twinhive.domain import thrift_objects as objects
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, TableKind
+from twinhive.domain.tjson import from_text, to_text
 
 
 def a_table_struct(**changes: Any) -> ttypes.Table:

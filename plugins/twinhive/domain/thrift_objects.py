@@ -7,9 +7,9 @@ hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from twinhive.adapters.thrift_json import Tree, from_text, to_text
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Parameters, Partition, Table
+from twinhive.domain.tjson import Tree, from_text, to_text
 
 # Database
 _DB_NAME, _DB_COMMENT, _DB_LOCATION, _DB_PARAMETERS, _DB_OWNER, _DB_MANAGED_LOCATION = "1", "2", "3", "4", "6", "10"
