@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Parameters, Partition, Table
+from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
 
 
 class MetastoreReader(Protocol):
@@ -63,6 +63,10 @@ class MetastoreReader(Protocol):
         """Return the named partitions that exist, in the order of their names."""
         ...
 
+    def functions(self, database: str) -> list[Function]:
+        """Return all permanent functions of a database, sorted by name."""
+        ...
+
 
 class MetastoreWriter(MetastoreReader, Protocol):
     """Write one metastore. No call is repeated blindly: read, compare, decide, then call again."""
@@ -75,6 +79,10 @@ class MetastoreWriter(MetastoreReader, Protocol):
         """Replace all parameters of a database. Raises Missing."""
         ...
 
+    def alter_database(self, database: Database) -> None:
+        """Replace owner, comment and parameters of a database; its locations stay. Raises Missing."""
+        ...
+
     def create_table(self, table: Table) -> None:
         """Create a table or view. Raises AlreadyThere."""
         ...
@@ -85,6 +93,63 @@ class MetastoreWriter(MetastoreReader, Protocol):
 
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
+        ...
+
+    def alter_table(
+        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+    ) -> None:
+        """Replace the table `name` by `table`, which may have another name, location or columns.
+
+        With `expected_stamp` the change happens only if the table's `twinhive.stamp` still has that
+        value (compare and set in the metastore). `cascade` gives all partitions the new columns in
+        the same call. Statistics in the parameters stay as given. Raises Missing, AlreadyThere
+        (a rename onto a table that exists), ChangedMeanwhile (another stamp).
+        """
+        ...
+
+    def alter_partitions(self, partitions: Sequence[Partition]) -> None:
+        """Replace partitions of one table, found by their values, all or none. Raises Missing."""
+        ...
+
+    def rename_partition(self, values: Sequence[str], partition: Partition) -> None:
+        """Give the partition with `values` the values and all else of `partition`.
+
+        The metastore moves a managed table's partition to its default place below the table.
+        Raises Missing, AlreadyThere.
+        """
+        ...
+
+    def drop_partitions(self, table: TableName, names: Sequence[str], *, delete_data: bool) -> None:
+        """Drop partitions by name, in one call; those that do not exist are fine, a missing table is not."""
+        ...
+
+    def create_function(self, function: Function) -> None:
+        """Create a permanent function. Raises AlreadyThere."""
+        ...
+
+    def drop_function(self, database: str, name: str) -> None:
+        """Drop a permanent function; one that does not exist is fine."""
+        ...
+
+    def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
+        """Add constraints of one kind (`twinhive.domain.changes.AddConstraints`) to a table.
+
+        The structs get the table's name; a foreign key's other table keeps its name and gets the
+        database of `table` when it was in the database that the struct names for its own side.
+        Raises AlreadyThere, Missing.
+        """
+        ...
+
+    def drop_constraint(self, table: TableName, name: str) -> None:
+        """Drop a constraint; one that does not exist is fine."""
+        ...
+
+    def set_statistics(self, table: TableName, statistics: str) -> None:
+        """Write column statistics (ColumnStatistics in TJSON) of the table or of one of its partitions."""
+        ...
+
+    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
+        """Delete the statistics of one column (None: all) of a table or partition; absent ones are fine."""
         ...
 
 

@@ -61,6 +61,10 @@ class LeaseLost(TryAgain):
     """Another task has taken over the policy's lease; this one must not write any more."""
 
 
+class ChangedMeanwhile(TryAgain):
+    """An object is not what it was when it was last read: somebody else has changed it."""
+
+
 class Missing(ActNow):
     """An object that must be there is not."""
 

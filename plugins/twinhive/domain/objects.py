@@ -106,3 +106,18 @@ class Partition:
     def with_parameters(self, parameters: Parameters) -> "Partition":
         """Return the same partition with these parameters instead of its own."""
         return replace(self, parameters=parameters)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A permanent function. `resources` are the URIs of its jars, files and archives."""
+
+    database: str
+    name: str
+    class_name: str
+    resources: tuple[str, ...]
+    thrift: str = field(repr=False)
+
+    def at(self, database: str, resources: tuple[str, ...]) -> "Function":
+        """Return the same function in another database, with its resources elsewhere."""
+        return replace(self, database=database, resources=resources)

@@ -1,0 +1,264 @@
+"""Describe what one notification event says, as one typed value per kind of change.
+
+A change carries the objects and files *of that event*, never what is there now (seed 002,
+'Solution for Rubber Banding'). What replication cannot apply is a value too (`NotReplicated`),
+so that nothing is lost without a word.
+"""
+
+from dataclasses import dataclass, field
+
+from twinhive.domain.events import Position
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database, Function, Partition, Table
+
+
+@dataclass(frozen=True)
+class EventFile:
+    """A file as an event names it: `<path>#<checksum>#<cmroot>#<subdirectory>`.
+
+    `checksum` (hex, HDFS's identity form) is None when the writer gave none; such an entry says
+    nothing about content. `cmroot` is the directory of the change manager that would keep it.
+    """
+
+    path: str
+    checksum: str | None = None
+    cmroot: str | None = None
+    subdirectory: str = ""
+
+
+Files = tuple[EventFile, ...]
+
+
+@dataclass(frozen=True)
+class CreateDatabase:
+    """The database was created."""
+
+    database: Database
+
+
+@dataclass(frozen=True)
+class AlterDatabase:
+    """Owner, comment, location or parameters of the database changed."""
+
+    before: Database
+    after: Database
+
+
+@dataclass(frozen=True)
+class DropDatabase:
+    """The database was dropped."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """A table or view was created; `files` were in its directory at that moment."""
+
+    table: Table
+    files: Files = ()
+
+
+@dataclass(frozen=True)
+class DropTable:
+    """A table or view was dropped, with all its partitions."""
+
+    table: Table
+
+
+@dataclass(frozen=True)
+class AlterTable:
+    """A table or view changed; a rename has two names. `truncates`: its files were removed."""
+
+    before: Table
+    after: Table
+    truncates: bool = False
+
+    @property
+    def renames(self) -> bool:
+        """True when the name changed."""
+        return self.before.name != self.after.name
+
+    @property
+    def changes_columns(self) -> bool:
+        """True when columns were added, replaced or retyped."""
+        return self.before.columns != self.after.columns
+
+
+@dataclass(frozen=True)
+class AddedPartition:
+    """A partition that was added, with the files in its directory at that moment."""
+
+    partition: Partition
+    files: Files = ()
+
+
+@dataclass(frozen=True)
+class AddPartitions:
+    """Partitions of one table were added, by one call."""
+
+    table: Table
+    added: tuple[AddedPartition, ...]
+
+
+@dataclass(frozen=True)
+class DropPartitions:
+    """Partitions of one table were dropped, by one call; each by its values."""
+
+    table: Table
+    values: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class AlterPartitions:
+    """Partitions of one table changed. `truncates`: their files were removed."""
+
+    table: Table
+    after: tuple[Partition, ...]
+    truncates: bool = False
+
+
+@dataclass(frozen=True)
+class RenamePartition:
+    """One partition got other values."""
+
+    table: Table
+    before: Partition
+    after: Partition
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Files were added to a table or to one partition; `replaces`: they took the place of all others."""
+
+    table: Table
+    partition: Partition | None
+    files: Files
+    replaces: bool = False
+
+
+@dataclass(frozen=True)
+class CreateFunction:
+    """A permanent function was created."""
+
+    function: Function
+
+
+@dataclass(frozen=True)
+class DropFunction:
+    """A permanent function was dropped."""
+
+    database: str
+    name: str
+
+
+@dataclass(frozen=True)
+class AddConstraints:
+    """Constraints of one kind were added to a table.
+
+    `kind` is one of primary_key, foreign_key, unique, not_null, default, check; `constraints` are
+    the Thrift structs (SQLPrimaryKey and so on) in TJSON.
+    """
+
+    table: TableName
+    kind: str
+    constraints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DropConstraint:
+    """A constraint of a table was dropped."""
+
+    table: TableName
+    name: str
+
+
+@dataclass(frozen=True)
+class UpdateStatistics:
+    """Column statistics of a table, or of one partition (`values`), were written.
+
+    `statistics` is the Thrift struct ColumnStatistics in TJSON.
+    """
+
+    table: TableName
+    values: tuple[str, ...] | None
+    statistics: str
+
+
+@dataclass(frozen=True)
+class DeleteStatistics:
+    """The statistics of one column (None: of all) of a table or partition were deleted."""
+
+    table: TableName
+    values: tuple[str, ...] | None
+    column: str | None
+
+
+@dataclass(frozen=True)
+class NotReplicated:
+    """An event whose effect replication does not carry over; `reason` is for people."""
+
+    table: TableName | None
+    reason: str
+
+
+Change = (
+    CreateDatabase
+    | AlterDatabase
+    | DropDatabase
+    | CreateTable
+    | DropTable
+    | AlterTable
+    | AddPartitions
+    | DropPartitions
+    | AlterPartitions
+    | RenamePartition
+    | Insert
+    | CreateFunction
+    | DropFunction
+    | AddConstraints
+    | DropConstraint
+    | UpdateStatistics
+    | DeleteStatistics
+    | NotReplicated
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One decoded event: its place in the log, its type as the log names it, and what it says."""
+
+    position: Position
+    event_type: str
+    change: Change = field(repr=False)
+
+    @property
+    def event_id(self) -> int:
+        """Return the event's id."""
+        return self.position.event_id
+
+    def __str__(self) -> str:
+        return f"{self.event_id} {self.event_type}"
+
+
+def tables_of(change: Change) -> tuple[TableName, ...]:
+    """Return the names of the tables that a change concerns: a rename two, a database none."""
+    match change:
+        case CreateTable(table=table) | DropTable(table=table):
+            return (table.name,)
+        case AlterTable(before=before, after=after):
+            return (before.name,) if before.name == after.name else (before.name, after.name)
+        case AddPartitions(table=table) | DropPartitions(table=table) | AlterPartitions(table=table):
+            return (table.name,)
+        case RenamePartition(table=table) | Insert(table=table):
+            return (table.name,)
+        case AddConstraints(table=name) | DropConstraint(table=name):
+            return (name,)
+        case UpdateStatistics(table=name) | DeleteStatistics(table=name):
+            return (name,)
+        case NotReplicated(table=None):
+            return ()
+        case NotReplicated(table=name) if name is not None:
+            return (name,)
+        case _:
+            return ()
