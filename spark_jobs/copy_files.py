@@ -142,7 +142,9 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
         use_native_package()
         with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
             for hand in hands:
-                yield copy_items(hand, source, target, staging, settings.threads, say)
+                yield copy_items(
+                    hand, source, target, staging, settings.threads, say, superseded_ok=settings.superseded_ok
+                )
 
     try:
         return CopyOutcome.merged(spark.parallelize(hands, len(hands)).mapPartitions(copy).collect())

@@ -1,14 +1,17 @@
 """Keep a metastore in memory that behaves like Hive's where replication looks."""
 
-import json
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
+from tests import fake_messages as messages
+from tests.fake_details import DetailsInMemory
+from tests.fake_partitions import PartitionsInMemory
+from tests.fake_state import is_managed, put_location, text_map
+from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Refused
 from twinhive.domain.events import EventRow
-from twinhive.domain.marks import LAST_ID
+from twinhive.domain.files import is_below, relative_to
+from twinhive.domain.marks import LAST_ID, SOURCE_FOR, STAMP
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
 from twinhive.domain.thrift_objects import (
@@ -22,16 +25,24 @@ from twinhive.domain.thrift_objects import (
 from twinhive.domain.tjson import Tree, from_text
 from twinhive.ports import FileWriter
 
-START_OF_TIME = 1_700_000_000
 TARGET_LAST_ID = "repl.target.last.id"
 _SILENT_PARAMETERS = ("repl.", "hive.repl.", "bootstrap.dump.state.")
+_EMPTIED = {
+    "numFiles": "0",
+    "numRows": "0",
+    "totalSize": "0",
+    "numFilesErasureCoded": "0",
+    "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}',
+}
 
 
-class InMemoryMetastore:
-    """Be both metastore ports, with a notification log.
+class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
+    """Be both metastore ports, with a notification log, and what else users of a source do.
 
     `down` makes every call fail; `translates_managed` turns managed tables into external ones, as
-    Hive's metadata transformer does. With `files`, directories are made and deleted like Hive does.
+    Hive's metadata transformer does. With `files`, directories are made, moved and deleted as Hive
+    does, events name files, and the change manager of `files` keeps what databases with
+    `repl.source.for` lose.
     """
 
     def __init__(
@@ -42,19 +53,8 @@ class InMemoryMetastore:
         addresses: Sequence[str] = ("east-metastore:9083",),
         files: FileWriter | None = None,
     ) -> None:
-        self.managed_warehouse = f"{file_system}/warehouse/managed"
-        self.external_warehouse = f"{file_system}/warehouse/external"
-        self.configurations: dict[str, dict[str, str]] = {address: {} for address in addresses}
-        self.down = False
+        super().__init__(file_system=file_system, log_id=log_id, addresses=addresses, files=files)
         self.translates_managed = False
-        self.events: list[EventRow] = []
-        self._log_id = log_id
-        self._files = files
-        self._last_event_id = 0
-        self._databases: dict[str, Database] = {}
-        self._tables: dict[TableName, Table] = {}
-        self._partitions: dict[TableName, dict[str, Partition]] = {}
-        self._lock = threading.RLock()
 
     def addresses(self) -> tuple[str, ...]:
         """Return the `host:port` of every configured address."""
@@ -75,7 +75,7 @@ class InMemoryMetastore:
     def current_event_id(self) -> int:
         """Return the id of the newest event, 0 for a log that never held one."""
         with self._call():
-            return self._last_event_id
+            return self._log.last_event_id
 
     def events_after(self, event_id: int, limit: int) -> list[EventRow]:
         """Return at most `limit` rows with an id above `event_id`, ascending."""
@@ -103,18 +103,6 @@ class InMemoryMetastore:
         with self._call():
             return self._tables.get(name)
 
-    def partition_names(self, table: TableName) -> list[str]:
-        """Return the names of all partitions, sorted. Raises Missing without such a table."""
-        with self._call():
-            self._existing(table)
-            return sorted(self._partitions[table])
-
-    def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
-        """Return the named partitions that exist, in the order of their names."""
-        with self._call():
-            there = self._partitions.get(table, {})
-            return [there[name] for name in sorted(set(names)) if name in there]
-
     def create_database(self, database: Database) -> None:
         """Create a database. Raises AlreadyThere."""
         with self._call():
@@ -124,160 +112,228 @@ class InMemoryMetastore:
             tree = fresh_database(database)
             tree.setdefault("3", {"str": f"{self.external_warehouse}/{name}.db"})
             tree.setdefault("6", {"str": "hive"})
-            tree |= {"1": {"str": name}, "8": {"str": "hive"}, "9": {"i32": self._now()}}
+            tree |= {"1": {"str": name}, "8": {"str": "hive"}, "9": {"i32": self._log.now()}}
             created = self._databases[name] = read_database(tree)
-            self._make_directories(created.location, created.managed_location)
+            self._storage.make(created.location, created.managed_location)
             self.emit("CREATE_DATABASE", name, None, {"db": name, "dbJson": created.thrift})
 
     def set_database_parameters(self, name: str, parameters: Parameters) -> None:
         """Replace all parameters of a database. Raises Missing."""
         with self._call():
-            before = self._databases.get(name.lower())
-            if before is None:
-                raise Missing(f"database {name} does not exist")
-            written = dict(parameters)
+            self.alter_database(replace(self._existing_database(name), parameters=parameters))
+
+    def alter_database(self, database: Database) -> None:
+        """Replace owner, comment and parameters of a database; its locations stay. Raises Missing.
+
+        As with Hive, a change of the comment alone makes no event, and a comment cannot be taken away.
+        """
+        with self._call():
+            before = self._existing_database(database.name)
+            given = fresh_database(database)
+            written = dict(database.parameters)
             if written.get(LAST_ID) not in (None, before.parameters.get(LAST_ID)):
-                written[TARGET_LAST_ID] = str(self._last_event_id)
-            tree = from_text(before.thrift) | {"4": _text_map(written)}
-            after = self._databases[before.name] = read_database(tree)
-            if _spoken(before.parameters) != _spoken(after.parameters):
+                written[TARGET_LAST_ID] = str(self._log.last_event_id)
+            kept = {key: value for key, value in from_text(before.thrift).items() if key != "6"}
+            replaced = {key: given[key] for key in ("2", "6", "7") if key in given}
+            after = self._databases[before.name] = read_database(kept | replaced | {"4": text_map(written)})
+            if (before.owner, _spoken(before.parameters)) != (after.owner, _spoken(after.parameters)):
                 message = {"db": before.name, "dbObjBeforeJson": before.thrift, "dbObjAfterJson": after.thrift}
                 self.emit("ALTER_DATABASE", before.name, None, message)
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database with all that is in it. Raises Missing, and Refused for a source of replication."""
+        with self._call():
+            database = self._existing_database(name)
+            if database.parameters.get(SOURCE_FOR):
+                raise Refused(f"database {name} is a source of replication")
+            for function in self.functions(name):
+                self.drop_function(database.name, function.name)
+            for table in self.table_names(name):
+                self.drop_table(TableName(database.name, table), delete_data=True)
+            del self._databases[database.name]
+            self._storage.remove(database.location, recycles=False)
+            self.emit("DROP_DATABASE", database.name, None, {"db": database.name, "dbJson": database.thrift})
 
     def create_table(self, table: Table) -> None:
         """Create a table or view. Raises AlreadyThere, and Missing without the database."""
         with self._call():
-            database = self._databases.get(table.name.database)
-            if database is None:
-                raise Missing(f"database {table.name.database} does not exist")
+            database = self._existing_database(table.name.database)
             if table.name in self._tables:
                 raise AlreadyThere(f"table {table.name} exists already")
             created = self._tables[table.name] = self._settled(table, database)
             self._partitions[table.name] = {}
-            self._make_directories(created.location)
-            self.emit("CREATE_TABLE", created.name.database, created.name.table, {**_of(created), "files": []})
+            self._constraints[table.name] = {}
+            self._storage.make(created.location)
+            files = self._storage.entries(created.location) if created.kind is TableKind.MANAGED else []
+            self._emit_on(created, "CREATE_TABLE", {**messages.of_table(created), "files": files})
+
+    def alter_table(
+        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+    ) -> None:
+        """Replace the table `name` by `table`, which may have another name, location or columns.
+
+        Partitions get the columns with `cascade` if the table's change, and no event says so. A new name
+        moves the directory of a managed table in its default place, and the locations of the partitions
+        below it.
+        """
+        with self._call():
+            before = self._existing(name)
+            if expected_stamp is not None:
+                _check_stamp(before, table, expected_stamp)
+            database = self._existing_database(table.name.database)
+            if table.name != name and table.name in self._tables:
+                raise AlreadyThere(f"table {table.name} exists already")
+            target = self._place_of_renamed(before, table, database)
+            if target and self._storage.exists(target):
+                raise Refused(f"table {table.name}: {target} exists already")
+            after = self._altered_table(before, table, target)
+            if target:
+                self._storage.move(str(before.location), target)
+            self._rename_state(before, after, moves=target is not None, cascade=cascade)
+            self._emit_on(after, "ALTER_TABLE", messages.of_altered_table(before, after))
 
     def drop_table(self, name: TableName, *, delete_data: bool) -> None:
         """Drop a table; one that does not exist is fine."""
         with self._call():
             table = self._tables.pop(name, None)
             partitions = self._partitions.pop(name, {})
+            self._constraints.pop(name, None)
+            self._forget_statistics(name)
             if table is None:
                 return
-            if delete_data and table.kind in (TableKind.MANAGED, TableKind.TRANSACTIONAL):
-                self._delete_directories(table.location, *(partition.location for partition in partitions.values()))
-            self.emit("DROP_TABLE", name.database, name.table, _of(table))
+            if delete_data and is_managed(table):
+                for location in (table.location, *(partition.location for partition in partitions.values())):
+                    self._storage.remove(location, recycles=self._recycles(table))
+            self._emit_on(table, "DROP_TABLE", messages.of_table(table))
 
-    def add_partitions(self, partitions: Sequence[Partition]) -> None:
-        """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
-        if not partitions:
-            return
-        (name,) = {partition.table for partition in partitions}
+    def truncate_table(self, name: TableName, partition_names: Sequence[str] | None = None) -> None:
+        """Remove all files of a table, or of some of its partitions; Hive says 'before' what is after."""
         with self._call():
             table = self._existing(name)
-            added: dict[str, Partition] = {}
-            for partition in partitions:
-                if len(partition.values) != len(table.partition_keys):
-                    raise Refused(f"{name}: {partition.values} are not values of {table.partition_keys}")
-                partition_name = partition.name(table.partition_keys)
-                if partition_name in self._partitions[name] or partition_name in added:
-                    raise AlreadyThere(f"partition {partition_name} of {name} exists already")
-                added[partition_name] = self._settled_partition(partition, f"{table.location}/{partition_name}")
-            self._partitions[name] |= added
-            self._make_directories(*(partition.location for partition in added.values()))
-            self.emit("ADD_PARTITION", name.database, name.table, _of_partitions(table, added))
+            if not table.partition_keys:
+                self._empty(table, table.location)
+                after = self._tables[name] = self._altered_table(
+                    table, table.with_parameters({**table.parameters, **_EMPTIED}), None
+                )
+                self._emit_on(table, "ALTER_TABLE", messages.of_altered_table(after, after, truncates=True))
+                return
+            chosen = sorted(self._partitions[name]) if partition_names is None else sorted(partition_names)
+            emptied = []
+            for chosen_name in chosen:
+                partition = self._partitions[name][chosen_name]
+                self._empty(table, partition.location)
+                parameters = {**partition.parameters, **{k: v for k, v in _EMPTIED.items() if k != "numRows"}}
+                emptied.append(self._settled_partition(partition.with_parameters(parameters), ""))
+                self._partitions[name][chosen_name] = emptied[-1]
+            self._emit_on(table, "ALTER_PARTITIONS", messages.of_altered_partitions(table, emptied, truncates=True))
 
-    def emit(self, event_type: str, database: str | None, table: str | None, message: Mapping[str, Any]) -> EventRow:
-        """Append a row to the log, also of a kind that no call of this class makes."""
-        with self._lock:
-            self._last_event_id += 1
-            now = self._now()
-            text = json.dumps({"server": "", "servicePrincipal": "", "timestamp": now, **message}, ensure_ascii=False)
-            row = EventRow(self._last_event_id, now, event_type, "hive", database, table, text, "json-0.2")
-            self.events.append(row)
-            return row
+    def fire_insert(
+        self,
+        name: TableName,
+        values: Sequence[str] | None,
+        files: Sequence[tuple[str, str | None]],
+        *,
+        replaces: bool = False,
+    ) -> None:
+        """Log that files (each with its checksum) were written, as the writer does when it has moved them."""
+        with self._call():
+            table = self._existing(name)
+            partition = None if values is None else self._existing_partition(table, tuple(values))
+            entries = [self._storage.entry(path, checksum) for path, checksum in files]
+            self._emit_on(table, "INSERT", messages.of_insert(table, partition, entries, replaces=replaces))
 
-    def expire_events(self, up_to: int) -> None:
-        """Delete the rows up to an id, as the log's cleaner does; ids go on where they were."""
-        with self._lock:
-            self.events = [row for row in self.events if row.event_id > up_to]
+    def cm_recycle(self, path: str) -> None:
+        """Move a file, or all files of a directory, into the change manager. Raises Missing."""
+        with self._call():
+            self._storage.recycle(path)
 
     def _settled(self, table: Table, database: Database) -> Table:
         tree = fresh_table(table)
-        parameters = {"transient_lastDdlTime": str(self._now()), **table.parameters}
+        parameters = {"transient_lastDdlTime": str(self._log.now()), **table.parameters}
         if table.table_type == "MANAGED_TABLE" and parameters.get("EXTERNAL", "").upper() == "TRUE":
             tree["12"] = {"str": "EXTERNAL_TABLE"}
         if self.translates_managed and table.kind is TableKind.MANAGED:
             tree["12"] = {"str": "EXTERNAL_TABLE"}
             parameters |= {"EXTERNAL": "TRUE", "TRANSLATED_TO_EXTERNAL": "TRUE", "external.table.purge": "TRUE"}
-        tree |= {"9": _text_map(parameters), "4": {"i32": self._now()}, "17": {"str": "hive"}, "19": {"i64": 0}}
+        tree |= self._of_this_metastore(parameters)
         kept = read_table(tree)
         if kept.has_files and kept.location is None:
-            managed = database.managed_location or f"{self.managed_warehouse}/{database.name}.db"
-            parent = database.location if kept.kind is TableKind.EXTERNAL else managed
-            _put_location(tree, "7", f"{parent}/{table.name.table}")
+            parent = database.location if kept.kind is TableKind.EXTERNAL else self._managed_directory(database)
+            put_location(tree, "7", f"{parent}/{table.name.table}")
         return read_table(tree)
 
-    def _settled_partition(self, partition: Partition, default_location: str) -> Partition:
-        tree = fresh_partition(partition)
-        tree["7"] = _text_map({"transient_lastDdlTime": str(self._now()), **partition.parameters})
-        tree |= {"4": {"i32": self._now()}, "9": {"str": "hive"}}
-        _put_location(tree, "6", partition.location or default_location)
+    def _altered_table(self, before: Table, table: Table, target: str | None) -> Table:
+        tree = fresh_table(table)
+        tree |= self._of_this_metastore({"transient_lastDdlTime": str(self._log.now()), **table.parameters})
+        if location := target or table.location or before.location:
+            put_location(tree, "7", location)
+        return read_table(tree)
+
+    def _of_this_metastore(self, parameters: Parameters) -> Tree:
+        return {
+            "9": text_map(parameters),
+            "4": {"i32": self._log.now()},
+            "17": {"str": "hive"},
+            "19": {"i64": 0},
+        }
+
+    def _place_of_renamed(self, before: Table, table: Table, database: Database) -> str | None:
+        """Return where a rename moves the table's directory, None where it stays."""
+        if table.name == before.name or not is_managed(before) or table.location not in (None, before.location):
+            return None
+        old = self._managed_directory(self._existing_database(before.name.database))
+        if before.location != f"{old}/{before.name.table}":
+            return None
+        return f"{self._managed_directory(database)}/{table.name.table}"
+
+    def _managed_directory(self, database: Database) -> str:
+        return database.managed_location or f"{self.managed_warehouse}/{database.name}.db"
+
+    def _rename_state(self, before: Table, after: Table, *, moves: bool, cascade: bool) -> None:
+        """Put the table and what hangs on it under its name as it is now."""
+        del self._tables[before.name]
+        self._tables[after.name] = after
+        self._constraints[after.name] = self._constraints.pop(before.name)
+        for table, partition in [key for key in self._statistics if key[0] == before.name]:
+            self._statistics[after.name, partition] = self._statistics.pop((table, partition))
+        partitions = self._partitions.pop(before.name)
+        self._partitions[after.name] = {
+            name: self._following(partition, before, after, moves=moves, cascade=cascade)
+            for name, partition in partitions.items()
+        }
+
+    def _following(self, partition: Partition, before: Table, after: Table, *, moves: bool, cascade: bool) -> Partition:
+        location = str(partition.location)
+        if moves and is_below(location, str(before.location)):
+            location = f"{after.location}/{relative_to(location, str(before.location))}"
+        tree: dict[str, Any] = fresh_partition(partition.at(after.name, location))
+        own = from_text(partition.thrift)
+        tree |= {"4": own["4"], "7": own["7"], "9": own["9"]}
+        if cascade and _columns(before) != _columns(after):
+            tree["6"]["rec"]["1"] = _columns(after)
         return read_partition(tree)
 
-    def _existing(self, name: TableName) -> Table:
-        table = self._tables.get(name)
-        if table is None:
-            raise Missing(f"table {name} does not exist")
-        return table
+    def _forget_statistics(self, name: TableName) -> None:
+        for key in [key for key in self._statistics if key[0] == name]:
+            del self._statistics[key]
 
-    def _now(self) -> int:
-        return START_OF_TIME + self._last_event_id
-
-    @contextmanager
-    def _call(self) -> Iterator[None]:
-        if self.down:
-            raise Unreachable(f"no metastore answered at {', '.join(self.addresses())}")
-        with self._lock:
-            yield
-
-    def _make_directories(self, *locations: str | None) -> None:
-        for location in filter(None, locations):
-            if self._files:
-                self._files.make_directories(location)
-
-    def _delete_directories(self, *locations: str | None) -> None:
-        for location in filter(None, locations):
-            if self._files:
-                self._files.delete(location)
+    def _empty(self, table: Table, location: str | None) -> None:
+        self._storage.remove(location, recycles=self._recycles(table))
+        self._storage.make(location)
 
 
-def _text_map(mapping: Mapping[str, str]) -> dict[str, Any]:
-    return {"map": ["str", "str", len(mapping), dict(mapping)]}
+def _check_stamp(before: Table, table: Table, expected: str) -> None:
+    stamp = before.parameters.get(STAMP)
+    if stamp != expected:
+        raise ChangedMeanwhile(f"table {before.name} is not what it was", found=stamp, expected=expected)
+    if STAMP not in table.parameters:
+        raise Refused(f"table {before.name}: a table that is compared must carry {STAMP}")
 
 
-def _put_location(tree: Tree, sd_id: str, location: str) -> None:
-    tree[sd_id] = {"rec": {**tree.get(sd_id, {}).get("rec", {}), "2": {"str": location}}}
+def _columns(table: Table) -> Any:
+    return from_text(table.thrift)["7"]["rec"]["1"]
 
 
 def _spoken(parameters: Parameters) -> dict[str, str]:
     """Return the parameters whose change makes an event."""
     return {key: value for key, value in parameters.items() if not key.startswith(_SILENT_PARAMETERS)}
-
-
-def _of(table: Table) -> dict[str, Any]:
-    return {
-        "db": table.name.database,
-        "table": table.name.table,
-        "tableType": table.table_type,
-        "tableObjJson": table.thrift,
-    }
-
-
-def _of_partitions(table: Table, added: Mapping[str, Partition]) -> dict[str, Any]:
-    return {
-        **_of(table),
-        "partitions": [dict(zip(table.partition_keys, partition.values, strict=True)) for partition in added.values()],
-        "partitionListJson": [partition.thrift for partition in added.values()],
-        "partitionFiles": [{"partitionName": name, "files": []} for name in added],
-    }

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -120,6 +120,16 @@ class OptionsSettings(_Strict):
     spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 2
     parallel_copies: Annotated[int, Field(ge=1, le=500)] = 4
     partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+    window_events: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    window_bytes: Annotated[int, Field(ge=1)] = 64 * 2**20
+    spark_above_files: Annotated[int, Field(ge=0)] = 500
+    spark_above_bytes: Annotated[int, Field(ge=0)] = 2**30
+    rest_events: Annotated[int, Field(ge=0)] = 10_000
+    most_rounds: Annotated[int, Field(ge=1, le=1_000)] = 20
+    on_object_error: Literal["stop", "quarantine"] = "stop"
+    silent_writes: Literal["follow", "report", "fail"] = "follow"
+    settle_seconds: Annotated[int, Field(ge=0)] = 60
+    grace_seconds: Annotated[int, Field(ge=0)] = 6 * 3600
     spark_conf: Mapping[str, str] = {}
 
 

@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,16 +13,18 @@ import pytest
 from hive_metastore import ttypes
 
 from tests import builders
+from tests.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
 from tests.fake_files import InMemoryFiles
 from tests.fake_metastore import InMemoryMetastore
+from tests.metastore_objects import a_partition, a_table, a_view
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.adapters.thrift_connection import Request
 from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.objects import Database, Partition, Table, TableKind
+from twinhive.domain.objects import Database, TableKind
 from twinhive.domain.thrift_objects import read_database, read_partition, read_table
-from twinhive.domain.tjson import Tree, from_text, to_text
+from twinhive.domain.tjson import from_text
 from twinhive.events.message import decode_message, names_touched
 from twinhive.ports import MetastoreWriter
 
@@ -42,105 +43,7 @@ AWKWARD = (
     "[x]{y}^",
     "a\tb",
 )
-KNOWN_KEY = "hive.repl.cm.enabled"
 SERVER_MADE_STATE = "repl.target.last.id"
-
-
-@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.sandbox)])
-def metastore(request: pytest.FixtureRequest) -> Iterator[MetastoreWriter]:
-    if request.param == "fake":
-        fake = InMemoryMetastore()
-        fake.configurations[fake.addresses()[0]][KNOWN_KEY] = "true"
-        yield fake
-    else:
-        yield request.getfixturevalue("real")
-
-
-@pytest.fixture
-def real(sandbox: Any) -> Iterator[ThriftMetastore]:
-    cluster = sandbox.clusters["east"]
-    metastore = ThriftMetastore([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
-    yield metastore
-    metastore.close()
-
-
-@pytest.fixture
-def database(metastore: MetastoreWriter) -> Iterator[str]:
-    with a_database_on(metastore) as name:
-        yield name
-
-
-@pytest.fixture
-def real_database(real: ThriftMetastore) -> Iterator[str]:
-    with a_database_on(real) as name:
-        yield name
-
-
-@contextmanager
-def a_database_on(metastore: MetastoreWriter) -> Iterator[str]:
-    name = f"contract_{uuid.uuid4().hex[:12]}"
-    metastore.create_database(Database(name, None, None, {}, "{}"))
-    yield name
-    drop_database(metastore, name)
-
-
-def drop_database(metastore: MetastoreWriter, name: str) -> None:
-    if isinstance(metastore, ThriftMetastore):
-        metastore.set_database_parameters(name, {})
-        metastore.connections.write(Request("cleaning up", lambda client: client.drop_database(name, True, True)))
-
-
-def a_storage_descriptor() -> Tree:
-    serde = {
-        "2": {"str": "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"},
-        "3": {"map": ["str", "str", 2, {"field.delim": "\x01", "twinhive.unknown": "Zoë 日本"}]},
-    }
-    columns = [{"1": {"str": "id"}, "2": {"str": "int"}, "3": {"str": "Schlüssel"}}]
-    return {
-        "1": {"lst": ["rec", 1, *columns]},
-        "3": {"str": "org.apache.hadoop.mapred.TextInputFormat"},
-        "4": {"str": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"},
-        "5": {"tf": 0},
-        "6": {"i32": -1},
-        "7": {"rec": serde},
-        "8": {"lst": ["str", 0]},
-        "9": {"lst": ["rec", 0]},
-        "10": {"map": ["str", "str", 1, {"sd.unknown": "kept"}]},
-    }
-
-
-def a_table(database: str, name: str, keys: tuple[str, ...] = (), **changes: Any) -> Table:
-    key_records = [{"1": {"str": key}, "2": {"str": "string"}} for key in keys]
-    tree = {
-        "1": {"str": name},
-        "2": {"str": database},
-        "3": {"str": "anna"},
-        "7": {"rec": a_storage_descriptor()},
-        "8": {"lst": ["rec", len(key_records), *key_records]},
-        "12": {"str": "MANAGED_TABLE"},
-    }
-    return replace(read_table(tree), **changes)
-
-
-def a_view(database: str, name: str) -> Table:
-    tree = from_text(a_table(database, name).thrift)
-    tree |= {"10": {"str": "select 'é' from t"}, "11": {"str": f"select 'é' from `{database}`.`t`"}}
-    return replace(read_table(tree), table_type="VIRTUAL_VIEW")
-
-
-def a_partition(table: Table, *values: str, **changes: Any) -> Partition:
-    tree = {"6": {"rec": a_storage_descriptor()}}
-    return Partition(
-        **{"location": None, "parameters": {}, **changes}, table=table.name, values=values, thrift=to_text(tree)
-    )
-
-
-def created(metastore: MetastoreWriter, table: Table) -> Table:
-    """Create a table and return it as the metastore keeps it."""
-    metastore.create_table(table)
-    found = metastore.table(table.name)
-    assert found is not None
-    return found
 
 
 def test_database_that_is_not_there(metastore: MetastoreWriter) -> None:

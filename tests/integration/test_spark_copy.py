@@ -10,16 +10,20 @@ import time
 import uuid
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hive_metastore import ttypes
 
 import twinhive
+from tests.warehouse import Warehouse
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
 from twinhive.copying.staged import CopyItem
+from twinhive.domain.files import ChecksumForm
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "copy_files.py"
 NAMES = ("p=a b/000000_0", "p=100%2541/f%20", "p=Zoë 日本/#1", "p=[x]/{y}", "empty")
@@ -210,6 +214,26 @@ class TestBetweenClusters:
         assert done.returncode == 0, done.stdout[-3000:]
         assert [len(content) for content in job.staged()] == [0, 1000, 2000, 3000, 4000]
         assert job.result_content()["unverified"] == 0
+
+    def test_files_that_events_named_are_found_in_the_change_manager(self, sandbox: Any, job: Job) -> None:
+        east = sandbox.clusters["east"]
+        job.source.delete(job.items[4].source_path)
+        listed = list(job.items)
+        with closing(Warehouse(east)) as warehouse:
+            for event_id, name in ((7, "000000_0"), (8, "000000_0"), (9, "é" + "n" * 205)):
+                path = f"{job.source.root}{job.place}/dropped/{name}"
+                job.source.write(path, f"rows of event {event_id} of {job.place}".encode())
+                checksum = job.source.checksum(path, ChecksumForm.IDENTITY)
+                warehouse.client.cm_recycle(ttypes.CmRecycleRequest(dataPath=path, purge=True))
+                assert job.source.status(path) is None
+                job.items.append(CopyItem(path, 0, 0, 0, checksum=checksum, cmroot=east.cmroot, event_id=event_id))
+        done = job.submit(superseded_ok=True)
+        assert done.returncode == 0, done.stdout[-3000:]
+        result = job.result_content()
+        assert (result["copied_files"], result["superseded_files"], result["unverified"]) == (7, 1, 0)
+        assert [job.target.read(item.staged_path(job.staging)) for item in job.items[len(listed) :]] == [
+            f"rows of event {event_id} of {job.place}".encode() for event_id in (7, 8, 9)
+        ]
 
     def test_a_lost_cluster_may_be_tried_again(self, sandbox: Any, job: Job) -> None:
         sandbox.stop("west-namenode")

@@ -12,7 +12,7 @@ from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name
-from twinhive.domain.objects import Database, Partition, Table
+from twinhive.domain.objects import Database, Function, Partition, Table
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 TABLES_PER_CALL = 200
@@ -127,6 +127,12 @@ class ThriftMetastoreReader:
         found = [partition for page in pages for partition in self._partitions(table, page)]
         return sorted(found, key=lambda partition: name_of[_as_named(partition.values)])
 
+    def functions(self, database: str) -> list[Function]:
+        """Return all permanent functions of a database, sorted by name."""
+        answer = self._read(f"listing functions of {database}", lambda client: client.get_all_functions())
+        found = [objects.read_function(tree_of(function)) for function in answer.functions or ()]
+        return sorted((function for function in found if function.database == database.lower()), key=_by_name)
+
     def _database(self, name: str) -> Any:
         return self._read(f"reading database {name}", lambda client: client.get_database(name))
 
@@ -180,6 +186,10 @@ def _values(partition_name: str) -> tuple[str, ...]:
 def _as_named(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values that the partition's name tells; an empty one hides behind the default name."""
     return tuple(value or DEFAULT_PARTITION for value in values)
+
+
+def _by_name(function: Function) -> str:
+    return function.name
 
 
 def _event_row(event: Any) -> EventRow:

@@ -2,21 +2,22 @@
 
 A copy is written under a name of its own, compared with its source and only then renamed to the
 name that says what it is. So whatever has that name and the right length was verified before, by
-whichever attempt, and is not copied again.
+whichever attempt, and is not copied again. Names of event content hold the file's checksum: there the
+name alone says it.
 """
 
 import threading
-import uuid
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
+from twinhive.copying.event_source import EventCopier, LostFile
 from twinhive.copying.progress import Progress
-from twinhive.copying.staged import CopyItem, unfinished_directory
-from twinhive.domain.errors import CopyDiffers, Missing, Refused, SourceMoved, TryAgain, TwinhiveError, Unreachable
-from twinhive.domain.files import ChecksumForm, join, parent
+from twinhive.copying.staged import CopyItem
+from twinhive.copying.stager import Staged, Stager
+from twinhive.domain.errors import CopyDiffers, Missing, SourceMoved, TryAgain, TwinhiveError, Unreachable
+from twinhive.domain.files import FileStatus, parent
 from twinhive.ports import FileReader, FileWriter
 
 _ATTEMPTS = 2
@@ -32,6 +33,8 @@ class FailureKind(StrEnum):
     """The source is not the file that was listed: a new listing is needed."""
     MISSING = "missing"
     """The source, or a directory of the staging area, is gone."""
+    LOST = "lost"
+    """No place holds the content that an event named: a person's turn, or quarantine of the table."""
     REFUSED = "refused"
     """A server refused for good: permission, quota, something in the way."""
     DIFFERS = "differs"
@@ -47,28 +50,34 @@ class FailureKind(StrEnum):
     @classmethod
     def of(cls, error: TwinhiveError) -> "FailureKind":
         """Return the kind of an error."""
-        kinds = {SourceMoved: cls.CHANGED, Missing: cls.MISSING, CopyDiffers: cls.DIFFERS}
+        kinds = {SourceMoved: cls.CHANGED, Missing: cls.MISSING, LostFile: cls.LOST, CopyDiffers: cls.DIFFERS}
         return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
 
 
 @dataclass(frozen=True)
 class CopyFailure:
-    """One file that was not copied, and why."""
+    """One file that was not copied, why, and whose it is; `event_id` is 0 for a listed file."""
 
     path: str
     reason: str
     kind: FailureKind
+    table: str = ""
+    event_id: int = 0
 
 
 @dataclass(frozen=True)
 class CopyOutcome:
-    """What came of all items: `files` = copied + skipped + failures. `unverified` were compared by length only."""
+    """What came of all items: `files` = copied + skipped + superseded + failures.
+
+    `unverified` were compared by length only; `superseded` ones are not any more what was listed, and may be so.
+    """
 
     files: int = 0
     bytes: int = 0
     copied_files: int = 0
     copied_bytes: int = 0
     skipped_files: int = 0
+    superseded_files: int = 0
     unverified: int = 0
     failures: tuple[CopyFailure, ...] = ()
 
@@ -82,6 +91,7 @@ class CopyOutcome:
             copied_files=sum(part.copied_files for part in outcomes),
             copied_bytes=sum(part.copied_bytes for part in outcomes),
             skipped_files=sum(part.skipped_files for part in outcomes),
+            superseded_files=sum(part.superseded_files for part in outcomes),
             unverified=sum(part.unverified for part in outcomes),
             failures=tuple(failure for part in outcomes for failure in part.failures),
         )
@@ -94,8 +104,14 @@ def copy_items(
     staging: str,
     threads: int,
     on_progress: Callable[[str], None] = lambda line: None,
+    *,
+    superseded_ok: bool = False,
 ) -> CopyOutcome:
-    """Copy every item into staging unless it is there, largest first; failures are part of the outcome."""
+    """Copy every item into staging unless it is there, largest first; failures are part of the outcome.
+
+    With `superseded_ok` a listed file that is gone or changed is counted and is no failure: for the
+    early rounds of consolidating, where events that are still to be folded in explain it.
+    """
     ordered = sorted(items, key=lambda item: (-item.length, item.source_path))
     try:
         staged = _staged_lengths(ordered, target, staging)
@@ -105,13 +121,14 @@ def copy_items(
     skipped, waiting = [], []
     for item in ordered:
         path = item.staged_path(staging)
-        if staged.get(path) == item.length:
-            skipped.append(CopyOutcome(files=1, bytes=item.length, skipped_files=1))
+        length = staged.get(path)
+        if length is not None and (item.is_event_content or length == item.length):
+            skipped.append(CopyOutcome(files=1, bytes=length, skipped_files=1))
             progress.done(item.length)
         else:
             staged[path] = item.length  # a file that is listed twice is copied once
             waiting.append(item)
-    copied = _Copier(source, target, staging, progress).copy_all(waiting, threads)
+    copied = _Copier(source, target, staging, progress, superseded_ok).copy_all(waiting, threads)
     return CopyOutcome.merged([*skipped, *copied])
 
 
@@ -123,19 +140,22 @@ def _staged_lengths(items: Iterable[CopyItem], target: FileWriter, staging: str)
         status.path: status.length
         for _, children in target.list_directories(directories)
         for status in children or ()
-        if status.path in wanted
+        if status.path in wanted and not status.is_directory
     }
 
 
 class _Copier:
     """Copy items with several threads that take them from one iterator, so that none waits in a queue."""
 
-    def __init__(self, source: FileReader, target: FileWriter, staging: str, progress: Progress) -> None:
+    def __init__(
+        self, source: FileReader, target: FileWriter, staging: str, progress: Progress, superseded_ok: bool
+    ) -> None:
         self._source = source
-        self._target = target
         self._staging = staging
+        self._stager = Stager(source, target, staging)
+        self._events = EventCopier(source, self._stager, staging)
         self._progress = progress
-        self._made: set[str] = set()
+        self._superseded_ok = superseded_ok
         self._stopping = threading.Event()
         self._unanswered = 0
 
@@ -171,22 +191,22 @@ class _Copier:
                 self._unanswered = 0
                 return outcome
         self._unanswered += FailureKind.of(error) is FailureKind.UNREACHABLE
+        if self._superseded_ok and self._is_superseded(item, error):
+            return CopyOutcome(files=1, bytes=item.length, superseded_files=1)
         return _failed(item, error)
 
     def _copy_once(self, item: CopyItem) -> CopyOutcome:
-        self._check_source(item)
-        temporary = join(unfinished_directory(self._staging), uuid.uuid4().hex)
-        try:
-            verified = self._write(item, temporary)
-            self._check_source(item)
-            self._commit(item, temporary)
-        except BaseException:
-            self._delete_quietly(temporary)
-            raise
-        length = item.length
-        return CopyOutcome(files=1, bytes=length, copied_files=1, copied_bytes=length, unverified=int(not verified))
+        staged = self._events.copy(item) if item.is_event_content else self._copy_listed(item)
+        length = staged.length
+        unverified = int(not staged.verified)
+        return CopyOutcome(files=1, bytes=length, copied_files=1, copied_bytes=length, unverified=unverified)
 
-    def _check_source(self, item: CopyItem) -> None:
+    def _copy_listed(self, item: CopyItem) -> Staged:
+        self._check_listed(item)
+        listed = FileStatus(item.source_path, item.length, item.modified_ms, block_size=item.block_size)
+        return self._stager.stage(listed, item.staged_path(self._staging), lambda: self._check_listed(item))
+
+    def _check_listed(self, item: CopyItem) -> None:
         status = self._source.status(item.source_path)
         if status is None:
             raise Missing(f"{item.source_path}: the source file is gone")
@@ -197,43 +217,15 @@ class _Copier:
                 expected=f"{item.length} bytes, time {item.modified_ms}, file id {item.file_id}",
             )
 
-    def _write(self, item: CopyItem, temporary: str) -> bool:
-        """Write a copy and compare it; False when there were no checksums and only the lengths were compared."""
-        stream = self._source.open(item.source_path)
-        written = self._target.create_from(stream, temporary, block_size=item.block_size)
-        if written != item.length:
-            raise _differs(item, "length", written, item.length)
-        there = self._source.checksum(item.source_path, ChecksumForm.COMPARISON)
-        here = self._target.checksum(temporary, ChecksumForm.COMPARISON) if there is not None else None
-        if there is None or here is None:
+    def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
+        """True when it was the source that failed, which is looked at: the staging area can be gone as well."""
+        if item.is_event_content or FailureKind.of(error) not in (FailureKind.MISSING, FailureKind.CHANGED):
             return False
-        if here != there:
-            raise _differs(item, "checksum", here, there)
-        return True
-
-    def _commit(self, item: CopyItem, temporary: str) -> None:
-        """Give a verified copy its name, unless another attempt has been faster."""
-        path = item.staged_path(self._staging)
-        if parent(path) not in self._made:
-            self._target.make_directories(parent(path))
-            self._made.add(parent(path))
-        if self._target.rename(temporary, path):
-            return
-        there = self._target.status(path)
-        if there is None:
-            raise CopyDiffers(f"{temporary}: the copy of {item.source_path} vanished before it had its name")
-        if there.length != item.length:
-            raise Refused(
-                f"{path}: a copy of {item.source_path} with a wrong length is in the way",
-                found=f"{there.length} bytes",
-                expected=f"{item.length} bytes",
-                next_step="find out who wrote it, delete it, run again",
-            )
-        self._delete_quietly(temporary)
-
-    def _delete_quietly(self, path: str) -> None:
-        with suppress(TwinhiveError):
-            self._target.delete(path)
+        try:
+            self._check_listed(item)
+        except TwinhiveError as found:
+            return isinstance(found, Missing | SourceMoved)
+        return False
 
 
 class _Shared:
@@ -250,9 +242,5 @@ class _Shared:
 
 
 def _failed(item: CopyItem, error: TwinhiveError) -> CopyOutcome:
-    failure = CopyFailure(item.source_path, str(error), FailureKind.of(error))
+    failure = CopyFailure(item.source_path, str(error), FailureKind.of(error), item.table, item.event_id)
     return CopyOutcome(files=1, bytes=item.length, failures=(failure,))
-
-
-def _differs(item: CopyItem, what: str, found: object, expected: object) -> CopyDiffers:
-    return CopyDiffers(f"{item.source_path}: the copy has another {what}", found=found, expected=expected)

@@ -32,6 +32,8 @@ class JobSettings:
     label: str
     threads: int = 8
     tasks: int = 2
+    superseded_ok: bool = False
+    """Whether a listed file that is gone or changed is counted instead of failing (`copy_items`)."""
 
     @classmethod
     def parse(cls, text: str) -> "JobSettings":

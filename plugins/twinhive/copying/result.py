@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Any
 
 from twinhive import __version__
-from twinhive.copying.engine import CopyOutcome
+from twinhive.copying.engine import CopyOutcome, FailureKind
 from twinhive.copying.progress import readable
 
 _LISTED_FAILURES = 100
@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     TRY_AGAIN = 3
     """Something failed that may succeed later."""
     ACT_NOW = 4
-    """A person must act: a source file changed or is gone, a server refused."""
+    """A person must act: a source file changed or is gone, an event's file is lost, a server refused."""
     UNUSABLE = 5
     """The settings or the executors cannot be used."""
 
@@ -33,7 +33,11 @@ def exit_code(outcome: CopyOutcome) -> ExitCode:
 
 
 def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float) -> dict[str, Any]:
-    """Return the content of a result file; at most 100 failures are listed, all are counted."""
+    """Return the content of a result file; at most 100 failures are listed, all are counted.
+
+    `lost` names every table and event of which a file is lost, each once: what quarantine needs.
+    """
+    lost = {(failure.table, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
     return {
         "batch": batch,
         "dump": dump,
@@ -42,14 +46,16 @@ def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float
         "seconds": round(seconds, 1),
         "failure_count": len(outcome.failures),
         "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
+        "lost": [{"table": table, "event_id": event_id} for table, event_id in sorted(lost)],
     }
 
 
 def result_text(outcome: CopyOutcome, seconds: float) -> str:
     """Return the last lines of a copy's log."""
+    superseded = f"{outcome.superseded_files:,} superseded, " if outcome.superseded_files else ""
     lines = [
         f"copy_files: {outcome.copied_files:,} of {outcome.files:,} files copied ({readable(outcome.copied_bytes)}), "
-        f"{outcome.skipped_files:,} were staged before, {outcome.unverified:,} compared by length only, "
+        f"{outcome.skipped_files:,} were staged before, {superseded}{outcome.unverified:,} compared by length only, "
         f"{len(outcome.failures):,} failed, {seconds:.0f} s"
     ]
     lines += [f"  {failure.kind}: {failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]]

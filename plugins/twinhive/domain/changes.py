@@ -242,23 +242,10 @@ class Event:
 
 
 def tables_of(change: Change) -> tuple[TableName, ...]:
-    """Return the names of the tables that a change concerns: a rename two, a database none."""
-    match change:
-        case CreateTable(table=table) | DropTable(table=table):
-            return (table.name,)
-        case AlterTable(before=before, after=after):
-            return (before.name,) if before.name == after.name else (before.name, after.name)
-        case AddPartitions(table=table) | DropPartitions(table=table) | AlterPartitions(table=table):
-            return (table.name,)
-        case RenamePartition(table=table) | Insert(table=table):
-            return (table.name,)
-        case AddConstraints(table=name) | DropConstraint(table=name):
-            return (name,)
-        case UpdateStatistics(table=name) | DeleteStatistics(table=name):
-            return (name,)
-        case NotReplicated(table=None):
-            return ()
-        case NotReplicated(table=name) if name is not None:
-            return (name,)
-        case _:
-            return ()
+    """Return the names of the tables that a change concerns: a rename two, a database or a function none."""
+    if isinstance(change, AlterTable):
+        return (change.before.name, change.after.name) if change.renames else (change.after.name,)
+    table: Table | TableName | None = getattr(change, "table", None)
+    if table is None:
+        return ()
+    return (table.name,) if isinstance(table, Table) else (table,)

@@ -39,3 +39,7 @@ class Position:
     event_id: int
     time: int = 0
     digest: str = ""
+
+
+NOWHERE = Position(0)
+"""Before the first event."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from twinhive.domain.errors import ActNow
+from twinhive.domain.events import NOWHERE, Position
 from twinhive.domain.objects import Parameters
 
 POLICY = "twinhive.policy"
@@ -16,6 +17,11 @@ SOURCE_LOG = "twinhive.source.log"
 PHASE = "twinhive.phase"
 DUMP = "twinhive.dump"
 STAMP = "twinhive.stamp"
+POSITION = "twinhive.position"
+QUARANTINE = "twinhive.quarantine."
+"""Prefix of a parameter for each table that is frozen after an error: `<event id> <reason>`."""
+SKIPPED = "twinhive.skipped."
+"""Prefix of a parameter for each event that a person has skipped, with the reason."""
 LAST_ID = "repl.last.id"
 TARGET_FOR = "repl.target.for"
 SOURCE_FOR = "repl.source.for"
@@ -64,20 +70,24 @@ class ReplicaState:
     policy: str | None = None
     log_id: str | None = None
     dump: str | None = None
-    last_event_id: int | None = None
+    position: Position = NOWHERE
+
+    @property
+    def last_event_id(self) -> int | None:
+        """The replicated event id, None before the first load was published."""
+        return self.position.event_id if self.phase is Phase.FOLLOWING else None
 
     @classmethod
     def read(cls, parameters: Parameters | None) -> "ReplicaState":
         """Read the state; `None` means that the database does not exist."""
         if parameters is None:
             return cls(Phase.ABSENT)
-        last_id = parameters.get(LAST_ID, "")
         return cls(
             phase=_phase(parameters.get(PHASE)),
             policy=parameters.get(POLICY),
             log_id=parameters.get(SOURCE_LOG),
             dump=parameters.get(DUMP),
-            last_event_id=int(last_id) if last_id.isdigit() else None,
+            position=_position(parameters),
         )
 
     def written(self) -> dict[str, str]:
@@ -87,10 +97,40 @@ class ReplicaState:
             SOURCE_LOG: self.log_id,
             PHASE: self.phase.value,
             DUMP: self.dump,
-            LAST_ID: None if self.last_event_id is None else str(self.last_event_id),
             TARGET_FOR: "true",
         }
-        return {key: value for key, value in pairs.items() if value is not None}
+        said = {key: value for key, value in pairs.items() if value is not None}
+        return with_position(said, self.position) if self.phase is Phase.FOLLOWING else said
+
+
+def with_position(parameters: Parameters, position: Position) -> dict[str, str]:
+    """Return a replica database's parameters with another position.
+
+    `repl.last.id` is what Hive and people read; time and digest of the event stand beside it, so that
+    a log that was restored from a backup is noticed.
+    """
+    return {
+        **parameters,
+        LAST_ID: str(position.event_id),
+        POSITION: f"{position.event_id}:{position.time}:{position.digest}",
+    }
+
+
+def _position(parameters: Parameters) -> Position:
+    """Read the position; `repl.last.id` alone counts where the two do not agree (set by hand, or by Hive)."""
+    last_id = parameters.get(LAST_ID, "")
+    if not last_id.isdigit():
+        return NOWHERE
+    event_id, _, rest = parameters.get(POSITION, "").partition(":")
+    time, _, digest = rest.partition(":")
+    if event_id != last_id or not time.isdigit():
+        return Position(int(last_id))
+    return Position(int(last_id), int(time), digest)
+
+
+def own_marks(parameters: Parameters) -> dict[str, str]:
+    """Return what replication itself says in a replica database's parameters."""
+    return {key: value for key, value in parameters.items() if key.startswith(_STRIPPED)}
 
 
 def _phase(text: str | None) -> Phase:

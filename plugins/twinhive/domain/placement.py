@@ -1,8 +1,10 @@
 """Decide where a table and its files lie on the replica.
 
-A managed table lies where the replica's Hive would put it: below the managed directory of its
-database. Its partitions keep their path below the table; one that lies elsewhere at the source
-moves to its default place, because a managed table owns its files.
+A managed table lies below the managed directory of its replica's database, in a directory named by
+the table and the event that made its content. So each content has a place of its own: a switch of
+location shows it at once, the metastore never moves or deletes anything, and what a rerun finds there
+is its own. Partitions of a bootstrap keep their path below the table; one that lies elsewhere at the
+source moves to its default place, because a managed table owns its files.
 """
 
 import json
@@ -14,6 +16,8 @@ from twinhive.domain.names import escape_path_name
 from twinhive.domain.objects import Parameters, Partition, Table
 from twinhive.domain.policy import Policy
 
+CONTENTS = "_tw"
+"""Below a table's directory: `_tw/<event id>/<partition>`. Readers of the table's directory skip it."""
 _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
 
 
@@ -42,8 +46,8 @@ class TablePlacement:
     def plan(cls, table: Table, policy: Policy, managed_root: str, build_root: str, stamp: Stamp) -> "TablePlacement":
         """Place a managed table below `managed_root`."""
         name = policy.on_replica(table.name)
-        directory = join(managed_root, escape_path_name(name.table))
-        replica = table.at(name, directory).with_parameters(_replica_parameters(table.parameters, stamp))
+        directory = table_directory(managed_root, name.table, stamp.event_id)
+        replica = table.at(name, directory).with_parameters(replica_parameters(table.parameters, stamp))
         return cls(table, replica, directory, join(build_root, escape_path_name(name.table)))
 
     def relative(self, partition: Partition) -> str:
@@ -54,7 +58,7 @@ class TablePlacement:
         """Place a partition."""
         location = join(self.directory, self.relative(partition))
         moved = partition.at(self.replica.name, location)
-        return moved.with_parameters(_replica_parameters(partition.parameters, stamp))
+        return moved.with_parameters(replica_parameters(partition.parameters, stamp))
 
 
 def place_view(view: Table, policy: Policy, stamp: Stamp) -> Table:
@@ -63,12 +67,17 @@ def place_view(view: Table, policy: Policy, stamp: Stamp) -> Table:
     return moved.with_parameters(stamped(view.parameters, stamp))
 
 
-def _replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
-    """Stamp a source object's parameters, without the claim that column statistics are accurate.
+def replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
+    """Return a source object's parameters as the replica's object carries them."""
+    return without_statistics_claim(stamped(parameters, stamp))
 
-    Column statistics are not replicated yet; a query planner must not believe that they are there.
+
+def without_statistics_claim(parameters: Parameters) -> dict[str, str]:
+    """Drop the claim that column statistics are accurate.
+
+    They arrive by events of their own, or not; a query planner must not believe that they are there.
     """
-    kept = stamped(parameters, stamp)
+    kept = dict(parameters)
     try:
         claims = json.loads(kept.get(_STATISTICS_CLAIM, "{}"))
     except ValueError:
@@ -76,3 +85,16 @@ def _replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
     if isinstance(claims, dict) and "COLUMN_STATS" in claims:
         kept[_STATISTICS_CLAIM] = json.dumps({key: value for key, value in claims.items() if key != "COLUMN_STATS"})
     return kept
+
+
+def table_directory(root: str, table: str, event_id: int) -> str:
+    """Return the directory of a table, or of an unpartitioned table's content, as of an event.
+
+    Its name is never the table's own: the metastore moves only tables in their default place.
+    """
+    return join(root, f"{escape_path_name(table)}.{event_id}")
+
+
+def partition_directory(table_location: str, event_id: int, partition: str) -> str:
+    """Return the directory of a partition's content as of an event."""
+    return join(table_location, CONTENTS, str(event_id), partition)

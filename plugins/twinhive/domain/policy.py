@@ -29,6 +29,15 @@ class Options:
     spark_tasks       Spark tasks of one copy job
     parallel_copies   copy jobs of one run at the same time
     partitions_per_call  most partitions in one metastore call (Hive's own default is 1,000)
+    window_events   most events of one incremental window
+    window_bytes    most bytes of their messages
+    spark_above_files, spark_above_bytes  a window with more to copy uses Spark, one with less the task itself
+    rest_events     consolidation ends when fewer events than this are left over
+    most_rounds     consolidation gives up after so many rounds
+    on_object_error `stop`, or `quarantine`: freeze a table in trouble while the rest goes on
+    silent_writes   what the scan does with writes that left no event: `follow`, `report` or `fail`
+    settle_seconds  how long a directory has to be unchanged before the scan believes it
+    grace_seconds   how long replaced and dropped directories stay for the queries that still read them
     """
 
     batch_objects: int = 2_000
@@ -37,6 +46,16 @@ class Options:
     spark_tasks: int = 2
     parallel_copies: int = 4
     partitions_per_call: int = 1_000
+    window_events: int = 10_000
+    window_bytes: int = 64 * 2**20
+    spark_above_files: int = 500
+    spark_above_bytes: int = 2**30
+    rest_events: int = 10_000
+    most_rounds: int = 20
+    on_object_error: str = "stop"
+    silent_writes: str = "follow"
+    settle_seconds: int = 60
+    grace_seconds: int = 6 * 3600
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
 

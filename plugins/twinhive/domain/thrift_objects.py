@@ -1,4 +1,4 @@
-"""Read databases, tables and partitions out of Thrift trees, and put their fields back.
+"""Read databases, tables, partitions and functions out of Thrift trees, and put their fields back.
 
 Works on TJSON alone, so it serves what the metastore returns and what its event messages
 hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Parameters, Partition, Table
+from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
 from twinhive.domain.tjson import Tree, from_text, to_text
 
 # Database
@@ -27,6 +27,13 @@ _TABLE_OF_ITS_METASTORE = ("13", "14", "16", "17", "19", "20", "21", "22", "23",
 _VALUES, _PARTITION_DB, _PARTITION_TABLE, _PARTITION_SD, _PARTITION_PARAMETERS = "1", "2", "3", "6", "7"
 # Privileges, catalog, write id, statistics with their state, file metadata.
 _PARTITION_OF_ITS_METASTORE = ("8", "9", "10", "11", "12", "13")
+
+# Function, ResourceUri
+_FUNCTION, _FUNCTION_DB, _FUNCTION_CLASS, _FUNCTION_TYPE, _FUNCTION_RESOURCES = "1", "2", "3", "7", "8"
+# Creation time and catalog.
+_FUNCTION_OF_ITS_METASTORE = ("6", "9")
+_RESOURCE_TYPE, _RESOURCE_URI = "1", "2"
+_JAVA, _JAR = 1, 1
 
 # StorageDescriptor, SerDeInfo, FieldSchema
 _COLUMNS, _LOCATION, _SERDE = "1", "2", "7"
@@ -77,6 +84,17 @@ def read_partition(tree: Tree, text: str | None = None) -> Partition:
     )
 
 
+def read_function(tree: Tree, text: str | None = None) -> Function:
+    """Read a permanent function; `text` is the TJSON that the tree was parsed from, if it was."""
+    return Function(
+        database=(_text(tree, _FUNCTION_DB) or "").lower(),
+        name=(_text(tree, _FUNCTION) or "").lower(),
+        class_name=_text(tree, _FUNCTION_CLASS) or "",
+        resources=tuple(_text(resource, _RESOURCE_URI) or "" for resource in _items(tree, _FUNCTION_RESOURCES)),
+        thrift=to_text(tree) if text is None else text,
+    )
+
+
 def fresh_database(database: Database) -> Tree:
     """Return the tree to create a database with: its own, with the fields put back."""
     tree = _without(from_text(database.thrift), _DB_OF_ITS_METASTORE)
@@ -114,6 +132,26 @@ def fresh_partition(partition: Partition) -> Tree:
     tree[_VALUES] = {"lst": ["str", len(partition.values), *partition.values]}
     _put_mapping(tree, _PARTITION_PARAMETERS, _with_whole_statistics(partition.parameters))
     tree[_PARTITION_SD] = {"rec": _placed(_record(tree, _PARTITION_SD), partition.location)}
+    return tree
+
+
+def fresh_function(function: Function) -> Tree:
+    """Return the tree to create a function with: its own, with the fields put back.
+
+    Resources keep their types by position; one that was not there is a jar.
+    """
+    tree = _without(from_text(function.thrift), _FUNCTION_OF_ITS_METASTORE)
+    _put(tree, _FUNCTION, function.name)
+    _put(tree, _FUNCTION_DB, function.database)
+    _put(tree, _FUNCTION_CLASS, function.class_name)
+    tree.setdefault(_FUNCTION_TYPE, {"i32": _JAVA})
+    there = dict(enumerate(_items(tree, _FUNCTION_RESOURCES)))
+    tree[_FUNCTION_RESOURCES] = _records(
+        [
+            {_RESOURCE_TYPE: {"i32": _JAR}, **there.get(number, {}), _RESOURCE_URI: {"str": uri}}
+            for number, uri in enumerate(function.resources)
+        ]
+    )
     return tree
 
 
@@ -207,3 +245,11 @@ def _with_columns(there: list[Tree], columns: Sequence[tuple[str, str]]) -> list
 
 def _type(column: Tree, column_type: str) -> str:
     return column_type or _text(column, _COLUMN_TYPE) or "string"
+
+
+def columns_of_partition(partition: Partition) -> tuple[tuple[str, str], ...]:
+    """Return the columns that a partition itself has, as (name, type)."""
+    sd = _record(from_text(partition.thrift), _PARTITION_SD)
+    return tuple(
+        (_text(column, _COLUMN_NAME) or "", _text(column, _COLUMN_TYPE) or "") for column in _items(sd, _COLUMNS)
+    )

@@ -2,11 +2,26 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from twinhive.domain.files import base_name, join
 
-_NAME = re.compile(r"(?P<kind>bootstrap)-(?P<first>\d+)-(?P<last>\d+)")
+_NAME = re.compile(r"(?P<kind>bootstrap|consolidate|incremental)-(?P<begin>\d+)-(?P<end>\d+)")
 ATTEMPT_PREFIX = "_attempt-"
+
+
+class DumpKind(StrEnum):
+    """What a dump holds."""
+
+    BOOTSTRAP = "bootstrap"
+    """Objects as they were read from one event on, while the source went on changing."""
+    CONSOLIDATE = "consolidate"
+    """All objects as they were at one event."""
+    INCREMENTAL = "incremental"
+    """The events of one window, (begin, end]."""
+
+
+BASE_KINDS = (DumpKind.BOOTSTRAP, DumpKind.CONSOLIDATE)
 
 
 @dataclass(frozen=True)
@@ -16,9 +31,9 @@ class DumpLayout:
     directory: str
 
     @classmethod
-    def bootstrap(cls, dumps: str, event_id: int) -> "DumpLayout":
-        """Name a bootstrap dump by the event at which its listing began."""
-        return cls(join(dumps, f"bootstrap-{event_id:012d}-{event_id:012d}"))
+    def of(cls, dumps: str, kind: DumpKind, begin: int, end: int) -> "DumpLayout":
+        """Name a dump by its kind and its events; sorted by name, dumps of a kind are sorted by event."""
+        return cls(join(dumps, f"{kind}-{begin:012d}-{end:012d}"))
 
     @classmethod
     def attempt(cls, dumps: str, token: str) -> "DumpLayout":
@@ -36,6 +51,23 @@ class DumpLayout:
         return _NAME.fullmatch(self.name) is not None
 
     @property
+    def kind(self) -> DumpKind:
+        """Return what a dump of this name holds; ValueError for what is none."""
+        return DumpKind(self._parts["kind"])
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Return begin and end event ids."""
+        return int(self._parts["begin"]), int(self._parts["end"])
+
+    @property
+    def _parts(self) -> re.Match[str]:
+        match = _NAME.fullmatch(self.name)
+        if match is None:
+            raise ValueError(f"{self.name} is not the name of a dump")
+        return match
+
+    @property
     def manifest(self) -> str:
         """The description of the dump: what, of which policy, from which event."""
         return join(self.directory, "dump.json")
@@ -44,6 +76,11 @@ class DumpLayout:
     def is_attempt(self) -> bool:
         """True for the name of a dump that is being written, or was never finished."""
         return self.name.startswith(ATTEMPT_PREFIX)
+
+    @property
+    def events(self) -> str:
+        """The events of a window, as rows of the log."""
+        return join(self.directory, "events", "events.jsonl.gz")
 
     def objects(self, batch: str) -> str:
         """The tables and partitions of one batch."""
@@ -56,6 +93,11 @@ class DumpLayout:
     def summary(self, batch: str) -> str:
         """What the list of files of one batch adds up to."""
         return join(self.directory, "batches", f"{batch}.json")
+
+
+def drained_directory(dumps: str) -> str:
+    """Return where events wait that were read while the replica was being loaded."""
+    return join(dumps, "drained")
 
 
 def result_path(staging: str, dump: str, batch: str) -> str:

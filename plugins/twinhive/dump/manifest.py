@@ -9,9 +9,10 @@ from twinhive.domain.batches import Batch, Slice
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database
+from twinhive.domain.objects import Database, Function
+from twinhive.dump.layout import DumpKind
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -24,26 +25,37 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class DumpManifest:
-    """What a dump is of: policy text, source log, begin event, database, batches, views.
+    """What a dump is of: policy text, source log, events, database, batches, views.
 
-    `begin` is the event before the first read; the dump describes the source at that event as
-    long as no event in the policy's scope follows it. `token` tells two dumps of one event apart.
+    bootstrap    objects read after `begin`; what they say of later events is not certain
+    consolidate  the source as it was at `end`
+    incremental  the events after `begin`, up to and with `end`
+
+    `token` tells two dumps of the same events apart. `cascades` are the changes of columns in a window
+    that the source's partitions followed, `snapshots` the tables that are brought over whole at its end.
     """
 
+    kind: DumpKind
     token: str
     policy: str
     fingerprint: str
     log_id: str
     begin: Position
+    end: Position
     database: Database
     batches: tuple[Batch, ...]
     left_out: tuple[LeftOut, ...]
     views: int
     version: str
+    functions: tuple[Function, ...] = ()
+    cascades: tuple[int, ...] = ()
+    events: int = 0
+    round: int = 0
+    snapshots: tuple[str, ...] = ()
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""
-        fields = {"format": FORMAT_VERSION, "kind": "bootstrap", **asdict(self)}
+        fields = {"format": FORMAT_VERSION, **asdict(self)}
         fields["database"]["parameters"] = dict(self.database.parameters)
         return json.dumps(fields, indent=1, ensure_ascii=False, default=_plain).encode()
 
@@ -60,16 +72,23 @@ class DumpManifest:
                     next_step="clear the task list_objects with all tasks after it; it writes a new dump",
                 )
             return cls(
+                kind=DumpKind(fields["kind"]),
                 token=fields["token"],
                 policy=fields["policy"],
                 fingerprint=fields["fingerprint"],
                 log_id=fields["log_id"],
                 begin=Position(**fields["begin"]),
+                end=Position(**fields["end"]),
                 database=Database(**fields["database"]),
                 batches=tuple(_batch(batch) for batch in fields["batches"]),
                 left_out=tuple(LeftOut(**entry) for entry in fields["left_out"]),
                 views=fields["views"],
                 version=fields["version"],
+                functions=tuple(_function(entry) for entry in fields["functions"]),
+                cascades=tuple(fields["cascades"]),
+                events=fields["events"],
+                round=fields["round"],
+                snapshots=tuple(fields["snapshots"]),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ActNow(
@@ -83,6 +102,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def _function(fields: dict[str, Any]) -> Function:
+    return Function(**{**fields, "resources": tuple(fields["resources"])})
 
 
 def _batch(fields: dict[str, Any]) -> Batch:

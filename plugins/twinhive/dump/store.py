@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.errors import ActNow, Missing, TryAgain
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpLayout
+from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
 from twinhive.ports import FileReader, FileWriter
@@ -30,32 +30,58 @@ class Dump:
 
 
 def current_dump(files: FileReader, policy: Policy) -> Dump:
-    """Return the policy's newest dump. Raises ActNow when there is none, or one of another policy text."""
-    layouts = dumps_of(files, policy)
+    """Return the newest dump to load. Raises ActNow when there is none, or one of another policy text."""
+    layouts = dumps_of(files, policy, *BASE_KINDS)
     if not layouts:
         raise Missing(
             f"policy {policy.name} has no dump in {policy.dumps}",
-            next_step="clear the task list_objects with all tasks after it",
+            next_step=f"start the DAG {policy.name}.bootstrap",
         )
-    return _of_this_text(open_dump(files, layouts[-1]), policy)
+    return of_this_text(open_dump(files, layouts[-1]), policy)
 
 
 def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
-    """Return the policy's newest dump whatever text it was made under; None when none can be read."""
-    layouts = dumps_of(files, policy)
+    """Return the newest dump to load, whatever text it was made under; None when none can be read."""
+    layouts = dumps_of(files, policy, *BASE_KINDS)
     try:
         return open_dump(files, layouts[-1]) if layouts else None
     except ActNow:
         return None
 
 
-def _of_this_text(dump: Dump, policy: Policy) -> Dump:
+def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
+    """Return the finished window (begin, end] that holds the event after a position, None without one."""
+    for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
+        begin, end = layout.bounds
+        if begin <= event_id < end:
+            return of_this_text(open_dump(files, layout), policy)
+    return None
+
+
+def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
+    """Return the dump that a mapped task was made for. Raises ActNow when another has taken its place."""
+    name = key.rpartition("-")[0]
+    found = next((layout for layout in dumps_of(files, policy) if layout.name == name), None)
+    dump = open_dump(files, found) if found is not None else None
+    if dump is None or dump.key != key:
+        planner = "window" if name.startswith(DumpKind.INCREMENTAL) else "list_objects (or, in a round, round)"
+        raise ActNow(
+            f"the dump of this task has been replaced (policy {policy.name})",
+            found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
+            expected=key,
+            next_step=f"clear the task {planner} with all tasks after it",
+        )
+    return of_this_text(dump, policy)
+
+
+def of_this_text(dump: Dump, policy: Policy) -> Dump:
+    """Return the dump. Raises ActNow when it was made under another text of the policy."""
     if dump.manifest.fingerprint != policy.fingerprint:
         raise ActNow(
             f"the dump {dump.key} was made under another text of policy {policy.name}",
             found=f"fingerprint {dump.manifest.fingerprint}",
             expected=f"fingerprint {policy.fingerprint}",
-            next_step="clear the task list_objects with all tasks after it, or put the old policy file back",
+            next_step="clear the first task after preflight with all tasks after it, or put the old policy file back",
         )
     return dump
 
@@ -65,9 +91,23 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
     return Dump(layout, DumpManifest.from_json(files.read(layout.manifest), layout.directory))
 
 
-def dumps_of(files: FileReader, policy: Policy) -> list[DumpLayout]:
-    """Return the policy's dumps, oldest first; attempts are not among them."""
-    return [layout for layout in _children(files, policy.dumps) if layout.is_dump]
+def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
+    """Write the manifest and give a finished attempt its name."""
+    files.write(attempt.manifest, manifest.to_json())
+    files.delete(layout.directory)
+    if not files.rename(attempt.directory, layout.directory):
+        raise TryAgain(
+            f"the dump {layout.directory} appeared while another one was being written",
+            next_step="clear this task; another run of it seems to be active",
+        )
+    return Dump(layout, manifest)
+
+
+def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLayout]:
+    """Return the policy's dumps of some kinds (all), oldest end first; attempts are not among them."""
+    dumps = [layout for layout in _children(files, policy.dumps) if layout.is_dump]
+    wanted = [layout for layout in dumps if not kinds or layout.kind in kinds]
+    return sorted(wanted, key=lambda layout: (layout.bounds[::-1], layout.kind != DumpKind.BOOTSTRAP))
 
 
 def _children(files: FileReader, directory: str) -> list[DumpLayout]:

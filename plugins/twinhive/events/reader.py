@@ -4,7 +4,7 @@ Rows are fetched unfiltered, because only then are the ids gap-free: the metasto
 under a lock, in the order of commits. A missing or a doubled id means lost events.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
@@ -22,7 +22,9 @@ def position_at(metastore: MetastoreReader, event_id: int) -> Position:
 def read_events(metastore: MetastoreReader, begin: Position) -> Iterator[EventRow]:
     """Yield every row after `begin` up to the newest one at the time of the call.
 
-    Raises ActNow when the log is not the one that `begin` was read from, or has a gap.
+    Raises ActNow when the log is not the one that `begin` was read from, has a gap, or holds an
+    id twice. A log that is emptied behind its newest id is a gap as well: Hive's own client takes
+    it for a log in which nothing happened.
     """
     newest = metastore.current_event_id()
     _check_same_log(metastore, begin, newest)
@@ -32,10 +34,30 @@ def read_events(metastore: MetastoreReader, begin: Position) -> Iterator[EventRo
         if not rows:
             raise _gap(expected, f"nothing, though the newest event is {newest}")
         for row in rows:
-            if row.event_id != expected:
-                raise _gap(expected, f"event {row.event_id}")
+            if expected > newest:
+                return
+            _check_next(row, expected)
             yield row
             expected += 1
+
+
+def bounded(rows: Iterable[EventRow], most_events: int, most_bytes: int) -> Iterator[list[EventRow]]:
+    """Cut a stream of rows into lists of at most `most_events` rows and `most_bytes` bytes of messages.
+
+    A row that is larger than that is a list of its own. Rows are taken from the stream one at a
+    time, so that no more than one list and one row are in memory.
+    """
+    batch: list[EventRow] = []
+    length = 0
+    for row in rows:
+        row_length = len(row.message.encode())
+        if batch and (len(batch) >= most_events or length + row_length > most_bytes):
+            yield batch
+            batch, length = [], 0
+        batch.append(row)
+        length += row_length
+    if batch:
+        yield batch
 
 
 def _check_same_log(metastore: MetastoreReader, begin: Position, newest: int) -> None:
@@ -47,12 +69,25 @@ def _check_same_log(metastore: MetastoreReader, begin: Position, newest: int) ->
         raise _another_log(begin, f"event {now.event_id} of time {now.time} with another message")
 
 
+def _check_next(row: EventRow, expected: int) -> None:
+    if row.event_id < expected:
+        raise ActNow(
+            "the notification log of the source holds a duplicate: two events with one id",
+            found=f"event {row.event_id} a second time",
+            expected=f"event {expected}",
+            next_step=f"find out why EVENT_ID {row.event_id} is twice in the metastore's table NOTIFICATION_LOG, "
+            "delete the wrong row, then clear the task",
+        )
+    if row.event_id > expected:
+        raise _gap(expected, f"event {row.event_id}")
+
+
 def _another_log(begin: Position, found: str) -> ActNow:
     return ActNow(
         "the notification log of the source is not the one it was (a metastore restored from a backup?)",
         found=found,
         expected=f"event {begin.event_id} of time {begin.time}, digest {begin.digest}",
-        next_step="clear the task list_objects with all tasks after it: it lists the source anew",
+        next_step="what changed cannot be told from this log: start the policy's bootstrap DAG with again=true",
     )
 
 
@@ -61,6 +96,6 @@ def _gap(expected: int, found: str) -> ActNow:
         "the notification log of the source has a gap: events have expired or were deleted",
         found=found,
         expected=f"event {expected}",
-        next_step="raise metastore.event.db.listener.timetolive at the source, then clear the task "
-        "list_objects with all tasks after it",
+        next_step="raise metastore.event.db.listener.timetolive (metastore.repl.event.db.listener.timetolive where "
+        "the change manager is on) at the source, then start the policy's bootstrap DAG with again=true",
     )

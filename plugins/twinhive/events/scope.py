@@ -1,7 +1,20 @@
 """Judge whether an event concerns a policy."""
 
+from twinhive.domain.changes import (
+    AlterDatabase,
+    Change,
+    CreateDatabase,
+    CreateFunction,
+    DropDatabase,
+    DropFunction,
+    Event,
+    NotReplicated,
+    tables_of,
+)
 from twinhive.domain.events import EventRow
+from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
+from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.events.message import names_touched
 
 _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
@@ -10,11 +23,52 @@ _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 def in_scope(row: EventRow, policy: Policy) -> bool:
     """True for events on the policy's database itself, its functions, and its selected tables.
 
-    A rename counts by its old and its new name. Transactions name no database and are out.
+    A rename counts by its old and its new name. Transactions name no database and are out. An
+    unknown type that names no database may change anything, so it is in: `decode_event` refuses it.
     """
     if row.catalog not in _DEFAULT_CATALOGS:
         return False
-    database = policy.source.database
-    if not row.table and (row.database or "").lower() == database:
+    if not row.database and row.event_type not in KNOWN_TYPES:
         return True
-    return any(name.database == database and policy.selects(name.table) for name in names_touched(row))
+    database = (row.database or "").lower()
+    if not row.table and database == policy.source.database:
+        return True
+    # The row's own name first: most messages need not be opened here.
+    if _selected(TableName(database, (row.table or "").lower()), policy):
+        return True
+    return any(_selected(name, policy) for name in names_touched(row))
+
+
+def concerns(event: Event, row: EventRow, policy: Policy) -> bool:
+    """True when a decoded event changes the policy's database, its functions or its selected tables.
+
+    `row` is the row that the event was decoded from: it names the catalog, and the database of
+    events whose change names none.
+    """
+    if row.catalog not in _DEFAULT_CATALOGS:
+        return False
+    tables = tables_of(event.change)
+    if tables:
+        return any(_selected(name, policy) for name in tables)
+    return _database_of(event.change, row) == policy.source.database
+
+
+def _selected(name: TableName, policy: Policy) -> bool:
+    return name.database == policy.source.database and bool(name.table) and policy.selects(name.table)
+
+
+def _database_of(change: Change, row: EventRow) -> str | None:
+    match change:
+        case CreateDatabase(database=database):
+            return database.name
+        case AlterDatabase(after=after):
+            return after.name
+        case DropDatabase(name=name):
+            return name
+        case CreateFunction(function=function):
+            return function.database
+        case DropFunction(database=name):
+            return name
+        case NotReplicated() if row.database:
+            return row.database.lower()
+    return None

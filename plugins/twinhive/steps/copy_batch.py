@@ -4,24 +4,28 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twinhive.copying.engine import CopyFailure, copy_items
+from twinhive.copying.engine import CopyFailure, FailureKind, copy_items
 from twinhive.copying.result import result_record
-from twinhive.copying.staged import CopyItem
+from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
-from twinhive.dump.layout import result_path
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import current_dump, read_json, write_json
+from twinhive.dump.store import dump_of_key, read_json, write_json
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.list_files import check_dump
-from twinhive.steps.replica_state import already_published, read_state
+from twinhive.steps.replica_state import already_at, read_state
 
 _EXAMPLES = 5
 
 
 @dataclass(frozen=True)
 class CopyJob:
-    """What a copy works from and where it leaves its result; all are URIs."""
+    """What a copy works from and where it leaves its result; all are URIs.
+
+    Events up to `after_event` are on the replica: their files are not copied again. With
+    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it.
+    """
 
     listing: str
     staging: str
@@ -29,6 +33,8 @@ class CopyJob:
     label: str
     files: int
     bytes: int
+    superseded_ok: bool = False
+    after_event: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,11 @@ class CopyBatch:
     def job(self, ports: ReadPorts) -> CopyJob | None:
         """Return the job to run, or None when there is nothing to copy. Raises Missing without a list."""
         policy, batch = self.work.policy, self.work.batch
-        if already := already_published(read_state(ports.replica, policy, ports.source.log_id())):
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if already := already_at(state, self.work.dump):
             self.work.report(already)
             return None
-        dump = current_dump(ports.dump_files, policy)
-        check_dump(dump, self.work)
+        dump = dump_of_key(ports.dump_files, policy, self.work.dump)
         summary = read_json(ports.dump_files, dump.layout.summary(batch))
         label = next(entry.label for entry in dump.manifest.batches if entry.name == batch)
         if summary is None:
@@ -71,31 +77,42 @@ class CopyBatch:
             label=label,
             files=summary["files"],
             bytes=summary["bytes"],
+            superseded_ok=dump.manifest.kind is not DumpKind.INCREMENTAL,
+            after_event=state.position.event_id if dump.manifest.kind is DumpKind.INCREMENTAL else 0,
         )
 
     def run(self, ports: WritePorts) -> Copied:
         """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures."""
+        policy = self.work.policy
         job = self.job(ports)
         if job is None:
             return Copied()
         started = time.monotonic()
+        listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
         outcome = copy_items(
-            map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing))),
+            remaining(listed, job.after_event),
             ports.source_files,
             ports.replica_files,
             job.staging,
-            self.work.policy.options.copy_threads,
+            policy.options.copy_threads,
             self.work.report,
+            superseded_ok=job.superseded_ok,
         )
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
-        if outcome.failures:
+        if outcome.failures and not may_quarantine(outcome.failures, policy):
             raise failed_copy(job.label, outcome.failures)
         self.work.report(
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
+
+
+def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
+    """True when all that failed are files that are lost for good, and the policy freezes their tables for it."""
+    lost = all(failure.kind is FailureKind.LOST for failure in failures)
+    return lost and policy.options.on_object_error == "quarantine"
 
 
 def failed_copy(label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
@@ -108,6 +125,6 @@ def failed_copy(label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
         found=examples,
         next_step="the task retries by itself"
         if retry
-        else "if the source changed, clear the task list_objects with all tasks after it; "
-        "otherwise mend what is said above and clear this task",
+        else "mend what is said above, then clear this task with all tasks after it; a lost file never comes back: "
+        "bring its table over again with twinhive resync",
     )

@@ -3,16 +3,19 @@
 Reading checksums of petabytes takes days; the copy compares checksums of what it copies.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from twinhive.copying.items import item_of
 from twinhive.copying.listing import list_files
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.errors import ActNow
+from twinhive.domain.contents import SourceFile
 from twinhive.domain.files import FileStatus
 from twinhive.domain.names import TableName
+from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import TableRecord, pack_lines
-from twinhive.dump.store import Dump, current_dump, read_json, write_json
-from twinhive.ports import ReadPorts
+from twinhive.dump.store import Dump, dump_of_key, read_json, write_json
+from twinhive.ports import FileWriter, ReadPorts
 from twinhive.steps.base import Work
 from twinhive.steps.replica_state import already_published, read_state
 
@@ -40,8 +43,7 @@ class ListFiles:
         if already := already_published(read_state(ports.replica, policy, ports.source.log_id())):
             self.work.report(already)
             return FilesListed(already=already)
-        dump = current_dump(ports.dump_files, policy)
-        check_dump(dump, self.work)
+        dump = dump_of_key(ports.dump_files, policy, self.work.dump)
         summary = read_json(ports.dump_files, dump.layout.summary(self.work.batch))
         if summary is None:
             summary = self._list(ports, dump)
@@ -51,41 +53,39 @@ class ListFiles:
         return FilesListed(summary["files"], summary["bytes"])
 
     def _list(self, ports: ReadPorts, dump: Dump) -> dict[str, int]:
+        # Read before the first directory: what the log says up to here is in the list.
+        lo = ports.source.current_event_id()
         records = dump.objects(ports.dump_files, self.work.batch)
         roots = [root for record in records for root in _roots(record)]
-        items = [
-            _item(status, table, partition, relative)
+        items = (
+            item_of(listed(status, relative), table, partition)
             for (table, partition), relative, status in list_files(ports.source_files, roots)
-        ]
-        ports.dump_files.write(dump.layout.files(self.work.batch), pack_lines(item.to_line() for item in items))
-        # Written last: its presence says that the list is complete.
-        summary = {"files": len(items), "bytes": sum(item.length for item in items)}
-        write_json(ports.dump_files, dump.layout.summary(self.work.batch), summary)
-        return summary
-
-
-def check_dump(dump: Dump, work: Work) -> None:
-    """Refuse to work for a dump that another one has replaced."""
-    if dump.key != work.dump:
-        raise ActNow(
-            f"the dump of this task has been replaced (policy {work.policy.name})",
-            found=f"current dump {dump.key}",
-            expected=work.dump,
-            next_step="clear the task list_objects with all tasks after it",
         )
+        return write_file_list(ports.dump_files, dump.layout, self.work.batch, items, lo)
 
 
-def _item(status: FileStatus, table: TableName, partition: str | None, relative: str) -> CopyItem:
-    return CopyItem(
-        source_path=status.path,
+def write_file_list(
+    files: FileWriter, layout: DumpLayout, batch: str, items: Iterable[CopyItem], lo: int
+) -> dict[str, int]:
+    """Write the list of a batch and its summary; `lo` is the newest event before it was read."""
+    every = list(items)
+    files.write(layout.files(batch), pack_lines(item.to_line() for item in every))
+    # Written last: its presence says that the list is complete.
+    summary = {"files": len(every), "bytes": sum(item.length for item in every), "lo": lo}
+    write_json(files, layout.summary(batch), summary)
+    return summary
+
+
+def listed(status: FileStatus, relative: str) -> SourceFile:
+    """Return a file as a listing shows it."""
+    return SourceFile(
+        path=status.path,
+        relative=relative,
         length=status.length,
         modified_ms=status.modified_ms,
         file_id=status.file_id,
         block_size=status.block_size,
         permission=status.permission,
-        table=str(table),
-        partition=partition,
-        relative=relative,
     )
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch, Slice, cut_batches
-from twinhive.domain.errors import Missing, TryAgain
+from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpLayout
+from twinhive.dump.layout import DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
-from twinhive.dump.store import Dump, newest_dump, remove_other_dumps
+from twinhive.dump.store import Dump, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.steps.base import Work
@@ -54,8 +54,9 @@ class ListObjects:
             batches = published.manifest.batches if published else ()
             return ObjectsListed(published.key if published else "", batches, already=already)
         begin = position_at(ports.source, ports.source.current_event_id())
-        layout = DumpLayout.bootstrap(policy.dumps, begin.event_id)
+        layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
         dump = _write_dump(ports, layout, policy, log_id, begin)
+        ports.dump_files.delete(drained_directory(policy.dumps))
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
         self._say(dump.manifest)
@@ -100,29 +101,21 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
     views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
     ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
     manifest = DumpManifest(
+        kind=DumpKind.BOOTSTRAP,
         token=token,
         policy=policy.name,
         fingerprint=policy.fingerprint,
         log_id=log_id,
         begin=begin,
+        end=begin,
         database=database,
         batches=batches,
         left_out=scope.left_out,
         views=len(views),
         version=__version__,
+        functions=tuple(ports.source.functions(policy.source.database)),
     )
-    ports.dump_files.write(attempt.manifest, manifest.to_json())
-    return _publish(ports, attempt, layout, manifest)
-
-
-def _publish(ports: ReadPorts, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
-    ports.dump_files.delete(layout.directory)
-    if not ports.dump_files.rename(attempt.directory, layout.directory):
-        raise TryAgain(
-            f"the dump {layout.directory} appeared while another one was being written",
-            next_step="clear the task list_objects; another run of it seems to be active",
-        )
-    return Dump(layout, manifest)
+    return publish_dump(ports.dump_files, attempt, layout, manifest)
 
 
 def _read_batch(

@@ -13,14 +13,13 @@ from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.domain.placement import TablePlacement, place_view
 from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
-from twinhive.dump.store import Dump, current_dump
+from twinhive.dump.store import Dump, window_at
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.gate import check_copied
+from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
 from twinhive.steps.place_tables import build, is_in_place, move_in
-from twinhive.steps.quiet_scope import refuse_events_since
 from twinhive.steps.register_tables import register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
 
@@ -53,17 +52,17 @@ class Load:
             already = already_published(state)
             if already:
                 self.work.report(already)
-                loaded = Loaded(state.last_event_id or 0, already=already)
+                loaded = Loaded(state.position.event_id, already=already)
             else:
                 loaded = self._load(ports, lease)
-            self._clean_staging(ports, lease)
+            if window_at(ports.dump_files, policy, loaded.event_id) is None:
+                self._clean_staging(ports, lease)
         return loaded
 
     def _load(self, ports: WritePorts, lease: Lease) -> Loaded:
         policy, report = self.work.policy, self.work.report
-        dump = current_dump(ports.dump_files, policy)
+        dump = consolidated_dump(ports, policy)
         copied = check_copied(ports, dump, policy.staging)
-        refuse_events_since(ports.source, dump, policy)
         root = open_replica(ports, policy, dump, lease, report)
         loading = _Loading(self.work, ports, dump, root, lease)
         loading.place()
@@ -77,7 +76,7 @@ class Load:
 
     def _clean_staging(self, ports: WritePorts, lease: Lease) -> None:
         """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
-        for name in ("base", "tmp", "tables", "results"):
+        for name in ("base", "tmp", "tables", "results", "events"):
             lease.confirm()
             ports.replica_files.delete(join(self.work.policy.staging, name))
 
@@ -94,7 +93,7 @@ class _Loading:
 
     @property
     def stamp(self) -> Stamp:
-        return Stamp(self.dump.manifest.log_id, self.dump.manifest.begin.event_id)
+        return Stamp(self.dump.manifest.log_id, self.dump.manifest.end.event_id)
 
     def placement(self, table: Table) -> TablePlacement:
         build_root = join(self.work.policy.staging, "tables", self.dump.key)
@@ -163,12 +162,12 @@ class _Loading:
     def publish(self) -> int:
         """Say on the replica's database that it follows the source from the dump's event on."""
         policy = self.work.policy
-        event_id = self.dump.manifest.begin.event_id
-        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, last_event_id=event_id)
+        end = self.dump.manifest.end
+        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **state.written()}
         self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)
-        return event_id
+        return end.event_id
 
 
 def _batches_of_each_table(batches: tuple[Batch, ...]) -> dict[TableName, int]:

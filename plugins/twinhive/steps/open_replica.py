@@ -1,12 +1,12 @@
 """Create the replica's database, or take up one that an earlier load left incomplete."""
 
-from twinhive.domain.errors import Foreign, Missing
-from twinhive.domain.files import join
+from twinhive.applying.places import managed_root
+from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Phase, ReplicaState, Stamp, without_marks
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
-from twinhive.ports import Lease, MetastoreReader, WritePorts
+from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
 from twinhive.steps.replica_state import read_state
 
@@ -36,22 +36,6 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         _remove_unpublished(ports, policy, dump, lease)
         ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
     return managed_root(ports.replica, policy)
-
-
-def managed_root(replica: MetastoreReader, policy: Policy) -> str:
-    """Read from the replica's database where its managed tables belong. Raises Missing without it."""
-    database = replica.database(policy.replica.database)
-    if database is None:
-        raise Missing(
-            f"database {policy.replica} vanished while it was loaded",
-            next_step="find out who dropped it, then clear the task load",
-        )
-    return database.managed_location or _default_managed_root(replica, database)
-
-
-def _default_managed_root(replica: MetastoreReader, database: Database) -> str:
-    warehouse = replica.configuration(replica.addresses()[0], "metastore.warehouse.dir")
-    return join(warehouse, f"{database.name}.db")
 
 
 def _replica_database(policy: Policy, dump: Dump) -> Database:

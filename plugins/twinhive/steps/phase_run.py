@@ -7,8 +7,9 @@ from typing import Any
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.list_objects import ObjectsListed
-from twinhive.steps.phases import Stage
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, Stage
+
+Report = Callable[[str], None]
 
 
 def run_phase(
@@ -16,22 +17,39 @@ def run_phase(
     policy: Policy,
     ports: WritePorts,
     holder: dict[str, str],
-    report: Callable[[str], None],
+    report: Report,
     earlier: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Run the stages in order, mapped ones batch by batch; return the results of the unmapped ones.
 
-    `earlier` are results of stages that ran before and are not among `stages`.
+    `earlier` are results of stages that ran before and are not among `stages`. An idle window ends the
+    run; so does a gate that asks for another round.
     """
     results: dict[str, Any] = dict(earlier)
     for number, stage in enumerate(stages, start=1):
         report(f"step {number}/{len(stages)}: {stage.name}")
         if stage.mapped_over is None:
-            results[stage.name] = stage.step(Work(policy, holder=holder, report=report)).run(ports)
+            result = stage.step(Work(policy, holder=holder, report=report)).run(ports)
+            results[stage.name] = result
+            if getattr(result, "idle", False) or getattr(result, "another_round", False):
+                break
             continue
-        listed = results[stage.mapped_over]
-        assert isinstance(listed, ObjectsListed)
-        for batch in listed.batches:
+        planned = results[stage.mapped_over]
+        for batch in planned.batches:
             report(f"{stage.name} {batch.label}")
-            stage.step(Work(policy, batch.name, listed.dump, holder, report)).run(ports)
+            stage.step(Work(policy, batch.name, planned.dump, holder, report)).run(ports)
     return results
+
+
+def run_bootstrap(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
+    """Run the bootstrap, then rounds of consolidating until the replica is published."""
+    results = run_phase(BOOTSTRAP, policy, ports, holder, report)
+    return results | run_rounds(policy, ports, holder, report)
+
+
+def run_rounds(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
+    """Run rounds of consolidating until the replica is published."""
+    while True:
+        results = run_phase(CONSOLIDATE, policy, ports, holder, report)
+        if not results["gate"].another_round:
+            return results

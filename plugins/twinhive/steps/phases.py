@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from twinhive.steps.apply import Apply
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.gate import Gate
 from twinhive.steps.list_files import ListFiles
 from twinhive.steps.list_objects import ListObjects
 from twinhive.steps.load import Load
 from twinhive.steps.preflight import Preflight
+from twinhive.steps.round import Round
+from twinhive.steps.window import Window
 
-Step = Preflight | ListObjects | ListFiles | CopyBatch | Gate | Load
+Step = Preflight | ListObjects | ListFiles | CopyBatch | Round | Gate | Load | Window | Apply
 
 
 class RunsOn(Enum):
@@ -48,11 +51,29 @@ BOOTSTRAP: tuple[Stage, ...] = (
     Stage("list_objects", ListObjects, after=("preflight",)),
     Stage("list_files", ListFiles, after=("list_objects",), mapped_over="list_objects"),
     Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK),
+)
+"""Copy while the source goes on; consolidate takes over from there."""
+
+CONSOLIDATE: tuple[Stage, ...] = (
+    Stage("round", Round),
+    Stage("copy", CopyBatch, after=("round",), mapped_over="round", runs_on=RunsOn.SPARK),
     Stage("gate", Gate, after=("copy",)),
     Stage("load", Load, after=("gate",)),
 )
+"""One round: fold what happened meanwhile into the dump, copy what is new; then load, or another round."""
 
-PHASES: Mapping[str, tuple[Stage, ...]] = {"bootstrap": BOOTSTRAP}
+INCREMENTAL: tuple[Stage, ...] = (
+    Stage("window", Window),
+    Stage("copy", CopyBatch, after=("window",), mapped_over="window", runs_on=RunsOn.SPARK),
+    Stage("apply", Apply, after=("copy",)),
+)
+"""Cut a window of the log, copy its files, apply its events."""
+
+PHASES: Mapping[str, tuple[Stage, ...]] = {
+    "bootstrap": BOOTSTRAP,
+    "consolidate": CONSOLIDATE,
+    "incremental": INCREMENTAL,
+}
 
 
 def stage_of(phase: str, name: str) -> Stage:

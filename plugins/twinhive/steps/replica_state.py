@@ -3,6 +3,7 @@
 from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpKind
 from twinhive.ports import MetastoreReader
 
 
@@ -28,6 +29,17 @@ def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> Non
         next_step="name another replica database in the policy file, or drop that one "
         f"(DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then clear the task",
     )
+
+
+def already_at(state: ReplicaState, dump: str) -> str | None:
+    """Return a sentence when the replica holds all of a dump (by its key), else None."""
+    kind, _, rest = dump.partition("-")
+    if kind != DumpKind.INCREMENTAL or state.phase is not Phase.FOLLOWING:
+        return already_published(state)
+    end = int(rest.split("-")[1])
+    if state.position.event_id < end:
+        return None
+    return f"already applied: the replica is at event {state.last_event_id}, the window ends at {end}"
 
 
 def already_published(state: ReplicaState) -> str | None:

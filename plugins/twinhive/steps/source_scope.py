@@ -15,7 +15,7 @@ from twinhive.ports import FileReader, MetastoreReader
 
 _TABLES_PER_CALL = 200
 _THREADS = 8
-_REASONS = {
+LEFT_OUT_REASONS = {
     TableKind.EXTERNAL: "external table: not replicated yet",
     TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
     TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
@@ -39,7 +39,7 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     return SourceScope(
         tables=tuple(table for table in found if table.kind is TableKind.MANAGED),
         views=tuple(table for table in found if table.kind is TableKind.VIEW),
-        left_out=tuple(LeftOut(str(t.name), _REASONS[t.kind]) for t in found if t.kind in _REASONS),
+        left_out=tuple(LeftOut(str(t.name), LEFT_OUT_REASONS[t.kind]) for t in found if t.kind in LEFT_OUT_REASONS),
     )
 
 

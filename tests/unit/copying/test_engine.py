@@ -7,6 +7,7 @@ import pytest
 
 from tests.fake_files import InMemoryFiles, InMemoryStream
 from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
+from twinhive.copying.event_source import LostFile
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.errors import CopyDiffers, LeaseLost, Missing, Refused, SafeMode, SourceMoved, TwinhiveError
 from twinhive.domain.files import FileStatus
@@ -28,8 +29,9 @@ class World:
     def staged(self) -> str:
         return self.item.staged_path(STAGING)
 
-    def copy(self, *items: CopyItem, threads: int = 1) -> CopyOutcome:
-        return copy_items(items or [self.item], self.source, self.target, STAGING, threads)
+    def copy(self, *items: CopyItem, threads: int = 1, superseded_ok: bool = False) -> CopyOutcome:
+        listed = items or [self.item]
+        return copy_items(listed, self.source, self.target, STAGING, threads, superseded_ok=superseded_ok)
 
     def kinds(self) -> list[str]:
         return [str(failure.kind) for failure in self.copy().failures]
@@ -69,6 +71,14 @@ def test_an_empty_file_is_copied(world: World) -> None:
     assert world.target.read(item.staged_path(STAGING)) == b""
 
 
+def test_a_directory_in_the_way_is_no_copy_of_an_empty_file(world: World) -> None:
+    item = as_item(world.source.put("hdfs://east/w/t/empty"))
+    world.target.make_directories(item.staged_path(STAGING))
+    outcome = world.copy(item)
+    assert [failure.kind for failure in outcome.failures] == [FailureKind.REFUSED]
+    assert "found:    a directory" in outcome.failures[0].reason
+
+
 Change = Callable[[World], object]
 SOURCES: list[tuple[str, Change, list[str]]] = [
     ("gone", lambda w: w.source.delete(w.path), ["missing"]),
@@ -102,6 +112,38 @@ def test_what_the_target_may_do(world: World, change: Change, kinds: list[str]) 
     change(world)
     assert world.kinds() == kinds
     assert not [path for path in world.target.paths() if "/tmp/" in path], "no unfinished copy stays"
+
+
+SUPERSEDED = ("gone", "a directory now", "longer", "rewritten with the same length", "changes while it is copied")
+
+
+@pytest.mark.parametrize("change", [row[1] for row in SOURCES if row[0] in SUPERSEDED], ids=SUPERSEDED)
+def test_an_early_round_counts_what_is_superseded(world: World, change: Change) -> None:
+    change(world)
+    assert world.copy(superseded_ok=True) == CopyOutcome(files=1, bytes=9, superseded_files=1)
+    assert world.target.paths() == []
+
+
+def test_an_early_round_still_fails_for_any_other_reason(world: World) -> None:
+    world.target.forbidden.add(STAGING)
+    assert [failure.kind for failure in world.copy(superseded_ok=True).failures] == [FailureKind.REFUSED]
+
+
+def test_a_staging_area_that_is_gone_is_not_a_superseded_file(world: World) -> None:
+    class Swept(InMemoryFiles):
+        def rename(self, source: str, target: str) -> bool:
+            self.delete(STAGING)
+            raise Missing(f"{target}: the directory to rename into does not exist")
+
+    world.target = Swept("hdfs://west")
+    outcome = world.copy(superseded_ok=True)
+    assert (outcome.superseded_files, [failure.kind for failure in outcome.failures]) == (0, [FailureKind.MISSING])
+
+
+def test_a_failure_names_the_table(world: World) -> None:
+    world.source.delete(world.path)
+    [failure] = world.copy(replace(world.item, table="sales.t")).failures
+    assert (failure.path, failure.table, failure.event_id) == (world.path, "sales.t", 0)
 
 
 def test_a_faster_attempt_wins_and_nothing_is_left_over(world: World) -> None:
@@ -200,6 +242,7 @@ def test_a_mistake_in_the_program_is_not_a_failed_file(world: World) -> None:
     [
         (SourceMoved("x"), "changed", False),
         (Missing("x"), "missing", False),
+        (LostFile("x"), "lost", False),
         (Refused("x"), "refused", False),
         (CopyDiffers("x"), "differs", True),
         (SafeMode("x"), "unreachable", True),

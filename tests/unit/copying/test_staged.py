@@ -3,15 +3,26 @@ from dataclasses import replace
 
 import pytest
 
-from twinhive.copying.staged import CopyItem
+from twinhive.copying.staged import CopyItem, event_directory, events_directory
 from twinhive.domain.files import FileStatus
 
 ITEM = CopyItem("hdfs://east/w/t/p=é b/f%20", 10, 1700, 16400, 1024, 0o640, "sales.t", "p=é b", "f%20")
+EVENT_FILE = replace(
+    ITEM,
+    length=0,
+    modified_ms=0,
+    file_id=0,
+    checksum="00ab",
+    cmroot="hdfs://east/cm",
+    event_id=217,
+    elsewhere=("a", "b"),
+)
 
 
-def test_a_line_is_read_back() -> None:
-    assert CopyItem.from_line(ITEM.to_line()) == ITEM
-    assert "\n" not in ITEM.to_line()
+@pytest.mark.parametrize("item", [ITEM, EVENT_FILE, replace(ITEM, event_id=217)])
+def test_a_line_is_read_back(item: CopyItem) -> None:
+    assert CopyItem.from_line(item.to_line()) == item
+    assert "\n" not in item.to_line()
 
 
 def test_the_keys_of_a_line() -> None:
@@ -26,6 +37,11 @@ def test_the_keys_of_a_line() -> None:
         "partition": "p=é b",
         "relative": "f%20",
     }
+
+
+def test_the_keys_that_an_event_adds() -> None:
+    added = {"checksum": "00ab", "cmroot": "hdfs://east/cm", "event_id": 217, "elsewhere": ["a", "b"]}
+    assert json.loads(EVENT_FILE.to_line()).items() >= added.items()
 
 
 def test_unknown_keys_of_a_line_are_left_out_and_absent_ones_have_defaults() -> None:
@@ -47,6 +63,33 @@ def test_the_staged_path_is_the_same_for_the_same_file() -> None:
 )
 def test_another_file_has_another_staged_path(difference: dict[str, object]) -> None:
     assert replace(ITEM, **difference).staged_path("s") != ITEM.staged_path("s")  # type: ignore[arg-type]
+
+
+def test_event_content_is_staged_below_its_event() -> None:
+    directory, name = EVENT_FILE.staged_path("hdfs://west/staging/").rsplit("/", 1)
+    assert directory == "hdfs://west/staging/events/000000000217"
+    assert directory == event_directory("hdfs://west/staging", 217)
+    assert events_directory("hdfs://west/staging") == "hdfs://west/staging/events"
+    assert len(name) == 32
+
+
+@pytest.mark.parametrize(
+    ("difference", "same"),
+    [
+        ({"length": 11, "modified_ms": 1, "file_id": 1, "table": "u", "cmroot": None, "elsewhere": ()}, True),
+        ({"source_path": "hdfs://east/g"}, False),
+        ({"checksum": "00ac"}, False),
+        ({"event_id": 218}, False),
+    ],
+)
+def test_what_names_the_copy_of_event_content(difference: dict[str, object], same: bool) -> None:
+    other = replace(EVENT_FILE, **difference)  # type: ignore[arg-type]
+    assert (other.staged_path("s") == EVENT_FILE.staged_path("s")) is same
+
+
+@pytest.mark.parametrize(("checksum", "is_content"), [(None, False), ("", False), ("00ab", True)])
+def test_only_a_checksum_makes_event_content(checksum: str | None, is_content: bool) -> None:
+    assert replace(EVENT_FILE, checksum=checksum).is_event_content is is_content
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.builders import a_partition, a_table
-from twinhive.adapters.thrift_json import tree_of
+from twinhive.adapters.thrift_json import struct_of, tree_of
 from twinhive.domain import thrift_objects as objects
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, TableKind
+from twinhive.domain.objects import Database, Function, TableKind
 from twinhive.domain.tjson import from_text, to_text
 
 
@@ -49,6 +49,11 @@ def a_table_struct(**changes: Any) -> ttypes.Table:
             "values dbName tableName createTime lastAccessTime sd parameters privileges catName writeId "
             "isStatsCompliant colStats fileMetadata",
         ),
+        (
+            ttypes.Function,
+            "functionName dbName className ownerName ownerType createTime functionType resourceUris catName",
+        ),
+        (ttypes.ResourceUri, "resourceType uri"),
     ],
 )
 def test_field_ids_are_those_of_the_bindings(struct: Any, names: str) -> None:
@@ -182,6 +187,40 @@ def test_database_goes_there_and_back() -> None:
 def test_database_without_locations_leaves_them_to_the_metastore() -> None:
     tree = objects.fresh_database(Database("sales", None, None, {}, json.dumps({"3": {"str": "hdfs://east/x"}})))
     assert tree == {"1": {"str": "sales"}, "4": {"map": ["str", "str", 0, {}]}}
+
+
+def a_function_struct() -> ttypes.Function:
+    jar, file = ttypes.ResourceUri(1, "hdfs://east/j.jar"), ttypes.ResourceUri(2, "hdfs://east/é.txt")
+    return ttypes.Function("Sum2", "Sales", "org.Sum2", "anna", 1, 5, 1, [jar, file], "other")
+
+
+def test_function_is_read_from_its_tree() -> None:
+    function = objects.read_function(tree_of(a_function_struct()), "text")
+    resources = ("hdfs://east/j.jar", "hdfs://east/é.txt")
+    assert function == Function("sales", "sum2", "org.Sum2", resources, "text")
+
+
+def test_function_goes_to_another_database_with_its_resources() -> None:
+    function = objects.read_function(tree_of(a_function_struct()))
+    tree = objects.fresh_function(
+        function.at("twin", ("hdfs://west/j.jar", "hdfs://west/é.txt", "hdfs://west/new.jar"))
+    )
+    assert set(tree) == {"1", "2", "3", "4", "5", "7", "8"}
+    struct = struct_of(ttypes.Function, tree)
+    assert (struct.dbName, struct.functionName, struct.ownerName) == ("twin", "sum2", "anna")
+    assert [(resource.resourceType, resource.uri) for resource in struct.resourceUris] == [
+        (1, "hdfs://west/j.jar"),
+        (2, "hdfs://west/é.txt"),
+        (1, "hdfs://west/new.jar"),
+    ]
+
+
+def test_function_without_thrift_is_made_of_its_fields() -> None:
+    tree = objects.fresh_function(Function("sales", "f", "org.F", ("hdfs://east/j.jar",), "{}"))
+    jar = ttypes.ResourceUri(1, "hdfs://east/j.jar")
+    assert struct_of(ttypes.Function, tree) == ttypes.Function(
+        "f", "sales", "org.F", functionType=1, resourceUris=[jar]
+    )
 
 
 @pytest.mark.parametrize(

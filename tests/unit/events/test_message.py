@@ -1,24 +1,14 @@
 import base64
 import gzip
 import json
-from typing import Any
 
 import pytest
 
+from tests.unit.events.messages import a_row, zipped
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
 from twinhive.events.message import decode_message, names_touched
-
-
-def a_row(message: Any, event_type: str = "CREATE_TABLE", message_format: str = "json-0.2", **changes: Any) -> EventRow:
-    text = message if isinstance(message, str) else json.dumps(message)
-    fields: dict[str, Any] = {"catalog": "hive", "database": "sales", "table": "orders", **changes}
-    return EventRow(event_id=7, time=1, event_type=event_type, message=text, message_format=message_format, **fields)
-
-
-def zipped(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode())).decode()
 
 
 def a_table_object(database: str, table: str) -> str:
@@ -37,7 +27,7 @@ def a_rename(old: tuple[str, str], new: tuple[str, str]) -> EventRow:
 
 @pytest.mark.parametrize("message_format", ["json-0.2", "JSON-0.2"])
 def test_plain(message_format: str) -> None:
-    assert decode_message(a_row({"db": "Zoë 日本"}, message_format=message_format)) == {"db": "Zoë 日本"}
+    assert decode_message(a_row('{"db": "Zoë 日本"}', message_format=message_format)) == {"db": "Zoë 日本"}
 
 
 @pytest.mark.parametrize("message_format", ["gzip(json-2.0)", "GZIP(JSON-2.0)", "gzip"])
@@ -61,6 +51,9 @@ def test_control_characters_that_hive_leaves_unescaped() -> None:
         (base64.b64encode(gzip.compress(b'{"a": 1}')[:-9]).decode(), "gzip(json-2.0)"),
         (base64.b64encode(gzip.compress(b'{"a": 1}')[:10] + b"\xff" * 20).decode(), "gzip(json-2.0)"),
         (base64.b64encode(gzip.compress(b'"\xff"')).decode(), "gzip(json-2.0)"),
+        ('{"a": "\\ud83d"}', "json-0.2"),
+        ("[" * 100_000, "json-0.2"),
+        ("é", "gzip(json-2.0)"),
         ("{}", "protobuf"),
     ],
 )
@@ -99,3 +92,20 @@ def test_foreign_key_touches_both_tables() -> None:
     key = json.dumps({"1": {"str": "sales"}, "2": {"str": "orders"}, "4": {"str": "sales"}, "5": {"str": "items"}})
     row = a_row({"foreignKeyListJson": [key]}, "ADD_FOREIGNKEY")
     assert names_touched(row) == {TableName("sales", "orders"), TableName("sales", "items")}
+
+
+@pytest.mark.parametrize(
+    ("event_type", "message"),
+    [
+        ("ALTER_TABLE", {"table": "orders"}),
+        ("ALTER_TABLE", {"db": ["sales"], "table": "orders"}),
+        ("ADD_FOREIGNKEY", {}),
+        ("ADD_FOREIGNKEY", {"foreignKeyListJson": 7}),
+        ("ADD_FOREIGNKEY", {"foreignKeyListJson": [{}]}),
+        ("ADD_FOREIGNKEY", {"foreignKeyListJson": ['{"5": {"str": "items"}}']}),
+        ("ADD_FOREIGNKEY", {"foreignKeyListJson": ['{"4": {"i32": 1}, "5": {"str": "items"}}']}),
+    ],
+)
+def test_names_that_cannot_be_told_name_the_event(event_type: str, message: dict[str, object]) -> None:
+    with pytest.raises(ActNow, match=rf"event 7 \({event_type}\)"):
+        names_touched(a_row(message, event_type))

@@ -1,0 +1,159 @@
+"""Apply what happens to the database itself, to functions, constraints and column statistics."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from twinhive.applying.places import managed_root
+from twinhive.applying.progress import Progress
+from twinhive.applying.target import Target
+from twinhive.applying.trouble import StopBefore
+from twinhive.domain.changes import (
+    AddConstraints,
+    AlterDatabase,
+    CreateDatabase,
+    CreateFunction,
+    DeleteStatistics,
+    DropConstraint,
+    DropDatabase,
+    DropFunction,
+    Event,
+    UpdateStatistics,
+)
+from twinhive.domain.errors import AlreadyThere
+from twinhive.domain.files import base_name, join
+from twinhive.domain.marks import own_marks, without_marks
+from twinhive.domain.names import partition_name
+from twinhive.domain.objects import Function
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class DatabaseChanges:
+    """These leave no stamp: each call is one that can be repeated.
+
+    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over.
+    """
+
+    def __init__(self, target: Target, progress: Progress) -> None:
+        self._target = target
+        self._progress = progress
+        self.handlers: dict[type, Handler] = {
+            CreateDatabase: self._create,
+            AlterDatabase: self._alter,
+            DropDatabase: self._drop,
+            CreateFunction: self._create_function,
+            DropFunction: self._drop_function,
+            AddConstraints: self._add_constraints,
+            DropConstraint: self._drop_constraint,
+            UpdateStatistics: self._set_statistics,
+            DeleteStatistics: self._delete_statistics,
+        }
+
+    def _create(self, event: Event, progress: Progress) -> bool:
+        """The database is there: an event of this kind can only be the one that it began with."""
+        return False
+
+    def _alter(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, AlterDatabase)
+        if change.before.owner != change.after.owner or change.before.comment != change.after.comment:
+            there = target.replica.database(target.policy.replica.database)
+            if there is not None:
+                after = replace(there, owner=change.after.owner, comment=change.after.comment)
+                target.lease.confirm()
+                target.replica.alter_database(after)
+        progress.set_parameters({**without_marks(change.after.parameters), **own_marks(progress.parameters)})
+        return True
+
+    def _drop(self, event: Event, progress: Progress) -> bool:
+        policy = self._target.policy
+        raise StopBefore(
+            f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
+            found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
+            expected="a source database",
+            next_step=f"to give the replica up: twinhive forget {policy.name}; "
+            f"to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...",
+        )
+
+    def _create_function(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, CreateFunction)
+        function = change.function
+        resources = tuple(self._resource(function, uri, event.event_id) for uri in function.resources)
+        target.lease.confirm()
+        wanted = function.at(target.policy.replica.database, resources)
+        try:
+            target.replica.create_function(wanted)
+        except AlreadyThere:
+            there = {one.name: one for one in target.replica.functions(wanted.database)}.get(wanted.name)
+            if there is not None and (there.class_name, there.resources) == (wanted.class_name, resources):
+                return False
+            progress.before_removal()
+            target.lease.confirm()
+            target.replica.drop_function(wanted.database, wanted.name)
+            target.replica.create_function(wanted)
+        return True
+
+    def _resource(self, function: Function, uri: str, event_id: int) -> str:
+        """Copy a function's file to the replica, unless it is not on the source's file system."""
+        target = self._target
+        if not uri.startswith(target.source_files.root + "/"):
+            return uri
+        root = managed_root(target.replica, target.policy)
+        place = join(root, "_functions", f"{function.name}.{event_id}", base_name(uri))
+        if target.files.status(place) is None:
+            target.lease.confirm()
+            target.files.write(place, target.source_files.read(uri))
+        return place
+
+    def _drop_function(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, DropFunction)
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.drop_function(target.policy.replica.database, change.name)
+        return True
+
+    def _add_constraints(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, AddConstraints)
+        table = target.twin.table(target.policy.on_replica(change.table))
+        if table is None:
+            return False
+        target.lease.confirm()
+        try:
+            target.replica.add_constraints(table.name, change.kind, change.constraints)
+        except AlreadyThere:
+            return False
+        return True
+
+    def _drop_constraint(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, DropConstraint)
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.drop_constraint(target.policy.on_replica(change.table), change.name)
+        return True
+
+    def _set_statistics(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, UpdateStatistics)
+        table = target.twin.table(target.policy.on_replica(change.table))
+        if table is None:
+            return False
+        target.lease.confirm()
+        target.replica.set_statistics(table.name, change.statistics)
+        target.twin.forget_table(table.name)
+        return True
+
+    def _delete_statistics(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, DeleteStatistics)
+        table = target.twin.table(target.policy.on_replica(change.table))
+        if table is None:
+            return False
+        partition = partition_name(table.partition_keys, change.values) if change.values else None
+        target.lease.confirm()
+        target.replica.delete_statistics(table.name, partition, change.column)
+        target.twin.forget_table(table.name)
+        return True

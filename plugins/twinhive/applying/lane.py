@@ -1,0 +1,161 @@
+"""Apply events in one ordered lane, under the lease, each so that a rerun finds what it has done.
+
+What shapes an object leaves a stamp on it, in the same call; a rerun skips what is stamped. What
+removes a name leaves no stamp: before it, the position is written, so that a replay begins with
+it. So a replay holds at most one removal, at its start: a name that is absent was removed, and one
+with a newer stamp is a later incarnation.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
+from twinhive.applying.database_changes import DatabaseChanges
+from twinhive.applying.partition_changes import PartitionChanges
+from twinhive.applying.progress import Progress
+from twinhive.applying.table_changes import TableChanges
+from twinhive.applying.target import Target
+from twinhive.applying.trouble import ObjectTrouble, Quarantine, trouble_table
+from twinhive.domain.changes import Event, NotReplicated, tables_of
+from twinhive.domain.errors import ActNow, TwinhiveError
+from twinhive.domain.events import Position
+from twinhive.domain.objects import Table, TableKind
+
+_LOOK_AHEAD = 500
+_FOLLOWED = (TableKind.MANAGED, TableKind.VIEW)
+
+
+@dataclass
+class Applied:
+    """What came of a stretch of events: how many were applied, were so before, or are not replicated."""
+
+    events: int = 0
+    actions: int = 0
+    already: int = 0
+    not_replicated: Counter[str] = field(default_factory=Counter)
+    quarantined: Counter[str] = field(default_factory=Counter)
+
+
+class Lane:
+    """Apply the events of one window; `lost` are those whose files nobody has any more, with what was found."""
+
+    def __init__(
+        self, target: Target, progress: Progress, quarantine: Quarantine, lost: Mapping[int, str] | None = None
+    ) -> None:
+        self._target = target
+        self._progress = progress
+        self._quarantine = quarantine
+        self._lost = lost or {}
+        self._tables = TableChanges(target)
+        self._partitions = PartitionChanges(target)
+        self._database = DatabaseChanges(target, progress)
+        self.applied = Applied()
+
+    def apply(self, events: Iterable[Event], cascades: frozenset[int], skipped: frozenset[int]) -> Applied:
+        """Apply the events that come after the replica's position. Raises the first trouble, or quarantines it."""
+        after = self._progress.position.event_id
+        wanted = (event for event in events if event.event_id > after)
+        lane = actions(self._replicated(wanted, skipped), cascades)
+        while some := list(islice(lane, _LOOK_AHEAD)):
+            self._target.twin.look_ahead(some)
+            for action in some:
+                self._apply(action)
+        return self.applied
+
+    def finish(self, end: Position) -> None:
+        """Write the position of the window's end."""
+        self._progress.write(end)
+
+    def _replicated(self, events: Iterable[Event], skipped: frozenset[int]) -> Iterator[Event]:
+        for event in events:
+            reason = self._reason_not(event, skipped)
+            if reason is None:
+                yield event
+            else:
+                self.applied.not_replicated[reason] += 1
+
+    def _reason_not(self, event: Event, skipped: frozenset[int]) -> str | None:
+        if event.event_id in skipped:
+            return f"{event}: skipped by a person"
+        if isinstance(event.change, NotReplicated):
+            return f"{event.event_type}: {event.change.reason}"
+        kinds = {table.kind for table in _tables(event) if table.kind not in _FOLLOWED}
+        if kinds and not any(table.kind in _FOLLOWED for table in _tables(event)):
+            return f"{kinds.pop().value}: not replicated yet"
+        return None
+
+    def _apply(self, action: Action) -> None:
+        names = {name.table for event in action.events for name in tables_of(event.change)}
+        if frozen := self._quarantine.frozen(names):
+            self.applied.quarantined[frozen] += len(action.events)
+            self._progress.passed(action.last)
+            return
+        try:
+            self._refuse_lost(action)
+            changed = self._change(action)
+        except ActNow as error:
+            self._trouble(action, error)
+            return
+        except TwinhiveError:
+            for name in names:
+                self._target.twin.forget_table(self._target.on_replica(name))
+            raise
+        self.applied.events += len(action.events)
+        self.applied.actions += changed
+        self.applied.already += len(action.events) if not changed else 0
+        self._progress.passed(action.last)
+
+    def _refuse_lost(self, action: Action) -> None:
+        for event in action.events:
+            if event.event_id in self._lost:
+                raise ActNow(
+                    "files of this event are lost",
+                    found=self._lost[event.event_id],
+                    expected="each file at its path, or in the source's change manager",
+                    next_step=f"bring the table over as it is now: twinhive resync {self._target.policy.name} "
+                    f"{trouble_table(action)}",
+                )
+
+    def _trouble(self, action: Action, error: ActNow) -> None:
+        """Freeze the table that an event cannot be applied to, if the policy says so; else raise."""
+        table = trouble_table(action)
+        trouble = ObjectTrouble.of(error, action)
+        if table is None or not self._quarantine.accepts(error):
+            raise trouble from error
+        self._target.lease.confirm()
+        self._quarantine.freeze(table, trouble)
+        self.applied.quarantined[table] += len(action.events)
+        self._target.twin.forget_table(self._target.on_replica(table))
+        self._progress.passed(action.last)
+
+    def _change(self, action: Action) -> bool:
+        match action.what:
+            case EditTable() as what:
+                return self._tables.edit(what)
+            case EditPartitions() as what:
+                return self._partitions.edit(what)
+            case Add() as what:
+                return self._partitions.add(what)
+            case Drop() as what:
+                return self._partitions.drop(what, self._progress)
+            case Single(event=event):
+                return self._single(event)
+
+    def _single(self, event: Event) -> bool:
+        for module in (self._tables, self._partitions, self._database):
+            handler = module.handlers.get(type(event.change))
+            if handler is not None:
+                return handler(event, self._progress)
+        raise ActNow(
+            f"event {event} is of a kind that this version cannot apply",
+            expected="a kind that it knows",
+            next_step="use the version that planned this run",
+        )
+
+
+def _tables(event: Event) -> list[Table]:
+    change = event.change
+    found = [getattr(change, name, None) for name in ("table", "before", "after")]
+    return [table for table in found if isinstance(table, Table)]

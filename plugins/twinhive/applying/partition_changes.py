@@ -1,0 +1,171 @@
+"""Apply what happens to partitions: add, drop, alter, rename, append, replace, truncate."""
+
+from collections.abc import Callable, Iterator
+
+from twinhive.applying.actions import Add, Drop, Edit, EditPartitions, Rows
+from twinhive.applying.progress import Progress
+from twinhive.applying.table_changes import with_checksums
+from twinhive.applying.target import Target
+from twinhive.domain.changes import Event, RenamePartition
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.files import join
+from twinhive.domain.marks import LAST_ID, STAMP
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+from twinhive.domain.placement import partition_directory, without_statistics_claim
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class PartitionChanges:
+    """Change partitions of one table, many of them in one call."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.handlers: dict[type, Handler] = {RenamePartition: self._rename}
+
+    def add(self, what: Add) -> bool:
+        """Add the partitions that are not at their events yet; False when all are."""
+        target = self._target
+        table = target.twin.existing(target.policy.on_replica(what.table.name))
+        there = target.twin.partitions(table.name, list(what.added))
+        new: list[Partition] = []
+        altered: list[Partition] = []
+        contents: list[tuple[str, tuple[SourceFile, ...]]] = []
+        for name, (event_id, added) in what.added.items():
+            if target.twin.is_at(there[name], event_id):
+                continue
+            directory = partition_directory(_location(table), event_id, name)
+            files = [SourceFile.of_event(file, added.partition.location, event_id) for file in added.files]
+            contents.append((directory, tuple(with_checksums(files))))
+            placed = target.partition(added.partition, directory, event_id)
+            (new if there[name] is None else altered).append(placed)
+        if not contents:
+            return False
+        target.lease.confirm()
+        target.placing.place_all(table.name, contents)
+        if new:
+            target.lease.confirm()
+            target.replica.add_partitions(new)
+        self._alter(altered)
+        self._remember(table, [*new, *altered])
+        return True
+
+    def edit(self, what: EditPartitions) -> bool:
+        """Change partitions that are not at their events yet, in one call; False when all are."""
+        target = self._target
+        table = target.twin.existing(target.policy.on_replica(what.table.name))
+        there = target.twin.partitions(table.name, list(what.edits))
+        edits = {name: edit for name, edit in what.edits.items() if not target.twin.is_at(there[name], edit.event_id)}
+        if not edits:
+            return False
+        for name in edits:
+            if there[name] is None:
+                raise self._missing(table.name, name)
+        known = {name: partition for name, partition in there.items() if partition is not None}
+        contents = list(_contents(table, known, edits))
+        if contents:
+            target.lease.confirm()
+            target.placing.place_all(table.name, contents)
+        altered = [self._edited(table, known[name], name, edit) for name, edit in edits.items()]
+        self._alter(altered)
+        self._remember(table, altered)
+        return True
+
+    def _edited(self, table: Table, there: Partition, name: str, edit: Edit) -> Partition:
+        location = there.location
+        if edit.rows is Rows.REPLACE:
+            location = partition_directory(_location(table), edit.rows_event, name)
+        if isinstance(edit.after, Partition):
+            return self._target.partition(edit.after, location, edit.event_id)
+        marks = {STAMP: str(self._target.stamp(edit.event_id)), LAST_ID: str(edit.event_id)}
+        parameters = without_statistics_claim({**there.parameters, **marks})
+        return there.at(there.table, location).with_parameters(parameters)
+
+    def _alter(self, partitions: list[Partition]) -> None:
+        if partitions:
+            self._target.lease.confirm()
+            self._target.replica.alter_partitions(partitions)
+
+    def _remember(self, table: Table, partitions: list[Partition]) -> None:
+        for partition in partitions:
+            self._target.twin.put_partition(table.name, partition.name(table.partition_keys), partition)
+
+    def drop(self, what: Drop, progress: Progress) -> bool:
+        """Drop partitions in one call; False when all are gone, or are later ones of the same name."""
+        target = self._target
+        table = target.twin.existing(target.policy.on_replica(what.table.name))
+        there = target.twin.partitions(table.name, list(what.dropped))
+        names = [
+            name
+            for name, event_id in what.dropped.items()
+            if there[name] is not None and not target.twin.is_at(there[name], event_id)
+        ]
+        if not names:
+            return False
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.drop_partitions(table.name, names, delete_data=False)
+        for name in names:
+            target.twin.put_partition(table.name, name, None)
+        return True
+
+    def _rename(self, event: Event, progress: Progress) -> bool:
+        """Rename a partition in one call. The metastore moves its files to the default place, which must be free."""
+        target, change = self._target, event.change
+        assert isinstance(change, RenamePartition)
+        table = target.twin.existing(target.policy.on_replica(change.table.name))
+        old_name, new_name = (p.name(table.partition_keys) for p in (change.before, change.after))
+        there = target.twin.partitions(table.name, [old_name, new_name])
+        if target.twin.is_at(there[new_name], event.event_id):
+            return False
+        old = there[old_name]
+        if old is None:
+            raise self._missing(table.name, old_name)
+        progress.before_removal()
+        self._clear_way(join(_location(table), new_name), event.event_id, table.name)
+        renamed = target.partition(change.after, old.location, event.event_id)
+        target.lease.confirm()
+        target.replica.rename_partition(old.values, renamed)
+        target.twin.put_partition(table.name, old_name, None)
+        target.twin.put_partition(table.name, new_name, target.replica.partitions(table.name, [new_name])[0])
+        return True
+
+    def _clear_way(self, path: str, event_id: int, table: TableName) -> None:
+        """Move away what an earlier partition of that name, dropped meanwhile, has left at the default place."""
+        target = self._target
+        if target.files.status(path) is None:
+            return
+        target.lease.confirm()
+        away = join(target.policy.staging, "away", str(event_id))
+        target.files.make_directories(away)
+        if not target.files.rename(path, join(away, "partition")):
+            raise ActNow(
+                f"the place of a renamed partition of {table} is not free: {path}",
+                next_step="look what it is and move it away, then clear the task apply",
+            )
+
+    def _missing(self, table: TableName, name: str) -> Missing:
+        policy = self._target.policy
+        return Missing(
+            f"partition {name} of {table} is missing on {policy.replica.cluster}",
+            found="no such partition",
+            expected="the partition as the events so far have made it",
+            next_step=f"bring the table back with: twinhive resync {policy.name} {table.table}",
+        )
+
+
+def _contents(
+    table: Table, there: dict[str, Partition], edits: dict[str, Edit]
+) -> Iterator[tuple[str, tuple[SourceFile, ...]]]:
+    for name, edit in edits.items():
+        if edit.rows is Rows.REPLACE:
+            yield partition_directory(_location(table), edit.rows_event, name), tuple(with_checksums(edit.files))
+        elif edit.rows is Rows.APPEND:
+            yield there[name].location or "", tuple(with_checksums(edit.files))
+
+
+def _location(table: Table) -> str:
+    assert table.location is not None, f"table {table.name} has partitions and no location"
+    return table.location

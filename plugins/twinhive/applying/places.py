@@ -1,0 +1,23 @@
+"""Find where the replica keeps its managed tables."""
+
+from twinhive.domain.errors import Missing
+from twinhive.domain.files import join
+from twinhive.domain.objects import Database
+from twinhive.domain.policy import Policy
+from twinhive.ports import MetastoreReader
+
+
+def managed_root(replica: MetastoreReader, policy: Policy) -> str:
+    """Return the directory of the managed tables of the replica's database. Raises Missing without the database."""
+    database = replica.database(policy.replica.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.replica.database} vanished from {policy.replica.cluster}",
+            next_step="find out who dropped it; then clear the failed task",
+        )
+    return database.managed_location or _default_root(replica, database)
+
+
+def _default_root(replica: MetastoreReader, database: Database) -> str:
+    warehouse = replica.configuration(replica.addresses()[0], "metastore.warehouse.dir")
+    return join(warehouse, f"{database.name}.db")

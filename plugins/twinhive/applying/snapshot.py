@@ -1,0 +1,75 @@
+"""Bring one table over as a whole, as the source had it at one event."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from twinhive.applying.progress import Progress
+from twinhive.applying.target import Target
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.events import Position
+from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+from twinhive.domain.placement import partition_directory, table_directory
+
+OwnFiles = Mapping[str | None, Sequence[SourceFile]]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A source table at one event; `table` is None when the source has none of this name."""
+
+    name: TableName
+    table: Table | None = None
+    partitions: tuple[Partition, ...] = ()
+    files: OwnFiles = field(default_factory=dict)
+
+    def with_record(self, table: Table, partitions: tuple[Partition, ...], files: OwnFiles) -> "Snapshot":
+        """Return the snapshot with one more part of the table."""
+        return replace(self, table=table, partitions=(*self.partitions, *partitions), files={**self.files, **files})
+
+
+def replace_table(target: Target, progress: Progress, snapshot: Snapshot, end: Position) -> None:
+    """Put a snapshot in the place of what the replica has of the table, and release it from quarantine.
+
+    Everything is built beside the old table under directories named by the event. A table that carries the
+    stamp of that event is this one: what an earlier try left out is added to it.
+    """
+    name = target.policy.on_replica(snapshot.name)
+    frozen = QUARANTINE + snapshot.name.table
+    there = target.replica.table(name)
+    if not target.twin.is_at(there, end.event_id) and there is not None:
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.drop_table(name, delete_data=False)
+        there = None
+    if snapshot.table is not None:
+        _put(target, snapshot, snapshot.table, name, end.event_id, is_there=there is not None)
+    if frozen in progress.parameters:
+        left = {key: value for key, value in progress.parameters.items() if key != frozen}
+        progress.set_parameters(left)
+    target.twin.forget_table(name)
+
+
+def _put(target: Target, snapshot: Snapshot, table: Table, name: TableName, event_id: int, *, is_there: bool) -> None:
+    location = table_directory(target.root, name.table, event_id) if table.has_files else None
+    keys = table.partition_keys
+    places = {
+        partition.name(keys): partition_directory(location or "", event_id, partition.name(keys))
+        for partition in snapshot.partitions
+    }
+    contents = [(places[part], tuple(files)) for part, files in snapshot.files.items() if part in places]
+    if location is not None and not keys:
+        contents.append((location, tuple(snapshot.files.get(None, ()))))
+    target.lease.confirm()
+    target.placing.place_all(name, contents)
+    if not is_there:
+        target.lease.confirm()
+        target.replica.create_table(target.table(table, location, event_id))
+    present = set(target.replica.partition_names(name)) if keys else set()
+    absent = [one for one in snapshot.partitions if one.name(keys) not in present]
+    placed = [target.partition(one, places[one.name(keys)], event_id) for one in absent]
+    per_call = target.policy.options.partitions_per_call
+    for start in range(0, len(placed), per_call):
+        target.lease.confirm()
+        target.replica.add_partitions(placed[start : start + per_call])

@@ -1,0 +1,167 @@
+"""Apply what happens to whole tables and views, and to the rows of unpartitioned ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from twinhive.applying.actions import Edit, EditTable, Rows
+from twinhive.applying.progress import Progress
+from twinhive.applying.target import Target
+from twinhive.domain.changes import AlterTable, CreateTable, DropTable, Event
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.errors import ActNow
+from twinhive.domain.marks import STAMP
+from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.placement import table_directory, without_statistics_claim
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class TableChanges:
+    """Create, alter, rename, drop tables; append to, replace and truncate unpartitioned ones."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.handlers: dict[type, Handler] = {
+            CreateTable: self._create,
+            DropTable: self._drop,
+            AlterTable: self._rename,
+        }
+
+    def edit(self, what: EditTable) -> bool:
+        """Change one table in one call; False when it is past the events."""
+        target, edit = self._target, what.edit
+        there = target.twin.existing(target.policy.on_replica(what.table.name))
+        if target.twin.is_at(there, edit.event_id):
+            return False
+        refuse_another_kind(there, edit.after)
+        location = self._placed(there, edit)
+        if isinstance(edit.after, Table):
+            after = target.table(edit.after, location, edit.event_id)
+        else:
+            after = _restamped(there, str(target.stamp(edit.event_id)), edit.event_id).at(there.name, location)
+        self._alter(there, after, cascade=edit.cascade)
+        return True
+
+    def _placed(self, there: Table, edit: Edit) -> str | None:
+        """Place the files of an edit; return the table's location after it."""
+        if edit.rows is Rows.KEEP or there.location is None:
+            return there.location
+        self._target.lease.confirm()
+        location = there.location
+        if edit.rows is Rows.REPLACE and not there.partition_keys:
+            location = table_directory(self._target.root, there.name.table, edit.rows_event)
+        self._target.placing.place(there.name, location, with_checksums(edit.files))
+        return location
+
+    def _alter(self, there: Table, after: Table, *, cascade: bool = False) -> None:
+        self._target.lease.confirm()
+        self._target.replica.alter_table(there.name, after, expected_stamp=there.parameters.get(STAMP), cascade=cascade)
+        self._target.twin.drop_table(there.name)
+        self._target.twin.put_table(after)
+
+    def _create(self, event: Event, progress: Progress) -> bool:
+        target, change = self._target, event.change
+        assert isinstance(change, CreateTable)
+        name = target.policy.on_replica(change.table.name)
+        there = target.twin.table(name)
+        if target.twin.is_at(there, event.event_id):
+            return False
+        if there is not None:
+            self._remove(there, progress)
+        location = None
+        if change.table.has_files:
+            location = table_directory(target.root, name.table, event.event_id)
+            files = [SourceFile.of_event(file, change.table.location, event.event_id) for file in change.files]
+            target.lease.confirm()
+            target.placing.place(name, location, with_checksums(files))
+        made = target.table(change.table, location, event.event_id)
+        target.lease.confirm()
+        target.replica.create_table(made)
+        self._read_back(made)
+        return True
+
+    def _read_back(self, made: Table) -> None:
+        """Look what the metastore made of a new table: one that changes type or place of tables is not followed."""
+        target = self._target
+        target.twin.forget_table(made.name)
+        found = target.twin.existing(made.name)
+        if (found.table_type, found.location) == (made.table_type, made.location):
+            return
+        target.lease.confirm()
+        target.replica.drop_table(made.name, delete_data=False)
+        target.twin.drop_table(made.name)
+        raise ActNow(
+            f"the replica's metastore turned table {made.name} into something else; it was removed again",
+            found=f"{found.table_type} at {found.location}",
+            expected=f"{made.table_type} at {made.location}",
+            next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
+            "(with the transformer on, Hive makes an external table of every managed one that is not ACID), "
+            "then clear the task apply",
+        )
+
+    def _drop(self, event: Event, progress: Progress) -> bool:
+        target, change = self._target, event.change
+        assert isinstance(change, DropTable)
+        there = target.twin.table(target.policy.on_replica(change.table.name))
+        if there is None or target.twin.is_at(there, event.event_id):
+            return False
+        self._remove(there, progress)
+        return True
+
+    def _remove(self, there: Table, progress: Progress) -> None:
+        progress.before_removal()
+        self._target.lease.confirm()
+        self._target.replica.drop_table(there.name, delete_data=False)
+        self._target.twin.drop_table(there.name)
+
+    def _rename(self, event: Event, progress: Progress) -> bool:
+        """Rename a table: its files stay where they are, because no table lies in its default place."""
+        target, change = self._target, event.change
+        assert isinstance(change, AlterTable)
+        if (
+            not target.policy.selects(change.after.name.table)
+            or change.after.name.database != change.before.name.database
+        ):
+            return self._drop(replace(event, change=DropTable(change.before)), progress)
+        new_name = target.policy.on_replica(change.after.name)
+        if target.twin.is_at(target.twin.table(new_name), event.event_id):
+            return False
+        if not target.policy.selects(change.before.name.table):
+            raise ActNow(
+                f"table {change.after.name} came into the policy's scope by a rename; the log does not hold its rows",
+                next_step=f"bring it over with: twinhive resync {target.policy.name} {change.after.name.table}",
+            )
+        there = target.twin.existing(target.policy.on_replica(change.before.name))
+        refuse_another_kind(there, change.after)
+        progress.before_removal()
+        self._alter(there, target.table(change.after, there.location, event.event_id))
+        # The metastore rewrites what its partitions say of their table.
+        target.twin.forget_table(new_name)
+        return True
+
+
+def refuse_another_kind(there: Table, after: object) -> None:
+    """Refuse a table that became, say, external or transactional: its files follow other rules from there on."""
+    if isinstance(after, Table) and after.kind not in (TableKind.MANAGED, TableKind.VIEW):
+        raise ActNow(
+            f"table {after.name} has become {_article(after.kind.value)} table, which is not replicated yet",
+            found=after.kind.value,
+            expected=there.kind.value,
+            next_step=f"exclude {after.name.table} in the policy file, or make it a managed table again; "
+            "then clear the failed task",
+        )
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def with_checksums(files: Any) -> list[SourceFile]:
+    """Return the files whose content an event vouches for; the others are found by the scan."""
+    return [file for file in files if file.checksum is not None]
+
+
+def _restamped(table: Table, stamp: str, event_id: int) -> Table:
+    parameters = without_statistics_claim({**table.parameters, STAMP: stamp, "repl.last.id": str(event_id)})
+    return table.with_parameters(parameters)

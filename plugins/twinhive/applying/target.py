@@ -1,0 +1,45 @@
+"""Hold what every change of the replica needs: its ports, its places, its stamps."""
+
+from dataclasses import dataclass
+
+from twinhive.applying.placing import Placing
+from twinhive.applying.twin import Twin
+from twinhive.domain.marks import Stamp
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+from twinhive.domain.placement import replica_parameters
+from twinhive.domain.policy import Policy
+from twinhive.ports import FileReader, FileWriter, Lease, MetastoreWriter
+
+
+@dataclass(frozen=True)
+class Target:
+    """The replica of one policy, held under its lease."""
+
+    policy: Policy
+    log_id: str
+    replica: MetastoreWriter
+    files: FileWriter
+    source_files: FileReader
+    lease: Lease
+    twin: Twin
+    placing: Placing
+    root: str
+
+    def stamp(self, event_id: int) -> Stamp:
+        """Return the stamp of an event of the source's log."""
+        return Stamp(self.log_id, event_id)
+
+    def on_replica(self, table: str) -> TableName:
+        """Return the replica's name of a source table."""
+        return TableName(self.policy.replica.database, table)
+
+    def table(self, table: Table, location: str | None, event_id: int) -> Table:
+        """Return a source table as the replica has it."""
+        moved = table.at(self.policy.on_replica(table.name), location)
+        return moved.with_parameters(replica_parameters(table.parameters, self.stamp(event_id)))
+
+    def partition(self, partition: Partition, location: str | None, event_id: int) -> Partition:
+        """Return a source partition as the replica has it."""
+        moved = partition.at(self.policy.on_replica(partition.table), location)
+        return moved.with_parameters(replica_parameters(partition.parameters, self.stamp(event_id)))

@@ -1,0 +1,55 @@
+"""Name the table that an event cannot be applied to, and freeze it when the policy says so."""
+
+from collections.abc import Iterable
+
+from twinhive.applying.actions import Action
+from twinhive.applying.progress import Progress
+from twinhive.domain.changes import tables_of
+from twinhive.domain.errors import ActNow
+from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.policy import Policy
+
+_LONGEST_REASON = 400
+
+
+class StopBefore(ActNow):
+    """An event that is never applied by itself, whatever the policy says of errors."""
+
+
+class ObjectTrouble(ActNow):
+    """An event cannot be applied to its table; the position stays before it."""
+
+    @classmethod
+    def of(cls, error: ActNow, action: Action) -> "ObjectTrouble":
+        """Say with an error which event it was."""
+        events = ", ".join(str(event) for event in action.events[:3]) + (" and more" if len(action.events) > 3 else "")
+        return cls(
+            f"event {events}: {error.what}", found=error.found, expected=error.expected, next_step=error.next_step
+        )
+
+
+def trouble_table(action: Action) -> str | None:
+    """Return the one source table that an action concerns, None for a database, a function, or a rename."""
+    names = {name.table for event in action.events for name in tables_of(event.change)}
+    return names.pop() if len(names) == 1 else None
+
+
+class Quarantine:
+    """Keep the tables that are frozen, as parameters of the replica's database."""
+
+    def __init__(self, policy: Policy, progress: Progress) -> None:
+        self._policy = policy
+        self._progress = progress
+
+    def frozen(self, tables: Iterable[str]) -> str | None:
+        """Return one of the tables that is frozen, None when none is."""
+        return next((table for table in tables if QUARANTINE + table in self._progress.parameters), None)
+
+    def accepts(self, error: ActNow) -> bool:
+        """True when the table of this error is to be frozen while the rest goes on."""
+        return self._policy.options.on_object_error == "quarantine" and not isinstance(error, StopBefore)
+
+    def freeze(self, table: str, error: ActNow) -> None:
+        """Freeze a table as it is now."""
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        self._progress.set_parameters({**self._progress.parameters, QUARANTINE + table: reason})

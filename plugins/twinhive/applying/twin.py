@@ -1,0 +1,128 @@
+"""Know the replica's objects while events are applied: read in bulk, kept in step with what is written.
+
+Only the holder of the policy's lease writes, so what was read stays true until it writes itself.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable
+from twinhive.domain.changes import tables_of
+from twinhive.domain.errors import Foreign, Missing
+from twinhive.domain.marks import STAMP, Stamp
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+from twinhive.domain.policy import Policy
+from twinhive.ports import MetastoreReader
+
+
+class Twin:
+    """Hold tables by their replica's names, and partitions by table and name; None is an absent one."""
+
+    def __init__(self, replica: MetastoreReader, policy: Policy, log_id: str) -> None:
+        self._replica = replica
+        self._policy = policy
+        self._log_id = log_id
+        self._tables: dict[TableName, Table | None] = {}
+        self._partitions: dict[TableName, dict[str, Partition | None]] = defaultdict(dict)
+
+    def look_ahead(self, actions: Iterable[Action]) -> None:
+        """Read what the actions will ask for, in few calls."""
+        tables: set[TableName] = set()
+        partitions: dict[TableName, set[str]] = defaultdict(set)
+        for action in actions:
+            names = {self._policy.on_replica(n) for event in action.events for n in tables_of(event.change)}
+            tables |= names
+            for table, some in _partitions_of(action):
+                partitions[self._policy.on_replica(table)].update(some)
+        self._read_tables(sorted(tables - self._tables.keys()))
+        for table, wanted in partitions.items():
+            if self._tables.get(table) is not None:
+                self._read_partitions(table, sorted(wanted - self._partitions[table].keys()))
+
+    def table(self, name: TableName) -> Table | None:
+        """Return a table of the replica, None for an absent one. Raises Foreign for somebody else's."""
+        if name not in self._tables:
+            self._read_tables([name])
+        found = self._tables[name]
+        if found is not None and self.stamp_of(found) is None:
+            raise Foreign(
+                f"table {name} exists on {self._policy.replica.cluster} and was not made by policy {self._policy.name}",
+                found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
+                expected=f"no such table, or a stamp of source log {self._log_id}",
+                next_step=f"move that table away; then: twinhive resync {self._policy.name} {name.table}",
+            )
+        return found
+
+    def existing(self, name: TableName) -> Table:
+        """Return a table of the replica. Raises Missing naming the command that brings it back."""
+        found = self.table(name)
+        if found is None:
+            raise Missing(
+                f"table {name} is missing on {self._policy.replica.cluster}",
+                found="no such table",
+                expected="the table as the events so far have made it",
+                next_step=f"bring it back with: twinhive resync {self._policy.name} {name.table}",
+            )
+        return found
+
+    def partitions(self, table: TableName, names: Sequence[str]) -> dict[str, Partition | None]:
+        """Return partitions by name, None for absent ones."""
+        known = self._partitions[table]
+        self._read_partitions(table, sorted(set(names) - known.keys()))
+        return {name: known[name] for name in names}
+
+    def stamp_of(self, found: Table | Partition | None) -> Stamp | None:
+        """Return an object's stamp; one of another log counts as none."""
+        stamp = Stamp.parse(found.parameters.get(STAMP)) if found is not None else None
+        return stamp if stamp is not None and stamp.log_id == self._log_id else None
+
+    def is_at(self, found: Table | Partition | None, event_id: int) -> bool:
+        """True when an object is at or past an event."""
+        stamp = self.stamp_of(found)
+        return stamp is not None and stamp.event_id >= event_id
+
+    def put_table(self, table: Table) -> None:
+        """Remember a table that was written."""
+        self._tables[table.name] = table
+
+    def drop_table(self, name: TableName) -> None:
+        """Remember that a table is gone, and its partitions with it."""
+        self._tables[name] = None
+        self._partitions.pop(name, None)
+
+    def forget_table(self, name: TableName) -> None:
+        """Read a table and its partitions again when they are asked for."""
+        self._tables.pop(name, None)
+        self._partitions.pop(name, None)
+
+    def put_partition(self, table: TableName, name: str, partition: Partition | None) -> None:
+        """Remember a partition that was written, or dropped (None)."""
+        self._partitions[table][name] = partition
+
+    def _read_tables(self, names: Sequence[TableName]) -> None:
+        if names:
+            found = self._replica.tables(self._policy.replica.database, [name.table for name in names])
+            self._tables |= dict.fromkeys(names) | {table.name: table for table in found}
+
+    def _read_partitions(self, table: TableName, names: Sequence[str]) -> None:
+        if not names:
+            return
+        read = self._tables.get(table)
+        found = self._replica.partitions(table, names) if read is not None else []
+        keys = read.partition_keys if read is not None else ()
+        self._partitions[table] |= dict.fromkeys(names) | {one.name(keys): one for one in found}
+
+
+def _partitions_of(action: Action) -> Iterable[tuple[TableName, Iterable[str]]]:
+    match action.what:
+        case EditPartitions(table=table, edits=named):
+            yield table.name, named
+        case Add(table=table, added=added):
+            yield table.name, added
+        case Drop(table=table, dropped=dropped):
+            yield table.name, dropped
+        case EditTable():
+            return
+        case _:
+            return

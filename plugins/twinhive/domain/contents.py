@@ -1,0 +1,98 @@
+"""Describe what the source holds at one moment: tables, their partitions, and the files in them.
+
+Every part carries the bound of its own reading: what the log says up to `lo` is in it. Objects and
+lists of files are read at different times, so each has a bound of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from twinhive.domain.changes import EventFile
+from twinhive.domain.files import base_name, is_below, join, relative_to
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table, TableKind
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of the source: listed (length, time and file id are known) or named by an event (checksum is).
+
+    `relative` is the path below the directory of its table or partition; `event_id` is 0 for a listed one.
+    """
+
+    path: str
+    relative: str
+    length: int = 0
+    modified_ms: int = 0
+    file_id: int = 0
+    block_size: int = 0
+    permission: int = 0
+    checksum: str | None = None
+    cmroot: str | None = None
+    event_id: int = 0
+
+    @classmethod
+    def of_event(cls, file: EventFile, location: str | None, event_id: int) -> "SourceFile":
+        """Take a file of an event; `location` is the directory of its object at that event."""
+        if location and is_below(file.path, location):
+            relative = relative_to(file.path, location)
+        else:
+            relative = join(file.subdirectory, base_name(file.path)) if file.subdirectory else base_name(file.path)
+        return cls(file.path, relative, checksum=file.checksum, cmroot=file.cmroot, event_id=event_id)
+
+
+Files = Mapping[str, SourceFile]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The files of a table or a partition by their relative paths. `unsure`: they have to be listed again."""
+
+    lo: int
+    files: Files = field(default_factory=dict)
+    unsure: bool = False
+
+
+@dataclass(frozen=True)
+class PartitionState:
+    """A partition with its files. `unsure`: the object has to be read again."""
+
+    partition: Partition
+    lo: int
+    content: Content
+    unsure: bool = False
+
+
+Partitions = Mapping[str, PartitionState]
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A table or view with its files and partitions by name. `unsure`: all of it has to be read again.
+
+    `partitions_lo` is the bound of the list of partition names.
+    """
+
+    table: Table
+    lo: int
+    content: Content
+    partitions: Partitions = field(default_factory=dict)
+    partitions_lo: int = 0
+    unsure: bool = False
+
+    @property
+    def needs_reading(self) -> bool:
+        """True while the log alone does not say what is in it."""
+        if self.unsure or self.table.kind is not TableKind.MANAGED:
+            return self.unsure
+        if not self.table.partition_keys:
+            return self.content.unsure
+        return any(state.unsure or state.content.unsure for state in self.partitions.values())
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some tables by name. `names_lo` is the bound of the list of table names they were read from."""
+
+    tables: Mapping[TableName, TableState] = field(default_factory=dict)
+    names_lo: int = 0

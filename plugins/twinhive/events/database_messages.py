@@ -1,0 +1,32 @@
+"""Decode the events of databases and of their functions."""
+
+from twinhive.domain.changes import AlterDatabase, CreateDatabase, CreateFunction, DropDatabase, DropFunction
+from twinhive.events.fields import Fields
+from twinhive.events.objects import database, function
+
+
+def create_database(message: Fields) -> CreateDatabase:
+    """Decode CREATE_DATABASE."""
+    return CreateDatabase(message.struct("dbJson", database))
+
+
+def alter_database(message: Fields) -> AlterDatabase:
+    """Decode ALTER_DATABASE."""
+    return AlterDatabase(
+        before=message.struct("dbObjBeforeJson", database), after=message.struct("dbObjAfterJson", database)
+    )
+
+
+def drop_database(message: Fields) -> DropDatabase:
+    """Decode DROP_DATABASE."""
+    return DropDatabase(message.text("db").lower())
+
+
+def create_function(message: Fields) -> CreateFunction:
+    """Decode CREATE_FUNCTION."""
+    return CreateFunction(message.struct("functionObjJson", function))
+
+
+def drop_function(message: Fields) -> DropFunction:
+    """Decode DROP_FUNCTION."""
+    return DropFunction(message.text("db").lower(), message.text("functionName").lower())

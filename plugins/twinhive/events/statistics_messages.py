@@ -1,0 +1,41 @@
+"""Decode the events of column statistics."""
+
+from twinhive.domain.changes import DeleteStatistics, UpdateStatistics
+from twinhive.domain.names import TableName
+from twinhive.domain.tjson import Tree
+from twinhive.events.fields import Fields
+from twinhive.events.objects import table_name, table_of_row
+
+# ColumnStatistics, ColumnStatisticsDesc
+_DESCRIPTION, _DATABASE, _TABLE = "1", "2", "3"
+
+
+def update_of_table(message: Fields) -> UpdateStatistics:
+    """Decode UPDATE_TBL_COL_STAT_EVENT."""
+    table, text = message.struct("colStatsJson", _described)
+    return UpdateStatistics(table, None, text)
+
+
+def update_of_partition(message: Fields) -> UpdateStatistics:
+    """Decode UPDATE_PART_COL_STAT_EVENT, of one partition."""
+    table, text = message.struct("colStatsJson", _described)
+    return UpdateStatistics(table, message.texts("partVals"), text)
+
+
+def delete_of_table(message: Fields) -> DeleteStatistics:
+    """Decode DELETE_TBL_COL_STAT_EVENT; only the log's row names the table."""
+    return DeleteStatistics(table_of_row(message), None, _column(message))
+
+
+def delete_of_partition(message: Fields) -> DeleteStatistics:
+    """Decode DELETE_PART_COL_STAT_EVENT; only the log's row names the table."""
+    return DeleteStatistics(table_of_row(message), message.texts("partValues"), _column(message))
+
+
+def _column(message: Fields) -> str | None:
+    column = message.optional_text("colName")
+    return column.lower() if column else None
+
+
+def _described(tree: Tree, text: str) -> tuple[TableName, str]:
+    return table_name(tree.get(_DESCRIPTION, {}).get("rec", {}), _DATABASE, _TABLE), text

@@ -1,0 +1,188 @@
+"""Apply a window to the replica, event by event, under the policy's lease."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from twinhive.applying.lane import Applied, Lane
+from twinhive.applying.places import managed_root
+from twinhive.applying.placing import Placing
+from twinhive.applying.progress import Progress
+from twinhive.applying.snapshot import Snapshot, replace_table
+from twinhive.applying.target import Target
+from twinhive.applying.trouble import Quarantine
+from twinhive.applying.twin import Twin
+from twinhive.copying.items import file_of
+from twinhive.copying.staged import CopyItem, event_directory, events_directory
+from twinhive.domain.batches import Batch
+from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
+from twinhive.domain.errors import ActNow
+from twinhive.domain.files import base_name, join
+from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
+from twinhive.domain.names import TableName
+from twinhive.dump.shards import unpack_lines
+from twinhive.dump.store import Dump, window_at
+from twinhive.events.decoder import decode_event
+from twinhive.ports import Lease, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.control import skipped_events, table_is_done
+from twinhive.steps.event_stream import Stretch
+from twinhive.steps.gate import check_window
+from twinhive.steps.replica_state import read_state
+from twinhive.steps.snapshots import PREFIX
+
+
+@dataclass(frozen=True)
+class WindowApplied:
+    """What became of a window: the position now, events applied and not, tables that are frozen."""
+
+    event_id: int
+    events: int = 0
+    calls: int = 0
+    already: str | None = None
+    not_replicated: dict[str, int] = field(default_factory=dict)
+    quarantined: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Apply:
+    """Bring the replica from where it is to the end of the window."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> WindowApplied:
+        """Return what was applied. Events that are on the replica already are passed over."""
+        policy, report = self.work.policy, self.work.report
+        log_id = ports.source.log_id()
+        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+            state = read_state(ports.replica, policy, log_id)
+            dump = self._window(ports, state)
+            if dump is None:
+                already = f"already applied: the replica is at event {state.position.event_id}"
+                report(already)
+                return WindowApplied(state.position.event_id, already=already)
+            lost = check_window(ports, dump, policy, state.position.event_id)
+            applying = _Applying(self.work, ports, dump, log_id, lease)
+            applied = applying.run(lost)
+            self._clean_staging(ports, lease, dump)
+        return self._said(dump, applied)
+
+    def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+        if state.phase is not Phase.FOLLOWING:
+            raise ActNow(
+                f"the replica of policy {self.work.policy.name} is not published yet",
+                found=f"phase {state.phase.value}",
+                expected=Phase.FOLLOWING.value,
+                next_step=f"start the DAG {self.work.policy.name}.bootstrap, or clear its failed task",
+            )
+        return window_at(ports.dump_files, self.work.policy, state.position.event_id)
+
+    def _said(self, dump: Dump, applied: Applied) -> WindowApplied:
+        report, end = self.work.report, dump.manifest.end.event_id
+        report(
+            f"the replica is at event {end}: {applied.events} events applied in {applied.actions} steps, "
+            f"{applied.already} were there before"
+        )
+        for reason, count in sorted(applied.not_replicated.items()):
+            report(f"not replicated: {reason} ({count} events)")
+        for table, count in sorted(applied.quarantined.items()):
+            report(
+                f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
+                f"twinhive resync {self.work.policy.name} {table}"
+            )
+        return WindowApplied(
+            end,
+            applied.events,
+            applied.actions,
+            not_replicated=dict(applied.not_replicated),
+            quarantined=dict(applied.quarantined),
+        )
+
+    def _clean_staging(self, ports: WritePorts, lease: Lease, dump: Dump) -> None:
+        """Remove the staged files of events that are applied, and the results of their copies."""
+        policy = self.work.policy
+        lease.confirm()
+        ((_, children),) = ports.replica_files.list_directories([events_directory(policy.staging)])
+        last = base_name(event_directory(policy.staging, dump.manifest.end.event_id))
+        for child in children or ():
+            if base_name(child.path) <= last:
+                ports.replica_files.delete(child.path)
+        for name in ("results", "tmp", "base", "tables"):
+            ports.replica_files.delete(join(policy.staging, name))
+
+
+class _Applying:
+    """One window under way."""
+
+    def __init__(self, work: Work, ports: WritePorts, dump: Dump, log_id: str, lease: Lease) -> None:
+        policy = work.policy
+        database = ports.replica.database(policy.replica.database)
+        assert database is not None, "read_state has seen it"
+        self._work = work
+        self._ports = ports
+        self._dump = dump
+        self._progress = Progress(ports.replica, lease, database.name, database.parameters)
+        self._target = Target(
+            policy=policy,
+            log_id=log_id,
+            replica=ports.replica,
+            files=ports.replica_files,
+            source_files=ports.source_files,
+            lease=lease,
+            twin=Twin(ports.replica, policy, log_id),
+            placing=Placing(ports.replica_files, policy.staging),
+            root=managed_root(ports.replica, policy),
+        )
+
+    def run(self, lost: dict[int, str]) -> Applied:
+        """Apply events, then bring over the tables that are asked for, then write the window's end."""
+        policy, manifest = self._work.policy, self._dump.manifest
+        skipped = dict(skipped_events(self._ports.replica_files, policy))
+        lane = Lane(self._target, self._progress, Quarantine(policy, self._progress), lost)
+        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped))
+        for table in manifest.snapshots:
+            replace_table(self._target, self._progress, self._snapshot(table), manifest.end)
+            table_is_done(self._ports.replica_files, policy, table)
+            self._work.report(f"{table} was brought over as it is at event {manifest.end.event_id}")
+        self._record_skipped(skipped)
+        lane.finish(manifest.end)
+        return applied
+
+    def _record_skipped(self, skipped: dict[int, str]) -> None:
+        end = self._dump.manifest.end.event_id
+        new = {f"{SKIPPED}{number}": why for number, why in skipped.items() if number <= end}
+        if new.keys() - self._progress.parameters.keys():
+            self._progress.set_parameters({**self._progress.parameters, **new})
+
+    def _events(self) -> Iterator[Event]:
+        """Yield the window's events without those of tables that are brought over whole at its end."""
+        whole = set(self._dump.manifest.snapshots)
+        stretch = Stretch.unpack(self._ports.dump_files.read(self._dump.layout.events))
+        for row in stretch.rows:
+            event = decode_event(row)
+            names = {name.table for name in tables_of(event.change)}
+            if not names & whole:
+                yield event
+            elif isinstance(event.change, AlterTable) and event.change.before.name.table not in whole:
+                yield Event(event.position, event.event_type, DropTable(event.change.before))
+
+    def _snapshot(self, table: str) -> Snapshot:
+        """Collect what the dump holds of one table."""
+        dump, files = self._dump, self._ports.dump_files
+        name = TableName(self._work.policy.source.database, table)
+        snapshot = Snapshot(name)
+        for batch in dump.manifest.batches:
+            if batch.name.startswith(PREFIX) and any(slice_.table == name for slice_ in batch.slices):
+                items = self._items(batch, name)
+                for record in dump.objects(files, batch.name):
+                    if record.table.name == name:
+                        snapshot = snapshot.with_record(record.table, record.partitions, items)
+        return snapshot
+
+    def _items(self, batch: Batch, name: TableName) -> dict[str | None, list]:  # type: ignore[type-arg]
+        found: dict[str | None, list] = defaultdict(list)  # type: ignore[type-arg]
+        for line in unpack_lines(self._ports.dump_files.read(self._dump.layout.files(batch.name))):
+            item = CopyItem.from_line(line)
+            if item.table == str(name):
+                found[item.partition].append(file_of(item))
+        return found

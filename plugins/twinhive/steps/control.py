@@ -1,0 +1,65 @@
+"""Read and write what people ask of a policy: files in the replica's staging directory, one per wish.
+
+They need no lease, so that they can be written while a run is under way; the next run obeys them.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+
+from twinhive.domain.files import base_name, join
+from twinhive.domain.policy import Policy
+from twinhive.dump.store import read_json, write_json
+from twinhive.ports import FileReader, FileWriter
+
+
+def _directory(policy: Policy) -> str:
+    return join(policy.staging, "control")
+
+
+def is_paused(files: FileReader, policy: Policy) -> str | None:
+    """Return why a policy is paused, None when it is not."""
+    found = read_json(files, join(_directory(policy), "paused.json"))
+    return None if found is None else str(found["reason"])
+
+
+def pause(files: FileWriter, policy: Policy, reason: str) -> None:
+    """Let no run of the policy begin another window."""
+    write_json(files, join(_directory(policy), "paused.json"), {"reason": reason, "since": int(time.time())})
+
+
+def unpause(files: FileWriter, policy: Policy) -> bool:
+    """Let runs go on; False when none was held back."""
+    return files.delete(join(_directory(policy), "paused.json"))
+
+
+def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
+    """Return the tables that are to be brought over as they are (`twinhive resync`)."""
+    return tuple(sorted(_wishes(files, policy, "resync")))
+
+
+def request_table(files: FileWriter, policy: Policy, table: str) -> None:
+    """Ask the next window to bring a table over as it is."""
+    write_json(files, join(_directory(policy), "resync", f"{table}.json"), {"since": int(time.time())})
+
+
+def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
+    """Take a wish away that is fulfilled."""
+    files.delete(join(_directory(policy), "resync", f"{table}.json"))
+
+
+def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
+    """Return the events that a person wants passed over, with the reasons."""
+    return {int(name): str(wish["reason"]) for name, wish in _wishes(files, policy, "skip").items()}
+
+
+def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by: str) -> None:
+    """Ask for an event to be passed over."""
+    wish = {"reason": reason, "by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), wish)
+
+
+def _wishes(files: FileReader, policy: Policy, kind: str) -> dict[str, dict[str, object]]:
+    ((_, children),) = files.list_directories([join(_directory(policy), kind)])
+    paths = [child.path for child in children or () if child.path.endswith(".json")]
+    return {base_name(path).removesuffix(".json"): json.loads(files.read(path)) for path in paths}

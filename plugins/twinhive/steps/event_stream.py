@@ -1,0 +1,101 @@
+"""Read the source's events from a position on: those drained into the dump first, then the log itself.
+
+While a replica is being loaded, the incremental DAG copies events in scope from the log into the
+dump's directory, so that a long bootstrap does not depend on the log's retention. Each drained file
+covers the events after its begin, up to and with its end; together they make a chain.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from twinhive.domain.events import EventRow, Position
+from twinhive.domain.files import base_name, join
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import drained_directory
+from twinhive.dump.shards import pack_lines, unpack_lines
+from twinhive.events.reader import bounded, read_events
+from twinhive.events.scope import in_scope
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+
+_NAME = re.compile(r"(\d+)-(\d+)\.jsonl\.gz")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The rows in a policy's scope after `begin`, up to and with `end`."""
+
+    begin: Position
+    end: Position
+    rows: tuple[EventRow, ...]
+
+    def pack(self) -> bytes:
+        """Write the stretch as gzipped lines."""
+        head = {"begin": asdict(self.begin), "end": asdict(self.end)}
+        return pack_lines(json.dumps(line, ensure_ascii=False) for line in [head, *map(asdict, self.rows)])
+
+    @classmethod
+    def unpack(cls, content: bytes) -> "Stretch":
+        """Read what `pack` wrote."""
+        head, *rows = (json.loads(line) for line in unpack_lines(content))
+        return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
+
+
+def stretch_after(source: MetastoreReader, policy: Policy, begin: Position) -> Stretch:
+    """Read from the log what is in scope after a position, at most one window of it."""
+    options = policy.options
+    rows: list[EventRow] = []
+    end = begin
+    length = 0
+    for row in read_events(source, begin):
+        if len(rows) >= options.window_events or length >= options.window_bytes:
+            break
+        end = row.position
+        if in_scope(row, policy):
+            rows.append(row)
+            length += len(row.message)
+    return Stretch(begin, end, tuple(rows))
+
+
+def all_after(ports: ReadPorts, policy: Policy, begin: Position) -> Stretch:
+    """Read all that is in scope after a position: drained stretches that follow it, then the log."""
+    rows: list[EventRow] = []
+    end = begin
+    for stretch in drained_after(ports.dump_files, policy, begin):
+        rows += [row for row in stretch.rows if row.event_id > end.event_id]
+        end = stretch.end
+    for batch in bounded(read_events(ports.source, end), policy.options.window_events, policy.options.window_bytes):
+        rows += [row for row in batch if in_scope(row, policy)]
+        end = batch[-1].position
+    return Stretch(begin, end, tuple(rows))
+
+
+def drained_after(files: FileReader, policy: Policy, begin: Position) -> Iterator[Stretch]:
+    """Yield the drained stretches that continue a position without a gap."""
+    reached = begin.event_id
+    for first, last, path in _drained(files, policy):
+        if first <= reached < last:
+            yield Stretch.unpack(files.read(path))
+            reached = last
+
+
+def drained_end(files: FileReader, policy: Policy, begin: Position) -> Position:
+    """Return up to which event the chain of drained stretches reaches from a position on."""
+    reached, newest = begin.event_id, None
+    for first, last, path in _drained(files, policy):
+        if first <= reached < last:
+            reached, newest = last, path
+    return begin if newest is None else Stretch.unpack(files.read(newest)).end
+
+
+def drained_path(policy: Policy, stretch: Stretch) -> str:
+    """Return where a stretch is drained to."""
+    name = f"{stretch.begin.event_id:012d}-{stretch.end.event_id:012d}.jsonl.gz"
+    return join(drained_directory(policy.dumps), name)
+
+
+def _drained(files: FileReader, policy: Policy) -> list[tuple[int, int, str]]:
+    ((_, children),) = files.list_directories([drained_directory(policy.dumps)])
+    matches = ((_NAME.fullmatch(base_name(child.path)), child.path) for child in children or ())
+    return sorted((int(match[1]), int(match[2]), path) for match, path in matches if match)

@@ -1,0 +1,130 @@
+"""Read tables of the source with their files, each reading with its bounds, and read again what is unsure.
+
+The newest event id is read before each reading: what the log says up to there is in it. Objects come
+before the lists of files, so that a file is never listed for a partition that was read later.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from twinhive.copying.listing import list_files
+from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
+from twinhive.domain.errors import Missing, TryAgain
+from twinhive.domain.events import EventRow, Position
+from twinhive.domain.names import TableName
+from twinhive.domain.policy import Policy
+from twinhive.ports import FileReader, ReadPorts
+from twinhive.steps.event_stream import Stretch, all_after
+from twinhive.steps.list_files import listed
+
+_MOST_READINGS = 20
+
+
+Follow = Callable[[Shard, Stretch], Shard]
+
+
+def settle(
+    ports: ReadPorts, policy: Policy, shard: Shard, end: Position, follow: Follow
+) -> tuple[Shard, Position, tuple[EventRow, ...]]:
+    """Read what is unsure until the log explains everything; return the shard, the event it is at, the rows up to it.
+
+    `end` is the event that the shard is folded up to; `follow` folds a later stretch of the log into it.
+    Raises TryAgain when the source changes too fast.
+    """
+    rows: tuple[EventRow, ...] = ()
+    for _ in range(_MOST_READINGS):
+        unsure = [name for name, state in shard.tables.items() if state.needs_reading]
+        if not unsure:
+            return shard, end, rows
+        shard = replace(shard, tables=dict(read_again(ports, policy, shard, unsure)))
+        stretch = all_after(ports, policy, end)
+        shard = follow(shard, stretch)
+        end, rows = stretch.end, rows + stretch.rows
+    raise TryAgain(
+        f"the source of policy {policy.name} changes faster than it can be read",
+        found=f"{', '.join(map(str, unsure[:5]))} changed during each of {_MOST_READINGS} readings",
+        next_step="the task retries by itself; if it goes on, pause what renames or recreates these tables",
+    )
+
+
+def read_again(
+    ports: ReadPorts, policy: Policy, shard: Shard, unsure: Iterable[TableName]
+) -> Iterator[tuple[TableName, TableState]]:
+    """Yield all tables of a shard, the unsure ones as they are now; those that are gone are left out."""
+    again = set(unsure)
+    per_call = policy.options.partitions_per_call
+    for name, state in shard.tables.items():
+        if name not in again:
+            yield name, state
+        elif state.unsure:
+            fresh = read_state_of(ports, name, per_call)
+            if fresh is not None:
+                yield name, fresh
+        else:
+            yield name, _mended(ports, state, per_call)
+
+
+def read_state_of(ports: ReadPorts, name: TableName, per_call: int) -> TableState | None:
+    """Read one table, its partitions and their files; None when there is no such table."""
+    lo = ports.source.current_event_id()
+    table = ports.source.table(name)
+    if table is None:
+        return None
+    try:
+        names = ports.source.partition_names(name) if table.partition_keys else []
+    except Missing:
+        return None
+    found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(name, some)]
+    empty = Content(lo, unsure=table.has_files)
+    partitions = {p.name(table.partition_keys): PartitionState(p, lo, empty) for p in found}
+    return _listed_again(ports, TableState(table, lo, empty, partitions, lo))
+
+
+def _mended(ports: ReadPorts, state: TableState, per_call: int) -> TableState:
+    """Read partitions that are unsure, then list the directories that are."""
+    lo = ports.source.current_event_id()
+    names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
+    found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(state.table.name, some)]
+    partitions = {name: one for name, one in state.partitions.items() if not one.unsure}
+    for partition in found:
+        name = partition.name(state.table.partition_keys)
+        old = state.partitions[name]
+        moved = old.partition.location != partition.location
+        content = replace(old.content, unsure=True) if moved else old.content
+        partitions[name] = PartitionState(partition, lo, content)
+    return _listed_again(ports, replace(state, partitions=partitions))
+
+
+def _listed_again(ports: ReadPorts, state: TableState) -> TableState:
+    lo = ports.source.current_event_id()
+    roots = _unsure_roots(state)
+    if not roots:
+        return state
+    contents = _contents(ports.source_files, roots, lo)
+    partitions = {
+        name: replace(partition, content=contents.get(name, partition.content))
+        for name, partition in state.partitions.items()
+    }
+    return replace(state, content=contents.get(None, state.content), partitions=partitions)
+
+
+def _unsure_roots(state: TableState) -> dict[str | None, str]:
+    """Return the directories to list, by partition name; None stands for the table itself."""
+    if not state.table.partition_keys:
+        return {None: state.table.location} if state.content.unsure and state.table.location else {}
+    return {
+        name: partition.partition.location
+        for name, partition in state.partitions.items()
+        if partition.content.unsure and partition.partition.location
+    }
+
+
+def _contents(files: FileReader, roots: Mapping[str | None, str], lo: int) -> dict[str | None, Content]:
+    found: dict[str | None, dict[str, SourceFile]] = {owner: {} for owner in roots}
+    for owner, relative, status in list_files(files, list(roots.items())):
+        found[owner][relative] = listed(status, relative)
+    return {owner: Content(lo, some) for owner, some in found.items()}
+
+
+def _chunks(names: list[str], size: int) -> Iterator[list[str]]:
+    return (names[start : start + size] for start in range(0, len(names), size))

@@ -1,0 +1,274 @@
+"""Cut the next window of events, or take up the one that was begun; while loading, only drain the log.
+
+A window is fixed once it is written: a rerun works with the same events, files and batches, whatever
+the source has done since.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from twinhive import __version__
+from twinhive.copying.items import item_of
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.changes import AddPartitions, AlterTable, CreateTable, Event, Insert
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.errors import Missing
+from twinhive.domain.files import is_below, parent, relative_to
+from twinhive.domain.files import join as join_path
+from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import TableKind
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.store import Dump, dumps_of, newest_dump, publish_dump, read_json, window_at
+from twinhive.events.decoder import decode_event
+from twinhive.ports import FileReader, ReadPorts, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.cascades import followed_by_partitions
+from twinhive.steps.control import is_paused, requested_tables
+from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.event_stream import Stretch, drained_end, drained_path, stretch_after
+from twinhive.steps.list_files import write_file_list
+from twinhive.steps.replica_state import read_state
+from twinhive.steps.snapshots import write_snapshots
+
+# So many events outside the scope are passed over before it is worth a task to say so on the replica.
+_SILENT_EVENTS = 500
+_KEPT_WINDOWS = 2
+
+
+@dataclass(frozen=True)
+class WindowCut:
+    """What an incremental run works on: the window's dump and the batches that Spark copies.
+
+    `idle` says that there is nothing to apply.
+    """
+
+    dump: str = ""
+    batches: tuple[Batch, ...] = ()
+    idle: bool = True
+    events: int = 0
+    begin: int = 0
+    end: int = 0
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """Cut, resume or drain."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> WindowCut:
+        """Return what is to be copied and applied. A small window is copied here, without Spark."""
+        policy, report = self.work.policy, self.work.report
+        if reason := is_paused(ports.replica_files, policy):
+            report(f"paused: {reason}; go on with: twinhive pause {policy.name} --off")
+            return WindowCut()
+        log_id = ports.source.log_id()
+        state = read_state(ports.replica, policy, log_id)
+        if state.phase is not Phase.FOLLOWING:
+            self._drain(ports)
+            return WindowCut()
+        dump = window_at(ports.dump_files, policy, state.position.event_id)
+        if dump is None:
+            dump = self._cut(ports, state, log_id)
+        else:
+            report(f"window {dump.key} is taken up again at event {state.position.event_id}")
+        if dump is None:
+            report(f"nothing to do: the replica is at event {state.position.event_id}")
+            return WindowCut(begin=state.position.event_id, end=state.position.event_id)
+        return self._cut_of(ports, dump)
+
+    def _cut_of(self, ports: WritePorts, dump: Dump) -> WindowCut:
+        waiting = [batch for batch in dump.manifest.batches if self._needs_copy(ports, dump, batch)]
+        if self._is_small(ports, dump, waiting):
+            for batch in waiting:
+                CopyBatch(replace(self.work, batch=batch.name, dump=dump.key)).run(ports)
+            waiting = []
+        manifest = dump.manifest
+        return WindowCut(
+            dump.key,
+            tuple(waiting),
+            idle=False,
+            events=manifest.events,
+            begin=manifest.begin.event_id,
+            end=manifest.end.event_id,
+        )
+
+    def _needs_copy(self, ports: ReadPorts, dump: Dump, batch: Batch) -> bool:
+        summary = read_json(ports.dump_files, dump.layout.summary(batch.name))
+        return bool(summary and summary["files"])
+
+    def _is_small(self, ports: ReadPorts, dump: Dump, batches: list[Batch]) -> bool:
+        summaries = [read_json(ports.dump_files, dump.layout.summary(batch.name)) or {} for batch in batches]
+        options = self.work.policy.options
+        files = sum(summary.get("files", 0) for summary in summaries)
+        length = sum(summary.get("bytes", 0) for summary in summaries)
+        return bool(files <= options.spark_above_files and length <= options.spark_above_bytes)
+
+    def _drain(self, ports: WritePorts) -> None:
+        """Copy what the log holds in scope beside the dump that is being loaded."""
+        policy = self.work.policy
+        dump = newest_dump(ports.dump_files, policy)
+        if dump is None:
+            self.work.report(f"no replica yet, and no dump: start the DAG {policy.name}.bootstrap")
+            return
+        begin = drained_end(ports.dump_files, policy, dump.manifest.end)
+        stretch = stretch_after(ports.source, policy, begin)
+        if stretch.end != begin:
+            ports.dump_files.write(drained_path(policy, stretch), stretch.pack())
+        self.work.report(
+            f"the replica is being loaded: {len(stretch.rows)} events drained, up to event {stretch.end.event_id}"
+        )
+
+    def _cut(self, ports: WritePorts, state: ReplicaState, log_id: str) -> Dump | None:
+        """Write a window, or return None when there is nothing to apply."""
+        policy = self.work.policy
+        wanted = requested_tables(ports.replica_files, policy)
+        stretch = stretch_after(ports.source, policy, state.position)
+        passed = stretch.end.event_id - stretch.begin.event_id
+        if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
+            return None
+        token = uuid.uuid4().hex
+        attempt = DumpLayout.attempt(policy.dumps, token)
+        taken: tuple[str, ...] = ()
+        snapshots: tuple[Batch, ...] = ()
+        if wanted and ports.source.current_event_id() <= stretch.end.event_id:
+            stretch, snapshots = write_snapshots(ports, policy, attempt, stretch, wanted)
+            taken = wanted
+        events = [decode_event(row) for row in stretch.rows]
+        ports.dump_files.write(attempt.events, stretch.pack())
+        items = list(_items(ports.source_files, events))
+        batches = tuple(self._write_batches(ports, attempt, items, stretch))
+        manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
+        cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
+        manifest = replace(manifest, cascades=cascades, snapshots=taken)
+        begin, end = stretch.begin.event_id, stretch.end.event_id
+        self._remove_old(ports, state.position.event_id)
+        dump = publish_dump(
+            ports.dump_files, attempt, DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end), manifest
+        )
+        self.work.report(f"window ({begin}, {end}]: {len(events)} events in scope, {len(items)} files")
+        return dump
+
+    def _manifest(
+        self, ports: ReadPorts, token: str, log_id: str, stretch: Stretch, batches: tuple[Batch, ...]
+    ) -> DumpManifest:
+        policy = self.work.policy
+        database = ports.source.database(policy.source.database) or ports.replica.database(policy.replica.database)
+        if database is None:
+            raise Missing(f"database {policy.source} is gone, and its replica too")
+        return DumpManifest(
+            kind=DumpKind.INCREMENTAL,
+            token=token,
+            policy=policy.name,
+            fingerprint=policy.fingerprint,
+            log_id=log_id,
+            begin=stretch.begin,
+            end=stretch.end,
+            database=database,
+            batches=batches,
+            left_out=(),
+            views=0,
+            version=__version__,
+            events=len(stretch.rows),
+        )
+
+    def _write_batches(
+        self, ports: ReadPorts, attempt: DumpLayout, items: list[CopyItem], stretch: Stretch
+    ) -> Iterator[Batch]:
+        for number, some in enumerate(_cut_items(items, self.work.policy), start=1):
+            batch = Batch(f"w{number:04d}", _label(some), _slices(some))
+            write_file_list(ports.dump_files, attempt, batch.name, some, stretch.end.event_id)
+            yield batch
+
+    def _remove_old(self, ports: WritePorts, position: int) -> None:
+        """Remove windows that are applied, but the newest, and attempts that were cut off."""
+        policy = self.work.policy
+        applied = [
+            layout
+            for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL)
+            if layout.bounds[1] <= position
+        ]
+        for layout in applied[:-_KEPT_WINDOWS]:
+            dump = layout.directory
+            ports.dump_files.delete(dump)
+
+
+def _items(files: FileReader, events: list[Event]) -> Iterator[CopyItem]:
+    """Return what the events need copied, with lengths as far as the files are still in place."""
+    wanted = [one for event in events for one in _files_of(event) if one[2].checksum]
+    lengths = _lengths(files, [file.path for _, _, file in wanted])
+    moves = [(event.event_id, event.change) for event in events if isinstance(event.change, AlterTable)]
+    renames = [(event_id, change) for event_id, change in moves if change.renames]
+    for table, partition, file in wanted:
+        elsewhere = tuple(_later_places(file, renames))
+        sized = replace(file, length=lengths.get(file.path, 0))
+        yield replace(item_of(sized, table, partition), elsewhere=elsewhere)
+
+
+def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
+    change = event.change
+    match change:
+        case CreateTable(table=table) if table.kind is TableKind.MANAGED:
+            yield from ((table.name, None, _file(file, table.location, event)) for file in change.files)
+        case Insert(table=table) if table.kind is TableKind.MANAGED:
+            holder = change.partition or table
+            name = change.partition.name(table.partition_keys) if change.partition else None
+            yield from ((table.name, name, _file(file, holder.location, event)) for file in change.files)
+        case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
+            for added in change.added:
+                name = added.partition.name(table.partition_keys)
+                for file in added.files:
+                    yield table.name, name, _file(file, added.partition.location, event)
+        case _:
+            return
+
+
+def _file(file, location, event) -> SourceFile:  # type: ignore[no-untyped-def]
+    return SourceFile.of_event(file, location, event.event_id)
+
+
+def _later_places(file: SourceFile, renames: list[tuple[int, AlterTable]]) -> Iterator[str]:
+    """Follow a file through the renames of tables that come after its event."""
+    path = file.path
+    for event_id, change in renames:
+        before, after = change.before.location, change.after.location
+        if event_id > file.event_id and before and after and before != after and is_below(path, before):
+            path = join_path(after, relative_to(path, before))
+            yield path
+
+
+def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:
+    directories = sorted({parent(path) for path in paths})
+    return {
+        status.path: status.length for _, children in files.list_directories(directories) for status in children or ()
+    }
+
+
+def _cut_items(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]:
+    some: list[CopyItem] = []
+    length = 0
+    for item in items:
+        if some and (len(some) >= policy.options.batch_objects or length >= policy.options.batch_bytes):
+            yield some
+            some, length = [], 0
+        some.append(item)
+        length += item.length
+    if some:
+        yield some
+
+
+def _label(items: list[CopyItem]) -> str:
+    tables = sorted({item.table for item in items})
+    events = f"events {items[0].event_id} to {items[-1].event_id}"
+    others = f" +{len(tables) - 1} tables" if len(tables) > 1 else ""
+    return f"{tables[0]}{others} ({events})"
+
+
+def _slices(items: list[CopyItem]) -> tuple[Slice, ...]:
+    return tuple(Slice(TableName.parse(table), 0, 0, 0) for table in sorted({item.table for item in items}))

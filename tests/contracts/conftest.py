@@ -1,0 +1,67 @@
+"""Give the contract tests of metastores a fake and a real one, each with its file system."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract_metastores import KNOWN_KEY, SourceCluster, a_database_on, drop_database
+from tests.fake_files import InMemoryFiles
+from tests.fake_metastore import InMemoryMetastore
+from tests.source_writer import SourceWriter
+from tests.thrift_source import ThriftSource
+from twinhive.adapters.hadoop_fs import HadoopFiles
+from twinhive.ports import MetastoreWriter
+
+BOTH = ["fake", pytest.param("real", marks=pytest.mark.sandbox)]
+
+
+@pytest.fixture(params=BOTH)
+def metastore(request: pytest.FixtureRequest) -> Iterator[MetastoreWriter]:
+    if request.param == "fake":
+        fake = InMemoryMetastore()
+        fake.configurations[fake.addresses()[0]][KNOWN_KEY] = "true"
+        yield fake
+    else:
+        yield request.getfixturevalue("real")
+
+
+@pytest.fixture
+def real(sandbox: Any) -> Iterator[ThriftSource]:
+    cluster = sandbox.clusters["east"]
+    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    yield metastore
+    metastore.close()
+
+
+@pytest.fixture(params=BOTH)
+def cluster(request: pytest.FixtureRequest) -> Iterator[SourceCluster]:
+    if request.param == "fake":
+        files = InMemoryFiles("hdfs://east")
+        yield SourceCluster(InMemoryMetastore(files=files), files, "hdfs://east/cmroot")
+        return
+    east = request.getfixturevalue("sandbox").clusters["east"]
+    adapter = HadoopFiles(east.hdfs_uri, east.hadoop_properties, east.user)
+    yield SourceCluster(request.getfixturevalue("real"), adapter, east.cmroot)
+    adapter.close()
+
+
+@pytest.fixture
+def writer(cluster: SourceCluster) -> Iterator[SourceWriter]:
+    """Give the writer of a database that is a source of replication."""
+    name = f"contract_{uuid.uuid4().hex[:12]}"
+    yield SourceWriter.with_database(cluster.metastore, cluster.files, name)
+    drop_database(cluster.metastore, name)
+
+
+@pytest.fixture
+def database(metastore: MetastoreWriter) -> Iterator[str]:
+    with a_database_on(metastore) as name:
+        yield name
+
+
+@pytest.fixture
+def real_database(real: ThriftSource) -> Iterator[str]:
+    with a_database_on(real) as name:
+        yield name

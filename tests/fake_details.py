@@ -1,0 +1,186 @@
+"""Keep functions, constraints and column statistics of a metastore in memory."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.fake_state import MetastoreState
+from twinhive.domain.errors import AlreadyThere, Missing, Refused
+from twinhive.domain.names import TableName, unescape_path_name
+from twinhive.domain.objects import Function, Partition, Table
+from twinhive.domain.thrift_objects import fresh_function, read_function, read_partition, read_table
+from twinhive.domain.tjson import Tree, from_text, to_text
+
+_ACCURATE = "COLUMN_STATS_ACCURATE"
+_FOREIGN_KEY = "foreign_key"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """The event of one kind of constraint, and the field ids of its struct."""
+
+    event_type: str
+    message_key: str
+    database: str
+    table: str
+    name: str
+    catalog: str
+
+
+_KINDS = {
+    "primary_key": _Kind("ADD_PRIMARYKEY", "primaryKeyListJson", "1", "2", "5", "9"),
+    _FOREIGN_KEY: _Kind("ADD_FOREIGNKEY", "foreignKeyListJson", "4", "5", "10", "15"),
+    "unique": _Kind("ADD_UNIQUECONSTRAINT", "uniqueConstraintListJson", "2", "3", "6", "1"),
+    "not_null": _Kind("ADD_NOTNULLCONSTRAINT", "notNullConstraintListJson", "2", "3", "5", "1"),
+    "default": _Kind("ADD_DEFAULTCONSTRAINT", "defaultConstraintListJson", "2", "3", "6", "1"),
+    "check": _Kind("ADD_CHECKCONSTRAINT", "checkConstraintListJson", "2", "3", "6", "1"),
+}
+_PARENT_DATABASE, _PARENT_TABLE = "1", "2"
+
+
+class DetailsInMemory(MetastoreState):
+    """Be the calls for what hangs on databases, tables and columns."""
+
+    def functions(self, database: str) -> list[Function]:
+        """Return all permanent functions of a database, sorted by name."""
+        with self._call():
+            return [function for (where, _), function in sorted(self._functions.items()) if where == database.lower()]
+
+    def create_function(self, function: Function) -> None:
+        """Create a permanent function. Raises AlreadyThere, and Missing without the database."""
+        with self._call():
+            database = self._existing_database(function.database)
+            key = (database.name, function.name.lower())
+            if key in self._functions:
+                raise AlreadyThere(f"function {function.database}.{function.name} exists already")
+            tree = fresh_function(function) | {"6": {"i32": self._log.now()}}
+            self._functions[key] = read_function(tree | {"1": {"str": key[1]}, "9": {"str": "hive"}})
+            # The event keeps the name as it was written.
+            self.emit("CREATE_FUNCTION", key[0], None, {"db": key[0], "functionObjJson": to_text(tree)})
+
+    def drop_function(self, database: str, name: str) -> None:
+        """Drop a permanent function; one that does not exist is fine."""
+        with self._call():
+            key = (database.lower(), name.lower())
+            if self._functions.pop(key, None):
+                self.emit("DROP_FUNCTION", key[0], None, {"db": key[0], "functionName": key[1]})
+
+    def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
+        """Add constraints of one kind to a table. Raises AlreadyThere, Missing."""
+        if not constraints:
+            return
+        with self._call():
+            fields = _KINDS[kind]
+            self._existing(table)
+            trees = [_of_table(from_text(text), kind, table) for text in constraints]
+            names = {tree[fields.name]["str"].lower() for tree in trees}
+            parent = table
+            if kind == _FOREIGN_KEY:
+                parent = self._existing(_parent(trees[0])).name
+            there = self._constraints[table]
+            if names & there.keys() or (kind == "primary_key" and kind in there.values()):
+                raise AlreadyThere(f"{table} has such a {kind} constraint already")
+            there |= dict.fromkeys(names, kind)
+            # A foreign key is filed under the table it refers to.
+            message = {fields.message_key: [to_text(tree) for tree in trees]}
+            self.emit(fields.event_type, parent.database, parent.table, message)
+
+    def drop_constraint(self, table: TableName, name: str) -> None:
+        """Drop a constraint; one that does not exist is fine."""
+        with self._call():
+            if self._constraints.get(table, {}).pop(name.lower(), None):
+                message = {"dbName": table.database, "tableName": table.table, "constraintName": name}
+                self.emit("DROP_CONSTRAINT", table.database, table.table, message)
+
+    def constraint_names(self, table: TableName) -> set[str]:
+        """Return the names of a table's constraints."""
+        with self._call():
+            return set(self._constraints.get(table, ()))
+
+    def set_statistics(self, table: TableName, statistics: str) -> None:
+        """Write column statistics of the table or of one of its partitions. Raises Missing, Refused."""
+        with self._call():
+            found = self._existing(table)
+            tree = from_text(statistics)
+            description: Tree = tree["1"]["rec"]
+            description |= {"2": {"str": table.database}, "3": {"str": table.table}, "6": {"str": "hive"}}
+            partition = None if description["1"]["tf"] else str(description["4"]["str"])
+            columns = {column["1"]["str"] for column in tree["2"]["lst"][2:]}
+            if unknown := columns - {name for name, _ in found.columns}:
+                raise Refused(f"{table} has no column {', '.join(sorted(unknown))}")
+            parameters, values = self._note_statistics(found, partition, columns)
+            message = {
+                "writeId": -1,
+                "database": table.database,
+                "colStatsJson": to_text(tree),
+                "parameters": parameters,
+                **({"partVals": list(values)} if values is not None else {}),
+                "tableObjJson": self._tables[table].thrift,
+            }
+            kind = "TBL" if partition is None else "PART"
+            self.emit(f"UPDATE_{kind}_COL_STAT_EVENT", table.database, table.table, message)
+
+    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
+        """Delete the statistics of one column (None: all) of a table or partition; absent ones are fine."""
+        with self._call():
+            if table not in self._tables:
+                return
+            for name in [column] if column else [name for name, _ in self._tables[table].columns]:
+                self._delete_of_column(table, partition, name)
+
+    def _delete_of_column(self, table: TableName, partition: str | None, column: str) -> None:
+        self._statistics.get((table, partition), set()).discard(column)
+        message: dict[str, object] = {"database": table.database, "colName": column}
+        kind = "TBL"
+        if partition is not None:
+            kind = "PART"
+            message |= {
+                "partName": partition,
+                "partValues": [unescape_path_name(part.partition("=")[2]) for part in partition.split("/")],
+            }
+        # Hive 4.1 writes this event twice.
+        for _ in range(2):
+            self.emit(f"DELETE_{kind}_COL_STAT_EVENT", table.database, table.table, message)
+
+    def column_statistics(self, table: TableName, partition: str | None = None) -> set[str]:
+        """Return the names of the columns that have statistics."""
+        with self._call():
+            return set(self._statistics.get((table, partition), ()))
+
+    def _note_statistics(
+        self, table: Table, partition: str | None, columns: set[str]
+    ) -> tuple[dict[str, str], tuple[str, ...] | None]:
+        """Keep the columns, claim them in the object's parameters, return these and the partition's values."""
+        described: Table | Partition = table
+        if partition is not None:
+            if partition not in self._partitions[table.name]:
+                raise Missing(f"{table.name} has no partition {partition}")
+            described = self._partitions[table.name][partition]
+        self._statistics.setdefault((table.name, partition), set()).update(columns)
+        parameters = _claiming(dict(described.parameters), columns)
+        tree = from_text(described.thrift)
+        if isinstance(described, Partition):
+            tree["7"]["map"] = ["str", "str", len(parameters), parameters]
+            self._partitions[table.name][str(partition)] = read_partition(tree)
+            return parameters, described.values
+        tree["9"]["map"] = ["str", "str", len(parameters), parameters]
+        self._tables[table.name] = read_table(tree)
+        return parameters, None
+
+
+def _claiming(parameters: dict[str, str], columns: set[str]) -> dict[str, str]:
+    claims = json.loads(parameters.get(_ACCURATE, "{}"))
+    claims["COLUMN_STATS"] = dict.fromkeys(sorted({*claims.get("COLUMN_STATS", {}), *columns}), "true")
+    return {**parameters, _ACCURATE: json.dumps(claims, separators=(",", ":"))}
+
+
+def _of_table(tree: Tree, kind: str, table: TableName) -> Tree:
+    fields = _KINDS[kind]
+    moved = {fields.database: {"str": table.database}, fields.table: {"str": table.table}}
+    if kind == _FOREIGN_KEY and tree[_PARENT_DATABASE] == tree[fields.database]:
+        moved[_PARENT_DATABASE] = {"str": table.database}
+    return {**tree, **moved, fields.catalog: {"str": "hive"}}
+
+
+def _parent(tree: Tree) -> TableName:
+    return TableName(tree[_PARENT_DATABASE]["str"].lower(), tree[_PARENT_TABLE]["str"].lower())

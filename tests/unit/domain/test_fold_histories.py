@@ -1,0 +1,215 @@
+"""Read a changing metastore bit by bit, fold its log into what was read, and compare with what was there.
+
+`TWINHIVE_DEEP_HISTORIES` (a number of examples) runs more of them, longer and at random.
+"""
+
+import os
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.model_metastore import ModelMetastore, State, checksum_of, length_of
+from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
+from twinhive.domain.files import join, relative_to
+from twinhive.domain.fold import fold
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition
+
+T = TypeVar("T")
+Reading = Generator[None, None, T]
+"""A reading that stops at every moment at which statements may come between."""
+
+DEEP = int(os.environ.get("TWINHIVE_DEEP_HISTORIES", "0"))
+STEPS = 120 if DEEP else 40
+ROUNDS_WHEN_QUIET = 3
+
+
+@dataclass
+class Reader:
+    """Read a model as the dump does. `one_bound`: one event id, taken before all, bounds all parts of a table."""
+
+    model: ModelMetastore
+    one_bound: bool
+
+    def dump(self) -> Reading[Shard]:
+        """Read the names of the tables, then each table."""
+        names_lo = self.model.event_id
+        yield
+        tables: dict[TableName, TableState] = {}
+        for name in self.model.table_names():
+            state = yield from self.table(name)
+            if state is not None:
+                tables[name] = state
+        return Shard(tables, names_lo)
+
+    def read_again(self, shard: Shard) -> Reading[Shard]:
+        """Read again what the log did not spell out; what is gone leaves the shard, the log will say why.
+
+        * a table that is unsure: all of it, as in the dump;
+        * a partition that is unsure: its object, then its files;
+        * a list of files that is unsure: the directory where the record says that it is.
+        """
+        tables = dict(shard.tables)
+        for name, known in shard.tables.items():
+            if known.unsure:
+                again = yield from self.table(name)
+            elif known.table.partition_keys:
+                again = yield from self._unsure_partitions(known)
+            elif known.content.unsure:
+                content = yield from self._files(known.table.location, self.model.event_id)
+                again = replace(known, content=content)
+            else:
+                continue
+            if again is None:
+                del tables[name]
+            else:
+                tables[name] = again
+        return replace(shard, tables=tables)
+
+    def table(self, name: TableName) -> Reading[TableState | None]:
+        """Read a table's object, then names of its partitions, then these, then each list of files."""
+        lo = self.model.event_id
+        yield
+        table = self.model.table(name)
+        if table is None:
+            return None
+        if not table.partition_keys:
+            content = (yield from self._files(table.location, lo)) if table.has_files else Content(lo)
+            return TableState(table, lo, content, partitions_lo=lo)
+        partitions_lo = self._bound(lo)
+        yield
+        names = self.model.partition_names(name)
+        partitions = yield from self._partitions(name, names, lo)
+        return TableState(table, lo, Content(lo), partitions, partitions_lo)
+
+    def _unsure_partitions(self, known: TableState) -> Reading[TableState]:
+        partitions = dict(known.partitions)
+        doubted = [name for name, state in partitions.items() if state.unsure]
+        unlisted = [name for name, state in partitions.items() if state.content.unsure and not state.unsure]
+        if doubted:
+            again = yield from self._partitions(known.table.name, doubted, self.model.event_id)
+            for name in doubted:
+                del partitions[name]
+            partitions |= again
+        for name in unlisted:
+            state = partitions[name]
+            content = yield from self._files(state.partition.location, self.model.event_id)
+            partitions[name] = replace(state, content=content)
+        return replace(known, partitions=partitions)
+
+    def _partitions(self, table: TableName, names: list[str], first_lo: int) -> Reading[dict[str, PartitionState]]:
+        found: dict[str, tuple[int, Partition]] = {}
+        for batch in (names[:2], names[2:]):
+            if batch:
+                lo = self._bound(first_lo)
+                yield
+                found |= {name: (lo, partition) for name, partition in self.model.partitions(table, batch).items()}
+        states = {}
+        for name, (lo, partition) in found.items():
+            content = yield from self._files(partition.location, lo)
+            states[name] = PartitionState(partition, lo, content)
+        return states
+
+    def _files(self, directory: str | None, first_lo: int) -> Reading[Content]:
+        assert directory is not None
+        lo = self._bound(first_lo)
+        yield
+        listed = (
+            SourceFile(s.path, relative_to(s.path, directory), s.length, s.modified_ms, s.file_id)
+            for s in self.model.list_files(directory)
+        )
+        return Content(lo, {file.relative: file for file in listed})
+
+    def _bound(self, first_lo: int) -> int:
+        return first_lo if self.one_bound else self.model.event_id
+
+
+@dataclass
+class Consolidation:
+    """Dump, then rounds of folding and reading again, each as far as statements let it come."""
+
+    reader: Reader
+    rounds: int = 0
+    shard: Shard = field(default_factory=Shard)
+
+    def run(self) -> Reading[None]:
+        """Go on for ever; what is sure after a fold is compared each time."""
+        model = self.reader.model
+        begin = folded = model.event_id
+        shard = yield from self.reader.dump()
+        while True:
+            shard = fold(shard, model.events(after=folded))
+            folded = model.event_id
+            assert_sure_is_true(shard, model.at(folded))
+            assert fold(shard, model.events(after=begin)) == shard, "folding events again changes something"
+            self.rounds, self.shard = self.rounds + 1, shard
+            yield
+            shard = yield from self.reader.read_again(shard)
+
+
+def assert_sure_is_true(shard: Shard, state: State) -> None:
+    """Compare all that is not marked for reading with what was there."""
+    assert set(shard.tables) == set(state.tables)
+    for name, told in shard.tables.items():
+        if told.unsure:
+            continue
+        assert told.table == state.tables[name]
+        if told.table.partition_keys:
+            assert set(told.partitions) == set(state.partitions[name])
+            for key, partition in told.partitions.items():
+                there = state.partitions[name][key]
+                assert partition.unsure or partition.partition == there
+                assert_files(partition.content, there.location, state)
+        elif told.table.location is not None:
+            assert_files(told.content, told.table.location, state)
+
+
+def assert_files(content: Content, location: str | None, state: State) -> None:
+    """Compare a list of files, unless it is marked: places and contents, by whatever tells the content."""
+    assert location is not None
+    if content.unsure:
+        return
+    assert all(file.path == join(location, file.relative) for file in content.files.values())
+    there = state.files_below(location)
+    assert {file.path: told_content(file) for file in content.files.values()} == {
+        path: told_content(SourceFile(path, "", length_of(number), file_id=number)) for path, number in there.items()
+    }
+
+
+def told_content(file: SourceFile) -> tuple[str, int]:
+    """Return checksum and length, computed from what the record has: a listing or an event's entry."""
+    checksum = file.checksum or checksum_of(file.file_id)
+    return checksum, file.length or length_of(int(checksum[1:]))
+
+
+def run(history: Iterable[int], one_bound: bool) -> Consolidation:
+    """Execute the statements, some moments of reading between them, then read to the end undisturbed."""
+    model = ModelMetastore()
+    consolidation = Consolidation(Reader(model, one_bound))
+    reading = consolidation.run()
+    for step in history:
+        number, moments = divmod(step, 8)
+        if moments < 4:
+            model.execute(number)
+        for _ in range(moments - 4 if moments > 4 else moments // 2):
+            next(reading)
+    end = consolidation.rounds + ROUNDS_WHEN_QUIET
+    while consolidation.rounds < end:
+        next(reading)
+    return consolidation
+
+
+@settings(
+    max_examples=DEEP or 3000,
+    derandomize=not DEEP,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.lists(st.integers(0, 2**24), max_size=STEPS), st.booleans())
+def test_folding_a_history_tells_what_was_there(history: list[int], one_bound: bool) -> None:
+    told = run(history, one_bound).shard
+    assert not any(state.needs_reading for state in told.tables.values())
