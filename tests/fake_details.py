@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tests.fake_state import MetastoreState
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
+from twinhive.domain.marks import SOURCE_FOR
 from twinhive.domain.names import TableName, unescape_path_name
 from twinhive.domain.objects import Function, Partition, Table
 from twinhive.domain.thrift_objects import fresh_function, read_function, read_partition, read_table
@@ -62,8 +63,21 @@ class DetailsInMemory(MetastoreState):
         """Drop a permanent function; one that does not exist is fine."""
         with self._call():
             key = (database.lower(), name.lower())
-            if self._functions.pop(key, None):
+            function = self._functions.get(key)
+            if function:
+                self._keep_resources(function)
+                del self._functions[key]
                 self.emit("DROP_FUNCTION", key[0], None, {"db": key[0], "functionName": key[1]})
+
+    def _keep_resources(self, function: Function) -> None:
+        """Copy the files of a function of a source of replication; one that is gone keeps it from being dropped."""
+        if not self._existing_database(function.database).parameters.get(SOURCE_FOR):
+            return
+        for resource in function.resources:
+            try:
+                self._storage.keep_copy(resource)
+            except Missing as error:
+                raise Refused(f"function {function.name} cannot be dropped: {error.what}") from error
 
     def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
         """Add constraints of one kind to a table. Raises AlreadyThere, Missing."""

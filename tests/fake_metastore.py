@@ -11,7 +11,7 @@ from tests.fake_state import is_managed, put_location, text_map
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import is_below, relative_to
-from twinhive.domain.marks import LAST_ID, SOURCE_FOR, STAMP
+from twinhive.domain.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
 from twinhive.domain.thrift_objects import (
@@ -22,18 +22,27 @@ from twinhive.domain.thrift_objects import (
     read_partition,
     read_table,
 )
-from twinhive.domain.tjson import Tree, from_text
+from twinhive.domain.tjson import Tree, from_text, to_text
 from twinhive.ports import FileWriter
 
 TARGET_LAST_ID = "repl.target.last.id"
-_SILENT_PARAMETERS = ("repl.", "hive.repl.", "bootstrap.dump.state.")
-_EMPTIED = {
-    "numFiles": "0",
-    "numRows": "0",
-    "totalSize": "0",
-    "numFilesErasureCoded": "0",
-    "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}',
-}
+# Hive's ReplConst: a change of these alone makes no event, and no ALTER_DATABASE tells them.
+_UNSPOKEN = frozenset(
+    {
+        SOURCE_FOR,
+        TARGET_FOR,
+        LAST_ID,
+        TARGET_LAST_ID,
+        "hive.repl.ckpt.key",
+        "hive.repl.first.inc.pending",
+        "repl.failover.endpoint",
+        "repl.background.enable",
+        "repl.incompatible",
+        "repl.resume.started",
+    }
+)
+_UNSPOKEN_BEGINNINGS = ("bootstrap.dump.state.", "repl.metrics.")
+_FILE_STATISTICS = ("numFiles", "numRows", "totalSize", "rawDataSize", "numFilesErasureCoded")
 
 
 class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
@@ -125,7 +134,8 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
     def alter_database(self, database: Database) -> None:
         """Replace owner, comment and parameters of a database; its locations stay. Raises Missing.
 
-        As with Hive, a change of the comment alone makes no event, and a comment cannot be taken away.
+        As with Hive, a change of the comment alone makes no event, and neither comment nor owner can be
+        taken away.
         """
         with self._call():
             before = self._existing_database(database.name)
@@ -133,11 +143,11 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
             written = dict(database.parameters)
             if written.get(LAST_ID) not in (None, before.parameters.get(LAST_ID)):
                 written[TARGET_LAST_ID] = str(self._log.last_event_id)
-            kept = {key: value for key, value in from_text(before.thrift).items() if key != "6"}
             replaced = {key: given[key] for key in ("2", "6", "7") if key in given}
-            after = self._databases[before.name] = read_database(kept | replaced | {"4": text_map(written)})
+            tree = from_text(before.thrift) | replaced | {"4": text_map(written)}
+            after = self._databases[before.name] = read_database(tree)
             if (before.owner, _spoken(before.parameters)) != (after.owner, _spoken(after.parameters)):
-                message = {"db": before.name, "dbObjBeforeJson": before.thrift, "dbObjAfterJson": after.thrift}
+                message = {"db": before.name, "dbObjBeforeJson": _told(before), "dbObjAfterJson": _told(after)}
                 self.emit("ALTER_DATABASE", before.name, None, message)
 
     def drop_database(self, name: str) -> None:
@@ -212,9 +222,8 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
             table = self._existing(name)
             if not table.partition_keys:
                 self._empty(table, table.location)
-                after = self._tables[name] = self._altered_table(
-                    table, table.with_parameters({**table.parameters, **_EMPTIED}), None
-                )
+                emptied_table = table.with_parameters(_emptied(table.parameters))
+                after = self._tables[name] = self._altered_table(table, emptied_table, None)
                 self._emit_on(table, "ALTER_TABLE", messages.of_altered_table(after, after, truncates=True))
                 return
             chosen = sorted(self._partitions[name]) if partition_names is None else sorted(partition_names)
@@ -222,7 +231,7 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
             for chosen_name in chosen:
                 partition = self._partitions[name][chosen_name]
                 self._empty(table, partition.location)
-                parameters = {**partition.parameters, **{k: v for k, v in _EMPTIED.items() if k != "numRows"}}
+                parameters = _emptied(partition.parameters)
                 emptied.append(self._settled_partition(partition.with_parameters(parameters), ""))
                 self._partitions[name][chosen_name] = emptied[-1]
             self._emit_on(table, "ALTER_PARTITIONS", messages.of_altered_partitions(table, emptied, truncates=True))
@@ -336,4 +345,18 @@ def _columns(table: Table) -> Any:
 
 def _spoken(parameters: Parameters) -> dict[str, str]:
     """Return the parameters whose change makes an event."""
-    return {key: value for key, value in parameters.items() if not key.startswith(_SILENT_PARAMETERS)}
+    return {
+        key: value
+        for key, value in parameters.items()
+        if key not in _UNSPOKEN and not key.startswith(_UNSPOKEN_BEGINNINGS)
+    }
+
+
+def _told(database: Database) -> str:
+    return to_text(from_text(database.thrift) | {"4": text_map(_spoken(database.parameters))})
+
+
+def _emptied(parameters: Parameters) -> dict[str, str]:
+    """Return the parameters of what was truncated: the statistics that are there are zero, and true."""
+    counted = {key: "0" for key in _FILE_STATISTICS if key in parameters}
+    return {**parameters, **counted, "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}'}

@@ -40,7 +40,7 @@ class Storage:
     def recycle(self, path: str) -> None:
         """Move a file, or all files below a directory, into the change manager. Raises Missing.
 
-        They are kept as `<cmroot>/<name>_<checksum>`, one copy of each; hidden ones (`.`) stay.
+        They are kept as `<cmroot>/<name>_<checksum>`. What is kept already stays, and so do hidden files (`.`).
         """
         if self._files is None:
             return
@@ -50,8 +50,14 @@ class Storage:
         for file in self._below(status):
             checksum = self._files.checksum(file.path, ChecksumForm.IDENTITY)
             self._files.make_directories(self.cmroot)
-            if not self._files.rename(file.path, f"{self.cmroot}/{base_name(file.path)}_{checksum}"):
-                self._files.delete(file.path)
+            self._files.rename(file.path, f"{self.cmroot}/{base_name(file.path)}_{checksum}")
+
+    def keep_copy(self, path: str) -> None:
+        """Copy a file into the change manager. Raises Missing."""
+        if self._files:
+            kept = f"{self.cmroot}/{base_name(path)}_{self._checksum(path)}"
+            if not self.exists(kept):
+                self._files.create_from(self._files.open(path), kept)
 
     def count(self, directory: str | None) -> dict[str, str]:
         """Return the file statistics of a directory, as the server counts them: whole, without hidden names."""

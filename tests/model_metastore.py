@@ -71,11 +71,11 @@ class ModelMetastore:
     """Hold the present state, all former ones, and the log."""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = _a_warehouse()
         self.event_id = 100
         self._log: list[Event] = []
         self._history = {self.event_id: self.state}
-        self._fresh = 0
+        self._fresh = len(self.state.files)
 
     # Reading, as of now.
 
@@ -385,7 +385,7 @@ class ModelMetastore:
     # Rows.
 
     def insert(self, dice: Dice) -> None:
-        """Add files to a table or partition, or replace all its files; then its statistics change."""
+        """Add files to a table or partition, or replace all its files; then its statistics may change."""
         table = self._some_table(dice)
         if table is None or table.location is None:
             return
@@ -398,11 +398,11 @@ class ModelMetastore:
         files = _removed(self.state.files, [directory]) if overwrites else dict(self.state.files)
         new = [self._new_file(files, directory, subdirectory) for _ in range(dice.below(3))]
         told = tuple(_event_file(path, files[path], with_checksums) for path in new)
-        if partition:
-            state, change = self._altered_partition(table, partition)
-        else:
-            state, change = self._altered(table, table.with_parameters({"v": str(self._number())}))
-        self._become(replace(state, files=files), Insert(table, partition, told, replaces=overwrites), change)
+        inserted = Insert(table, partition, told, replaces=overwrites)
+        self._become(replace(self.state, files=files), inserted)
+        if dice.below(2):
+            after = table.with_parameters({"v": str(self._number())})
+            self._become(*(self._altered_partition(table, partition) if partition else self._altered(table, after)))
 
     def something_else(self, dice: Dice) -> None:
         """Take an event id for what concerns no table here."""
@@ -435,6 +435,22 @@ _STATEMENTS: tuple[Callable[[ModelMetastore, Dice], None], ...] = (
     ModelMetastore.add_partitions,
     ModelMetastore.insert,
 )
+
+
+def _a_warehouse() -> State:
+    """Return a table of two partitions and one without, each directory with a file."""
+    a, b = (
+        Table(name, MANAGED, f"hdfs://s/{MANAGED}/{name.table}", keys, _columns(1), {}, "{}")
+        for name, keys in zip(NAMES, (("p",), ()), strict=False)
+    )
+    partitions = {
+        name: Partition(a.name, values, f"{a.location}/{name}", {}, _struct(a))
+        for values in VALUES[:2]
+        for name in [partition_name(a.partition_keys, values)]
+    }
+    directories = [*(partition.location for partition in partitions.values()), b.location]
+    files = {f"{directory}/0": number for number, directory in enumerate(directories, start=1)}
+    return State({a.name: a, b.name: b}, {a.name: partitions, b.name: {}}, files)
 
 
 def checksum_of(number: int) -> str:

@@ -165,8 +165,12 @@ class SourceWriter:
     def overwrite(self, table: str, values: Values | None, files: Contents) -> None:
         """Put files in the place of all others, which the change manager keeps."""
         location = self.location(table, values)
-        if self._files_in(location):
-            self.metastore.cm_recycle(location)
+        ((_, children),) = self.files.list_directories([location])
+        old = [child.path for child in children or () if not is_hidden(base_name(child.path))]
+        for path in old:
+            self.metastore.cm_recycle(path)
+            # What the change manager has already is left to the writer to delete.
+            self.files.delete(path)
         self._write(table, values, files, replaces=True)
 
     def truncate(self, table: str, partitions: Sequence[Values] | None = None) -> None:

@@ -97,7 +97,7 @@ def test_database_is_altered_but_for_its_locations(metastore: MetastoreWriter, d
     assert replace(after, thrift="") == replace(
         before, comment="Verkäufe", owner="anna", parameters={"a": "Zoë"}, thrift=""
     )
-    metastore.alter_database(replace(after, comment=None))
+    metastore.alter_database(replace(after, comment=None, owner=None))
     assert metastore.database(database) == after
 
 

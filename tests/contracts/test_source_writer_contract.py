@@ -75,6 +75,21 @@ def watch(cluster: SourceCluster, writer: SourceWriter) -> Watch:
     return Watch(cluster)
 
 
+def own(writer: SourceWriter, content: str) -> bytes:
+    """Return content that no other test has put into the change manager."""
+    return f"{content} of {writer.database}".encode()
+
+
+def test_overwrite_with_what_was_there_before(writer: SourceWriter, watch: Watch) -> None:
+    writer.create_table("t", files={"f": own(writer, "first")})
+    for content in ("second", "first", "second", "first"):
+        writer.overwrite("t", None, {"f": own(writer, content)})
+    inserts = [change for change in watch.changes() if isinstance(change, Insert)]
+    assert [change.files[0].checksum for change in inserts[:2]] == [change.files[0].checksum for change in inserts[2:]]
+    assert writer.files.read(f"{writer.location('t')}/f") == own(writer, "first")
+    assert watch.keeps(inserts[0].files[0]) and watch.keeps(inserts[1].files[0])
+
+
 def test_new_table_names_the_files_that_are_seen(writer: SourceWriter, watch: Watch) -> None:
     files = {"f 1": b"one", "_marker": b"", ".hidden": b"", "below/f2": b"two"}
     table = writer.create_table("t", files=files, parameters={"a": "b"})
@@ -98,17 +113,18 @@ def test_view_is_created_altered_and_dropped(writer: SourceWriter, watch: Watch)
 
 
 def test_dropped_files_are_kept(writer: SourceWriter, watch: Watch) -> None:
-    table = writer.create_table("t", files={"f": b"one", "_marker": b"two", "below/g": b"three"})
-    files = [watch.file(f"{table.location}/{name}") for name in ("f", "_marker", "below/g")]
+    contents = {name: own(writer, name) for name in ("f", "_marker", "below/g")}
+    table = writer.create_table("t", files=contents)
+    files = [watch.file(f"{table.location}/{name}") for name in contents]
     writer.drop_table("t")
     assert watch.kinds() == [CreateTable, DropTable]
-    assert [watch.kept(file) for file in files] == [b"one", b"two", b"three"]
+    assert [watch.kept(file) for file in files] == list(contents.values())
     assert writer.files.status(str(table.location)) is None
 
 
 def test_dropped_files_of_a_database_that_nobody_replicates_are_gone(writer: SourceWriter, watch: Watch) -> None:
     writer.metastore.set_database_parameters(writer.database, {})
-    table = writer.create_table("t", files=[writer.database.encode()])
+    table = writer.create_table("t", files=[own(writer, "data")])
     (file,) = watch.change().files
     writer.drop_table("t")
     assert writer.files.status(str(table.location)) is None
@@ -124,7 +140,7 @@ def test_altered_table_has_a_before_and_an_after(writer: SourceWriter, watch: Wa
     parameters, owner, columns = watch.changes()
     assert ("a" in parameters.before.parameters, parameters.after.parameters["a"]) == (False, "b")
     assert [from_text(each.thrift)["3"]["str"] for each in (owner.before, owner.after)] == ["anna", "bob"]
-    assert columns.before.columns + (("extra", "string"),) == columns.after.columns
+    assert (*columns.before.columns, ("extra", "string")) == columns.after.columns
     assert not any(change.truncates or change.renames for change in (parameters, owner, columns))
 
 
@@ -169,7 +185,7 @@ def test_added_partitions_name_their_files(writer: SourceWriter, watch: Watch) -
 
 def test_dropped_partitions_are_told_by_their_values(writer: SourceWriter, watch: Watch) -> None:
     writer.create_table("t", ("p",))
-    writer.add_partitions("t", {(value,): [value.encode()] for value in ("a b", "50%", "c")})
+    writer.add_partitions("t", {(value,): [own(writer, value)] for value in ("a b", "50%", "c")})
     _, added = watch.changes()
     writer.drop_partitions("t", [("a b",), ("50%",)])
     change = watch.change()
@@ -224,17 +240,20 @@ def test_insert_names_its_files_and_counts_anew(
 
 @pytest.mark.parametrize("values", [None, ("a b",)])
 def test_overwrite_keeps_what_was_there(writer: SourceWriter, watch: Watch, values: tuple[str, ...] | None) -> None:
-    a_table_with(writer, values, {"old": b"old", "same name": b"first"})
+    contents = {name: own(writer, name) for name in ("old", "same name", "below/it")}
+    a_table_with(writer, values, contents)
     location = writer.location("t", values)
-    before = [watch.file(f"{location}/{name}") for name in ("old", "same name")]
+    before = [watch.file(f"{location}/{name}") for name in contents]
     watch.changes()
     writer.overwrite("t", values, {"same name": b"second"})
     insert, counted = watch.changes()
     assert isinstance(insert, Insert) and insert.replaces
     assert insert.files == (watch.file(f"{location}/same name"),)
     assert writer.files.read(f"{location}/same name") == b"second"
-    assert writer.files.status(f"{location}/old") is None
-    assert [watch.kept(file) for file in before] == [b"old", b"first"]
+    assert [status.path for _, found in writer.files.list_directories([location]) for status in found or ()] == [
+        f"{location}/same name"
+    ]
+    assert [watch.kept(file) for file in before] == list(contents.values())
     assert counted_by(counted, values) == ("1", "6")
 
 
@@ -263,20 +282,22 @@ def counted_by(change: Any, values: tuple[str, ...] | None) -> tuple[str, str]:
 
 
 def test_truncated_table(writer: SourceWriter, watch: Watch) -> None:
-    table = writer.create_table("t", files={"f": b"one", "below/g": b"two"})
-    (file,) = watch.change().files
+    table = writer.create_table("t", files={"below/g": b"two"})
+    writer.insert("t", None, {"f": own(writer, "one")})
+    _, insert, _ = watch.changes()
+    (file,) = insert.files
     writer.truncate("t")
     change = watch.change()
     assert (type(change), change.truncates) == (AlterTable, True)
     assert change.before.parameters["numFiles"] == change.after.parameters["numFiles"] == "0"
     assert list(writer.files.list_directories([str(table.location)])) == [(table.location, [])]
-    assert watch.kept(file) == b"one"
+    assert watch.kept(file) == own(writer, "one")
 
 
 @pytest.mark.parametrize("chosen", [None, [("a",)]])
 def test_truncated_partitions(writer: SourceWriter, watch: Watch, chosen: list[tuple[str, ...]] | None) -> None:
     writer.create_table("t", ("p",))
-    writer.add_partitions("t", {(value,): {"f": value.encode()} for value in "ab"})
+    writer.add_partitions("t", {(value,): {"f": own(writer, value)} for value in "ab"})
     _, added = watch.changes()
     writer.truncate("t", chosen)
     change = watch.change()
@@ -314,7 +335,9 @@ def test_database_is_altered_and_stays_a_source(writer: SourceWriter, watch: Wat
     assert isinstance(change, AlterDatabase)
     assert "team" not in change.before.parameters
     assert change.after.parameters["team"] == "Zürich"
-    assert change.after.parameters[SOURCE_FOR]
+    assert SOURCE_FOR not in change.after.parameters
+    found = writer.metastore.database(writer.database)
+    assert found is not None and found.parameters[SOURCE_FOR]
     with pytest.raises(Refused):
         writer.metastore.drop_database(writer.database)
 
@@ -324,8 +347,12 @@ def test_details_come_and_go(writer: SourceWriter, watch: Watch) -> None:
     writer.create_table("parent")
     writer.add_partitions("t", {("a",): ()})
     watch.changes()
-    writer.create_function("upper", ["hdfs://east/tmp/upper.jar"])
+    jar = f"hdfs://east/tmp/{writer.database}/upper.jar"
+    writer.files.write(jar, own(writer, "upper"))
+    kept = watch.file(jar)
+    writer.create_function("upper", [jar])
     writer.drop_function("upper")
+    assert (watch.kept(kept), writer.files.read(jar)) == (own(writer, "upper"),) * 2
     writer.add_constraint("parent", "primary_key", "pk")
     writer.add_constraint("t", "foreign_key", "fk", parent="parent")
     writer.drop_constraint("t", "fk")
@@ -337,6 +364,15 @@ def test_details_come_and_go(writer: SourceWriter, watch: Watch) -> None:
     assert (type(of_table), of_table.values) == (UpdateStatistics, None)
     assert (type(of_partition), of_partition.values) == (UpdateStatistics, ("a",))
     assert deleted == [DeleteStatistics(writer.name("t"), ("a",), "id")] * 2
+
+
+def test_function_whose_file_is_gone_stays(writer: SourceWriter, watch: Watch) -> None:
+    writer.create_function("upper", [f"hdfs://east/tmp/{writer.database}/upper.jar"])
+    with pytest.raises(Refused) as refused:
+        writer.drop_function("upper")
+    assert len(str(refused.value).splitlines()) <= 4
+    assert [function.name for function in writer.metastore.functions(writer.database)] == ["upper"]
+    assert watch.kinds() == [CreateFunction]
 
 
 def test_database_from_beginning_to_end(cluster: SourceCluster, writer: SourceWriter) -> None:

@@ -32,12 +32,13 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
     def alter_database(self, database: Database) -> None:
         """Replace owner, comment and parameters of a database; its locations stay. Raises Missing.
 
-        The server takes a comment's place only with another one: with none, the old one stays.
+        A comment or an owner is replaced, never taken away: the server keeps the comment, and a database
+        without an owner is one that it can never alter again.
         """
         struct = self._database(database.name)
         given = struct_of(ttypes.Database, objects.fresh_database(database))
         struct.description, struct.parameters = given.description, given.parameters
-        struct.ownerName = given.ownerName
+        struct.ownerName = given.ownerName or struct.ownerName
         struct.ownerType = given.ownerType or struct.ownerType
         self._write(f"altering database {database.name}", lambda client: client.alter_database(database.name, struct))
 
@@ -65,14 +66,14 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
         table at its default place (`<database's directory>/<name>`) and the locations of the
         partitions below it, and of no other table. Raises Missing, AlreadyThere, ChangedMeanwhile.
         """
-        conditions = {"expected_parameter_key": STAMP, "expected_parameter_value": expected_stamp}
+        environment = {"CASCADE": "true"} if cascade else {}
+        if expected_stamp is not None:
+            environment |= {"expected_parameter_key": STAMP, "expected_parameter_value": expected_stamp}
         request = ttypes.AlterTableRequest(
             dbName=name.database,
             tableName=name.table,
             table=struct_of(ttypes.Table, objects.fresh_table(table)),
-            environmentContext=keeping_statistics(
-                **(conditions if expected_stamp is not None else {}), **({"CASCADE": "true"} if cascade else {})
-            ),
+            environmentContext=keeping_statistics(**environment),
             processorCapabilities=AS_STORED,
         )
         try:

@@ -28,7 +28,8 @@ def refusal(doing: str, server: str, error: TException, next_step: str | None = 
 
 
 def _message_of(error: TException) -> str:
-    return str(getattr(error, "message", None) or error or "(no message)")
+    """Return what the server says; behind the first line it may have put Java's stack trace."""
+    return str(getattr(error, "message", None) or error or "(no message)").partition("\n\tat ")[0]
 
 
 def _next_step(error: TException, server: str) -> str:

@@ -9,7 +9,7 @@ from twinhive.applying.target import Target
 from twinhive.domain.changes import Event, RenamePartition
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.files import join
+from twinhive.domain.files import join, parent
 from twinhive.domain.marks import LAST_ID, STAMP
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
@@ -124,7 +124,7 @@ class PartitionChanges:
         if old is None:
             raise self._missing(table.name, old_name)
         progress.before_removal()
-        self._clear_way(join(_location(table), new_name), event.event_id, table.name)
+        self._clear_way(table, new_name, event.event_id)
         renamed = target.partition(change.after, old.location, event.event_id)
         target.lease.confirm()
         target.replica.rename_partition(old.values, renamed)
@@ -132,17 +132,17 @@ class PartitionChanges:
         target.twin.put_partition(table.name, new_name, target.replica.partitions(table.name, [new_name])[0])
         return True
 
-    def _clear_way(self, path: str, event_id: int, table: TableName) -> None:
+    def _clear_way(self, table: Table, name: str, event_id: int) -> None:
         """Move away what an earlier partition of that name, dropped meanwhile, has left at the default place."""
-        target = self._target
+        target, path = self._target, join(_location(table), name)
         if target.files.status(path) is None:
             return
         target.lease.confirm()
-        away = join(target.policy.staging, "away", str(event_id))
-        target.files.make_directories(away)
-        if not target.files.rename(path, join(away, "partition")):
+        away = partition_directory(_location(table), event_id, "_left")
+        target.files.make_directories(parent(away))
+        if not target.files.rename(path, away):
             raise ActNow(
-                f"the place of a renamed partition of {table} is not free: {path}",
+                f"the place of a renamed partition of {table.name} is not free: {path}",
                 next_step="look what it is and move it away, then clear the task apply",
             )
 
