@@ -412,6 +412,7 @@ class ModelMetastore:
 _TOLD = ("with checksums", "with checksums", "without checksums", "not at all")
 
 _STATEMENTS: tuple[Callable[[ModelMetastore, Dice], None], ...] = (
+    ModelMetastore.something_else,
     ModelMetastore.create_table,
     ModelMetastore.add_partitions,
     ModelMetastore.insert,
@@ -427,7 +428,6 @@ _STATEMENTS: tuple[Callable[[ModelMetastore, Dice], None], ...] = (
     ModelMetastore.truncate_table,
     ModelMetastore.truncate_partition,
     ModelMetastore.exchange_partition,
-    ModelMetastore.something_else,
     # The usual ones once more, so that there is something for the others to change.
     ModelMetastore.create_table,
     ModelMetastore.create_table,

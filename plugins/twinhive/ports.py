@@ -80,7 +80,10 @@ class MetastoreWriter(MetastoreReader, Protocol):
         ...
 
     def alter_database(self, database: Database) -> None:
-        """Replace owner, comment and parameters of a database; its locations stay. Raises Missing."""
+        """Replace owner, comment and parameters of a database; its locations stay. Raises Missing.
+
+        An owner or a comment cannot be taken away: None leaves what is there.
+        """
         ...
 
     def create_table(self, table: Table) -> None:
@@ -101,8 +104,8 @@ class MetastoreWriter(MetastoreReader, Protocol):
         """Replace the table `name` by `table`, which may have another name, location or columns.
 
         With `expected_stamp` the change happens only if the table's `twinhive.stamp` still has that
-        value (compare and set in the metastore). `cascade` gives all partitions the new columns in
-        the same call. Statistics in the parameters stay as given. Raises Missing, AlreadyThere
+        value (compare and set in the metastore); `table` must carry a stamp then. `cascade` gives all
+        partitions the columns that this very call changes. Statistics in the parameters stay as given. Raises Missing, AlreadyThere
         (a rename onto a table that exists), ChangedMeanwhile (another stamp).
         """
         ...
@@ -112,10 +115,10 @@ class MetastoreWriter(MetastoreReader, Protocol):
         ...
 
     def rename_partition(self, values: Sequence[str], partition: Partition) -> None:
-        """Give the partition with `values` the values and all else of `partition`.
+        """Give the partition with `values` the values and parameters of `partition`.
 
-        The metastore moves a managed table's partition to its default place below the table.
-        Raises Missing, AlreadyThere.
+        The metastore moves a managed table's partition to its default place below the table, whatever
+        the location given; anything that stands there is Refused. Raises Missing, AlreadyThere.
         """
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from twinhive.applying.places import managed_root
+from twinhive.applying.functions import Functions
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.applying.trouble import StopBefore
@@ -20,10 +20,8 @@ from twinhive.domain.changes import (
     UpdateStatistics,
 )
 from twinhive.domain.errors import AlreadyThere
-from twinhive.domain.files import base_name, join
 from twinhive.domain.marks import own_marks, without_marks
 from twinhive.domain.names import partition_name
-from twinhive.domain.objects import Function
 
 Handler = Callable[[Event, Progress], bool]
 
@@ -34,9 +32,11 @@ class DatabaseChanges:
     Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over.
     """
 
-    def __init__(self, target: Target, progress: Progress) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._progress = progress
+        self._functions = Functions(
+            target.replica, target.files, target.source_files, target.lease, target.policy.replica.database, target.root
+        )
         self.handlers: dict[type, Handler] = {
             CreateDatabase: self._create,
             AlterDatabase: self._alter,
@@ -76,42 +76,15 @@ class DatabaseChanges:
         )
 
     def _create_function(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
+        change = event.change
         assert isinstance(change, CreateFunction)
-        function = change.function
-        resources = tuple(self._resource(function, uri, event.event_id) for uri in function.resources)
-        target.lease.confirm()
-        wanted = function.at(target.policy.replica.database, resources)
-        try:
-            target.replica.create_function(wanted)
-        except AlreadyThere:
-            there = {one.name: one for one in target.replica.functions(wanted.database)}.get(wanted.name)
-            if there is not None and (there.class_name, there.resources) == (wanted.class_name, resources):
-                return False
-            progress.before_removal()
-            target.lease.confirm()
-            target.replica.drop_function(wanted.database, wanted.name)
-            target.replica.create_function(wanted)
-        return True
-
-    def _resource(self, function: Function, uri: str, event_id: int) -> str:
-        """Copy a function's file to the replica, unless it is not on the source's file system."""
-        target = self._target
-        if not uri.startswith(target.source_files.root + "/"):
-            return uri
-        root = managed_root(target.replica, target.policy)
-        place = join(root, "_functions", f"{function.name}.{event_id}", base_name(uri))
-        if target.files.status(place) is None:
-            target.lease.confirm()
-            target.files.write(place, target.source_files.read(uri))
-        return place
+        return self._functions.put(change.function, event.event_id)
 
     def _drop_function(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
+        change = event.change
         assert isinstance(change, DropFunction)
         progress.before_removal()
-        target.lease.confirm()
-        target.replica.drop_function(target.policy.replica.database, change.name)
+        self._functions.drop(change.name)
         return True
 
     def _add_constraints(self, event: Event, progress: Progress) -> bool:

@@ -50,7 +50,7 @@ class Lane:
         self._lost = lost or {}
         self._tables = TableChanges(target)
         self._partitions = PartitionChanges(target)
-        self._database = DatabaseChanges(target, progress)
+        self._database = DatabaseChanges(target)
         self.applied = Applied()
 
     def apply(self, events: Iterable[Event], cascades: frozenset[int], skipped: frozenset[int]) -> Applied:

@@ -3,14 +3,17 @@
 Seed 002, 'Bootstrap, Revisited', approach 2. Each event is an idempotent statement: it sets, adds or
 removes what it names, whatever was read before it and nothing that was read after it. What the log
 does not spell out is marked `unsure` and has to be read again with new bounds.
+
+A bound is an event id taken before the reading, however long before. Tables, the names of their
+partitions, partitions and lists of files are read in this order, so that no part has a lower bound
+than what it is a part of. Then events may be folded again that were folded before.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from twinhive.domain.changes import (
-    AddedPartition,
     AddPartitions,
     AlterPartitions,
     AlterTable,
@@ -21,33 +24,38 @@ from twinhive.domain.changes import (
     EventFile,
     Insert,
     RenamePartition,
-    tables_of,
 )
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Partition, Table
 
+T = TypeVar("T")
+
 
 def fold(shard: Shard, events: Iterable[Event]) -> Shard:
-    """Return the shard after the events, which come in the order of the log; the given shard stays as it is."""
-    some = list(events)
-    touched = {name for event in some for name in tables_of(event.change)}
-    tables = {
-        name: replace(state, partitions=dict(state.partitions)) if name in touched else state
-        for name, state in shard.tables.items()
-    }
-    folding = _Folding(tables, shard.names_lo)
-    for event in some:
+    """Return the shard after the events, which come in the order of the log; the given shard stays as it is.
+
+    Takes time in proportion to the events and to what the shard holds of the tables they name. A
+    table that is renamed is there under its new name, whether or not that belongs to the shard.
+    """
+    folding = _Folding(shard)
+    for event in events:
         folding.apply(event)
-    return Shard(folding.tables, shard.names_lo)
+    return folding.result()
 
 
 class _Folding:
-    """Hold the shard while it changes; partitions of touched tables are dictionaries of its own."""
+    """Hold a shard while it changes.
 
-    def __init__(self, tables: dict[TableName, TableState], names_lo: int) -> None:
-        self.tables = tables
-        self.names_lo = names_lo
+    Tables and partitions are values that are replaced. Dictionaries are copied before their first
+    change and then changed in place, so that an insert costs what it adds and not what is there.
+    """
+
+    def __init__(self, shard: Shard) -> None:
+        self._names_lo = shard.names_lo
+        self._tables = dict(shard.tables)
+        self._owned: dict[int, dict[str, Any]] = {}
+        self._column_changes: dict[TableName, int] = {}
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             CreateTable: self._create_table,
             DropTable: self._drop_table,
@@ -65,103 +73,142 @@ class _Folding:
         if handler is not None:
             handler(event.change, event.event_id)
 
+    def result(self) -> Shard:
+        """Return the shard, with the partitions marked that a change of columns may have changed."""
+        for name, event_id in self._column_changes.items():
+            if name in self._tables:
+                partitions = self._partitions(name)
+                partitions |= {key: _doubted(state, event_id) for key, state in partitions.items()}
+        return Shard(self._tables, self._names_lo)
+
+    # Tables.
+
     def _create_table(self, change: CreateTable, event_id: int) -> None:
-        name = change.table.name
-        known = self.tables.get(name)
-        content = event_content(change.files, change.table, change.table.location, event_id)
-        if known is not None and known.lo >= event_id:
-            self.tables[name] = _begun_anew(known, content)
-        elif known is not None or event_id > self.names_lo:
-            self.tables[name] = TableState(change.table, event_id, content, {}, event_id)
+        table = change.table
+        self._put(
+            TableState(table, event_id, event_content(change.files, table, table.location, event_id), {}, event_id)
+        )
+
+    def _put(self, new: TableState) -> None:
+        known = self._tables.get(new.table.name)
+        if (known.lo if known else self._names_lo) < new.lo:
+            self._tables[new.table.name] = new
 
     def _drop_table(self, change: DropTable, event_id: int) -> None:
-        name = change.table.name
-        known = self.tables.get(name)
-        if known is None:
-            return
-        if known.lo < event_id:
-            del self.tables[name]
-        else:
-            self.tables[name] = _begun_anew(known, Content(event_id))
+        self._remove(change.table.name, event_id)
+
+    def _remove(self, name: TableName, event_id: int) -> None:
+        known = self._tables.get(name)
+        if known and known.lo < event_id:
+            del self._tables[name]
 
     def _alter_table(self, change: AlterTable, event_id: int) -> None:
         if change.renames:
             self._rename_table(change, event_id)
             return
-        known = self.tables.get(change.after.name)
-        if known is None:
-            return
-        if change.truncates and known.content.lo < event_id:
-            known = replace(known, content=Content(event_id))
-        if known.lo < event_id:
-            moved = change.before.location != change.after.location
-            known = replace(known, table=change.after, lo=event_id, unsure=known.unsure or moved)
-            if change.changes_columns:
-                _doubt_partitions(known, event_id)
-        self.tables[change.after.name] = known
+        name = change.after.name
+        if change.changes_columns:
+            self._column_changes[name] = event_id
+        known = self._tables.get(name)
+        if known and known.lo < event_id:
+            emptied = change.truncates and known.content.lo < event_id
+            self._tables[name] = replace(
+                known,
+                table=change.after,
+                lo=event_id,
+                content=Content(event_id) if emptied else known.content,
+                unsure=known.unsure or change.before.location != change.after.location,
+            )
 
     def _rename_table(self, change: AlterTable, event_id: int) -> None:
         """Move the table to its new name, to be read again: the log does not say where its partitions are now."""
-        old = self.tables.get(change.before.name)
-        if old is not None and old.lo < event_id:
-            del self.tables[change.before.name]
-        elif old is not None:
-            self.tables[change.before.name] = _begun_anew(old, Content(event_id))
-        new = self.tables.get(change.after.name)
-        if new is None and event_id <= self.names_lo:
-            return
-        if new is None or new.lo < event_id:
-            fresh = TableState(change.after, event_id, Content(event_id), {}, event_id, unsure=True)
-            self.tables[change.after.name] = fresh
+        self._remove(change.before.name, event_id)
+        self._put(TableState(change.after, event_id, Content(event_id), {}, event_id, unsure=True))
+
+    # Partitions.
 
     def _add_partitions(self, change: AddPartitions, event_id: int) -> None:
-        known = self.tables.get(change.table.name)
+        for added in change.added:
+            content = event_content(added.files, change.table, added.partition.location, event_id)
+            self._put_partition(change.table, PartitionState(added.partition, event_id, content))
+
+    def _put_partition(self, table: Table, new: PartitionState) -> None:
+        known = self._tables.get(table.name)
         if known is None:
             return
-        for added in change.added:
-            name = added.partition.name(change.table.partition_keys)
-            merged = _added(known, name, added, event_id)
-            if merged is not None:
-                _set(known, name, merged)
+        name = new.partition.name(table.partition_keys)
+        there = known.partitions.get(name)
+        if (there.lo if there else known.partitions_lo) < new.lo:
+            self._partitions(table.name)[name] = new
+
+    def _partition(self, table: Table, values: tuple[str, ...]) -> tuple[str, PartitionState | None]:
+        name = partition_name(table.partition_keys, values)
+        known = self._tables.get(table.name)
+        return name, known.partitions.get(name) if known else None
 
     def _drop_partitions(self, change: DropPartitions, event_id: int) -> None:
-        known = self.tables.get(change.table.name)
-        for values in change.values if known else ():
-            _remove(known, partition_name(change.table.partition_keys, values), event_id)
+        for values in change.values:
+            self._remove_partition(change.table, values, event_id)
+
+    def _remove_partition(self, table: Table, values: tuple[str, ...], event_id: int) -> None:
+        name, there = self._partition(table, values)
+        if there and there.lo < event_id:
+            del self._partitions(table.name)[name]
 
     def _alter_partitions(self, change: AlterPartitions, event_id: int) -> None:
-        known = self.tables.get(change.table.name)
-        for after in change.after if known else ():
-            name = after.name(change.table.partition_keys)
-            there = known.partitions.get(name) if known else None
-            if known and there:
-                _set(known, name, _altered(there, after, event_id, truncates=change.truncates))
+        for after in change.after:
+            name, there = self._partition(change.table, after.values)
+            if there and there.lo < event_id:
+                altered = _altered(there, after, event_id, truncates=change.truncates)
+                self._partitions(change.table.name)[name] = altered
 
     def _rename_partition(self, change: RenamePartition, event_id: int) -> None:
-        known = self.tables.get(change.table.name)
-        if known is None:
-            return
-        keys = change.table.partition_keys
-        _remove(known, change.before.name(keys), event_id)
-        name = change.after.name(keys)
-        # Its files have moved with it; where to is in no event.
-        merged = _added(known, name, AddedPartition(change.after, (EventFile(""),)), event_id)
-        if merged is not None:
-            _set(known, name, merged)
+        """Give the partition its new name; its files move along, and the event does not list them."""
+        self._remove_partition(change.table, change.before.values, event_id)
+        self._put_partition(change.table, PartitionState(change.after, event_id, Content(event_id, unsure=True)))
+
+    # Files.
 
     def _insert(self, change: Insert, event_id: int) -> None:
-        known = self.tables.get(change.table.name)
-        if known is None:
+        if change.partition is not None:
+            name, there = self._partition(change.table, change.partition.values)
+            if there:
+                content = self._inserted(there.content, there.partition, change, event_id)
+                self._partitions(change.table.name)[name] = replace(there, content=content)
             return
-        if change.partition is None:
-            content = _inserted(known.content, change, change.table.location, event_id)
-            self.tables[change.table.name] = replace(known, content=content)
-            return
-        name = change.partition.name(change.table.partition_keys)
-        there = known.partitions.get(name)
-        if there is not None:
-            content = _inserted(there.content, change, change.partition.location, event_id)
-            _set(known, name, replace(there, content=content))
+        known = self._tables.get(change.table.name)
+        if known:
+            content = self._inserted(known.content, known.table, change, event_id)
+            self._tables[change.table.name] = replace(known, content=content)
+
+    def _inserted(self, content: Content, recorded: Table | Partition, change: Insert, event_id: int) -> Content:
+        """Add or replace files. An insert into another place than the recorded one says too little."""
+        if content.lo >= event_id:
+            return content
+        location = (change.partition or change.table).location
+        new = _taken(change.files, location, event_id)
+        unsure = location != recorded.location or _without_checksum(new)
+        if change.replaces:
+            return Content(event_id, new, unsure)
+        files = self._own(content.files)
+        files |= new
+        return Content(event_id, files, unsure or content.unsure)
+
+    def _partitions(self, name: TableName) -> dict[str, PartitionState]:
+        """Return the partitions of a table as a dictionary that may be changed."""
+        known = self._tables[name]
+        partitions = self._own(known.partitions)
+        if partitions is not known.partitions:
+            self._tables[name] = replace(known, partitions=partitions)
+        return partitions
+
+    def _own(self, mapping: Mapping[str, T]) -> dict[str, T]:
+        """Return the mapping itself where this fold has made it, else a copy."""
+        own = self._owned.get(id(mapping))
+        if own is None:
+            own = dict(mapping)
+            self._owned[id(own)] = own
+        return own
 
 
 def event_content(files: Iterable[EventFile], table: Table, location: str | None, event_id: int) -> Content:
@@ -179,68 +226,15 @@ def _without_checksum(files: dict[str, SourceFile]) -> bool:
     return any(file.checksum is None for file in files.values())
 
 
-def _begun_anew(known: TableState, content: Content) -> TableState:
-    """Take from a table what was read before an event that made or removed it; `content.lo` is that event."""
-    event_id = content.lo
-    kept = {name: _emptied(state, event_id) for name, state in known.partitions.items() if state.lo >= event_id}
-    return replace(known, content=content if known.content.lo < event_id else known.content, partitions=kept)
-
-
-def _emptied(state: PartitionState, event_id: int) -> PartitionState:
-    return replace(state, content=Content(event_id)) if state.content.lo < event_id else state
-
-
-def _doubt_partitions(known: TableState, event_id: int) -> None:
-    """Mark partitions read before a change of columns: CASCADE is not in the message."""
-    for name, state in known.partitions.items():
-        if state.lo < event_id:
-            _set(known, name, replace(state, unsure=True))
-
-
-def _added(known: TableState, name: str, added: AddedPartition, event_id: int) -> PartitionState | None:
-    there = known.partitions.get(name)
-    content = event_content(added.files, known.table, added.partition.location, event_id)
-    if there is None:
-        return PartitionState(added.partition, event_id, content) if event_id > known.partitions_lo else None
-    if there.lo < event_id:
-        return PartitionState(added.partition, event_id, content)
-    return replace(there, content=content) if there.content.lo < event_id else there
+def _doubted(state: PartitionState, event_id: int) -> PartitionState:
+    """Mark a partition last read before a change of the table's columns: CASCADE is in no message."""
+    return replace(state, unsure=True) if state.lo < event_id else state
 
 
 def _altered(there: PartitionState, after: Partition, event_id: int, *, truncates: bool) -> PartitionState:
-    if truncates and there.content.lo < event_id:
-        there = replace(there, content=Content(event_id))
-    if there.lo >= event_id:
-        return there
-    moved = there.partition.location != after.location
-    content = replace(there.content, unsure=True) if moved else there.content
-    return replace(there, partition=after, lo=event_id, content=content)
-
-
-def _inserted(content: Content, change: Insert, location: str | None, event_id: int) -> Content:
-    if content.lo >= event_id:
-        return content
-    new = _taken(change.files, location, event_id)
-    files = new if change.replaces else {**content.files, **new}
-    unsure = _without_checksum(new) or (content.unsure and not change.replaces)
-    return Content(event_id, files, unsure)
-
-
-def _remove(known: TableState | None, name: str, event_id: int) -> None:
-    there = known.partitions.get(name) if known else None
-    if known is None or there is None:
-        return
-    if there.lo < event_id:
-        del _own(known)[name]
-    else:
-        _set(known, name, _emptied(there, event_id))
-
-
-def _set(known: TableState, name: str, state: PartitionState) -> None:
-    _own(known)[name] = state
-
-
-def _own(known: TableState) -> dict[str, PartitionState]:
-    """Return the partitions of a touched table: `fold` has made a dictionary of their own for each."""
-    assert isinstance(known.partitions, dict)
-    return known.partitions
+    content = there.content
+    if truncates and content.lo < event_id:
+        content = Content(event_id)
+    if there.partition.location != after.location:
+        content = replace(content, unsure=True)
+    return PartitionState(after, event_id, content)

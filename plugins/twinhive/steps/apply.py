@@ -13,11 +13,11 @@ from twinhive.applying.target import Target
 from twinhive.applying.trouble import Quarantine
 from twinhive.applying.twin import Twin
 from twinhive.copying.items import file_of
-from twinhive.copying.staged import CopyItem, event_directory, events_directory
+from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
 from twinhive.domain.errors import ActNow
-from twinhive.domain.files import base_name, join
+from twinhive.domain.files import join
 from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.dump.shards import unpack_lines
@@ -25,6 +25,7 @@ from twinhive.dump.store import Dump, window_at
 from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import skipped_events, table_is_done
 from twinhive.steps.event_stream import Stretch
 from twinhive.steps.gate import check_window
@@ -64,7 +65,8 @@ class Apply:
             lost = check_window(ports, dump, policy, state.position.event_id)
             applying = _Applying(self.work, ports, dump, log_id, lease)
             applied = applying.run(lost)
-            self._clean_staging(ports, lease, dump)
+            lease.confirm()
+            clean_staging(ports.replica_files, policy, dump.manifest.end.event_id)
         return self._said(dump, applied)
 
     def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
@@ -97,18 +99,6 @@ class Apply:
             not_replicated=dict(applied.not_replicated),
             quarantined=dict(applied.quarantined),
         )
-
-    def _clean_staging(self, ports: WritePorts, lease: Lease, dump: Dump) -> None:
-        """Remove the staged files of events that are applied, and the results of their copies."""
-        policy = self.work.policy
-        lease.confirm()
-        ((_, children),) = ports.replica_files.list_directories([events_directory(policy.staging)])
-        last = base_name(event_directory(policy.staging, dump.manifest.end.event_id))
-        for child in children or ():
-            if base_name(child.path) <= last:
-                ports.replica_files.delete(child.path)
-        for name in ("results", "tmp", "base", "tables"):
-            ports.replica_files.delete(join(policy.staging, name))
 
 
 class _Applying:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from twinhive.applying.functions import Functions
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.errors import ActNow
@@ -16,6 +17,7 @@ from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
@@ -56,7 +58,7 @@ class Load:
             else:
                 loaded = self._load(ports, lease)
             if window_at(ports.dump_files, policy, loaded.event_id) is None:
-                self._clean_staging(ports, lease)
+                self._clean_staging(ports, lease, loaded.event_id)
         return loaded
 
     def _load(self, ports: WritePorts, lease: Lease) -> Loaded:
@@ -68,17 +70,17 @@ class Load:
         loading.place()
         tables, partitions = loading.register()
         views = loading.register_views()
+        loading.register_functions()
         event_id = loading.publish()
         report(f"published at event {event_id}: {tables} tables, {partitions} partitions, {views} views")
         for entry in dump.manifest.left_out:
             report(f"left out: {entry.name}: {entry.reason}")
         return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes)
 
-    def _clean_staging(self, ports: WritePorts, lease: Lease) -> None:
+    def _clean_staging(self, ports: WritePorts, lease: Lease, event_id: int) -> None:
         """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
-        for name in ("base", "tmp", "tables", "results", "events"):
-            lease.confirm()
-            ports.replica_files.delete(join(self.work.policy.staging, name))
+        lease.confirm()
+        clean_staging(ports.replica_files, self.work.policy, event_id)
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,15 @@ class _Loading:
         if records and self.work.policy.source.database != self.work.policy.replica.database:
             self.work.report("note: the text of views still names the source's database")
         return len(records)
+
+    def register_functions(self) -> None:
+        """Create the functions, with their files."""
+        ports, database = self.ports, self.work.policy.replica.database
+        functions = Functions(
+            ports.replica, ports.replica_files, ports.source_files, self.lease, database, self.managed_root
+        )
+        for function in self.dump.manifest.functions:
+            functions.put(function, self.stamp.event_id)
 
     def publish(self) -> int:
         """Say on the replica's database that it follows the source from the dump's event on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from twinhive import __version__
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError
 from twinhive.domain.files import authority, join
+from twinhive.domain.marks import PHASE, Phase
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader, WritePorts
 from twinhive.steps.base import Work
@@ -30,11 +31,13 @@ class Checked:
 class Preflight:
     """Check both clusters; then mark the source so that its change manager keeps files.
 
-    `planned_version` is the version that planned this task (the scheduler's).
+    `planned_version` is the version that planned this task (the scheduler's). With `again` a published
+    replica counts as one that is being loaded: it stays readable as it is until the new load begins.
     """
 
     work: Work
     planned_version: str = __version__
+    again: bool = False
 
     def run(self, ports: WritePorts) -> Checked:
         """Return the sizes. Raises one error that holds every problem; nothing is changed then."""
@@ -42,6 +45,8 @@ class Preflight:
         if problems:
             raise _all_of(problems, self.work.policy)
         policy = self.work.policy
+        if self.again:
+            self._begin_again(ports)
         already = already_published(read_state(ports.replica, policy, ports.source.log_id()))
         if already:
             self.work.report(already)
@@ -50,6 +55,17 @@ class Preflight:
         ports.source_marker.mark(policy.source.database, policy.name)
         self.work.report(f"source database {policy.source} is marked: its change manager keeps removed files")
         return checked
+
+    def _begin_again(self, ports: WritePorts) -> None:
+        policy = self.work.policy
+        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+            state = read_state(ports.replica, policy, ports.source.log_id())
+            database = ports.replica.database(policy.replica.database)
+            if database is None or state.phase is not Phase.FOLLOWING:
+                return
+            lease.confirm()
+            ports.replica.set_database_parameters(database.name, {**database.parameters, PHASE: Phase.LOADING.value})
+            self.work.report(f"the replica was at event {state.position.event_id}; it is built again")
 
     def _check_space(self, ports: WritePorts) -> Checked:
         policy = self.work.policy

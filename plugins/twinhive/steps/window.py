@@ -27,6 +27,7 @@ from twinhive.dump.store import Dump, dumps_of, newest_dump, publish_dump, read_
 from twinhive.events.decoder import decode_event
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.control import is_paused, requested_tables
 from twinhive.steps.copy_batch import CopyBatch
@@ -79,6 +80,7 @@ class Window:
         else:
             report(f"window {dump.key} is taken up again at event {state.position.event_id}")
         if dump is None:
+            clean_staging(ports.replica_files, policy, state.position.event_id)
             report(f"nothing to do: the replica is at event {state.position.event_id}")
             return WindowCut(begin=state.position.event_id, end=state.position.event_id)
         return self._cut_of(ports, dump)

@@ -6,6 +6,7 @@
 import os
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeVar
 
 from hypothesis import HealthCheck, given, settings
@@ -147,10 +148,12 @@ class Consolidations:
         begin = folded = model.event_id
         shard = yield from self.reader.dump()
         while True:
-            before, new = shard, model.events(after=folded)
-            shard, folded = fold(before, new), model.event_id
-            assert_sure_is_true(shard, model.at(folded))
+            new, folded = model.events(after=folded), model.event_id
+            one_by_one = reduce(fold, ([event] for event in new), shard)
+            shard = fold(shard, new)
+            assert shard == one_by_one
             assert fold(shard, model.events(after=begin)) == shard, "folding events again changes something"
+            assert_sure_is_true(shard, model.at(folded))
             self.rounds += 1
             if not any(state.needs_reading for state in shard.tables.values()):
                 return

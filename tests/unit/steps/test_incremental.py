@@ -162,7 +162,11 @@ def details(users: SourceWriter) -> None:
     users.update_statistics("orders", ("a b",))
 
 
-HISTORIES = [value for value in list(globals().values()) if callable(value) and getattr(value, "__annotations__", {}).get("users")]
+HISTORIES = [
+    value
+    for value in list(globals().values())
+    if callable(value) and getattr(value, "__annotations__", {}).get("users")
+]
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)

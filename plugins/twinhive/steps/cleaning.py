@@ -1,0 +1,25 @@
+"""Remove from staging what a published replica does not need any more."""
+
+from twinhive.copying.staged import event_directory, events_directory
+from twinhive.domain.files import base_name, join
+from twinhive.domain.policy import Policy
+from twinhive.ports import FileWriter
+
+_OF_A_RUN = ("results", "tmp", "base", "tables")
+
+
+def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:
+    """Remove staged files of events up to `event_id`, and what copies and loads have left.
+
+    Only for a replica that is at that event with no window begun: nobody can need any of it.
+    """
+    events, *others = files.list_directories(
+        [events_directory(policy.staging), *(join(policy.staging, name) for name in _OF_A_RUN)]
+    )
+    last = base_name(event_directory(policy.staging, event_id))
+    for child in events[1] or ():
+        if base_name(child.path) <= last:
+            files.delete(child.path)
+    for directory, there in others:
+        if there is not None:
+            files.delete(directory)

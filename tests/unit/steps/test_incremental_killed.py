@@ -1,0 +1,76 @@
+"""Kill an incremental run at every single change it makes, run it again, and compare the twins."""
+
+import pytest
+
+from tests.fake_world import Killed, KillSwitch, killable
+from tests.unit.steps import test_incremental as histories
+from tests.unit.steps.test_incremental import Followed
+from twinhive.steps.phase_run import run_phase
+from twinhive.steps.phases import INCREMENTAL
+
+MOST_CHANGES = 600
+TOGETHER = {
+    "tables": (
+        histories.create_table_with_files,
+        histories.insert_into_table,
+        histories.overwrite_table,
+        histories.rename_and_recreate,
+        histories.truncate_table,
+        histories.alter_everything,
+    ),
+    "partitions": (
+        histories.insert_into_partition,
+        histories.overwrite_partition_twice,
+        histories.truncate_partitions,
+        histories.partition_in_three_states,
+        histories.cascade,
+        histories.exchange_partition,
+    ),
+    "names that come again": (
+        histories.details,
+        histories.rename_partition,
+        histories.swap_tables,
+        histories.drop_and_create_with_other_keys,
+        histories.views,
+    ),
+}
+
+
+def killed_at(followed: Followed, at: int, *, after_effect: bool) -> bool:
+    """Run until the n-th change; False when the run came to its end before."""
+    ports = killable(followed.world.ports(), KillSwitch(at, after_effect=after_effect))
+    try:
+        run_phase(INCREMENTAL, followed.policy, ports, {"run": "k"}, followed.log.append)
+    except Killed:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
+@pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
+def test_killed_at_any_change_and_run_again_it_converges(together, after_effect: bool) -> None:
+    for at in range(1, MOST_CHANGES):
+        followed = Followed()
+        for history in together:
+            history(followed.users)
+        if not killed_at(followed, at, after_effect=after_effect):
+            break
+        followed.follow()
+        followed.follow()  # idle: what is left in staging goes
+        followed.assert_twin()
+    else:
+        pytest.fail("a run makes more changes than the test kills at")
+    assert at > 30
+
+
+@pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
+def test_killed_again_and_again_it_converges(together) -> None:
+    followed = Followed()
+    for history in together:
+        history(followed.users)
+    for _ in range(MOST_CHANGES):
+        if not killed_at(followed, 7, after_effect=True):
+            break
+    followed.follow()
+    followed.follow()
+    followed.assert_twin()
