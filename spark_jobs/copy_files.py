@@ -18,10 +18,10 @@ from pyspark import SparkContext, SparkFiles
 
 from twinhive.adapters import jvm
 from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.copying.engine import CopyOutcome, copy_items
+from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
 from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
-from twinhive.copying.staged import CopyItem
+from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.domain.files import authority
@@ -63,7 +63,8 @@ def run(given: argparse.Namespace) -> int:
         if settings is None:
             settings = JobSettings.parse("".join(spark.wholeTextFiles(given.settings).values().collect()))
         use_native_package()
-        items = parse_listing(files_of(settings, given.listing).read(given.listing), given.listing)
+        listed = parse_listing(files_of(settings, given.listing).read(given.listing), given.listing)
+        items = list(remaining(listed, settings.after_event))
         spark.setJobDescription(settings.label)
         probe(spark)
         outcome = copy_on_executors(spark, settings, given.staging, items)
@@ -71,7 +72,8 @@ def run(given: argparse.Namespace) -> int:
         record = result_record(outcome, dump=settings.dump_name, batch=settings.batch, seconds=seconds)
         files_of(settings, given.result).write(given.result, json.dumps(record, indent=1).encode())
     print(result_text(outcome, seconds), file=sys.stderr)
-    return exit_code(outcome)
+    all_lost = all(failure.kind is FailureKind.LOST for failure in outcome.failures)
+    return ExitCode.DONE if settings.lost_ok and all_lost else exit_code(outcome)
 
 
 def read_local(path: str) -> str:

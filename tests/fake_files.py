@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from twinhive.domain.errors import AlreadyThere, LeaseLost, Missing, Refused, SafeMode, Unreachable
+from twinhive.domain.errors import ActNow, AlreadyThere, LeaseLost, Missing, Refused, SafeMode, Unreachable
 from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage, is_below, parent, short_hash
 
 BLOCK = 128 * 1024 * 1024
@@ -71,6 +71,12 @@ class InMemoryFiles:
             )
             self._nodes[path] = _Node(status, content)
             return status
+
+    def retime(self, path: str) -> None:
+        """Give a directory a new time, as HDFS does when a child of it comes or goes."""
+        with self._lock:
+            node = self._node(path)
+            node.status = replace(node.status, modified_ms=next(self._times))
 
     def paths(self) -> list[str]:
         """Return the paths of all files, sorted."""
@@ -232,14 +238,24 @@ class InMemoryLease:
     def __init__(self) -> None:
         self._newest: Counter[str] = Counter()
         self._holders: dict[str, Mapping[str, str]] = {}
+        self._unreleased: set[str] = set()
 
     @contextmanager
     def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["_HeldInMemory"]:
         self._newest[directory] += 1
         self._holders[directory] = holder
         lease = _HeldInMemory(self, directory, self._newest[directory])
-        yield lease
+        self._unreleased.add(directory)
+        try:
+            yield lease
+        except ActNow:
+            self._unreleased.discard(directory)
+            raise
         lease.confirm()
+        self._unreleased.discard(directory)
+
+    def holder(self, directory: str) -> str | None:
+        return str(dict(self._holders[directory])) if directory in self._unreleased else None
 
     def confirm(self, directory: str, epoch: int) -> None:
         """Raise LeaseLost unless `epoch` is the newest."""

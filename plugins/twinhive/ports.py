@@ -105,8 +105,8 @@ class MetastoreWriter(MetastoreReader, Protocol):
 
         With `expected_stamp` the change happens only if the table's `twinhive.stamp` still has that
         value (compare and set in the metastore); `table` must carry a stamp then. `cascade` gives all
-        partitions the columns that this very call changes. Statistics in the parameters stay as given. Raises Missing, AlreadyThere
-        (a rename onto a table that exists), ChangedMeanwhile (another stamp).
+        partitions the columns that this very call changes. Statistics in the parameters stay as given.
+        Raises Missing, AlreadyThere (a rename onto a table that exists), ChangedMeanwhile (another stamp).
         """
         ...
 
@@ -248,6 +248,10 @@ class LeaseKeeper(Protocol):
 
     def hold(self, directory: str, holder: Mapping[str, str]) -> AbstractContextManager[Lease]:
         """Take the lease kept in `directory`, from whoever has it, for the length of the context."""
+        ...
+
+    def holder(self, directory: str) -> str | None:
+        """Say who has not released the lease (alive or killed), None when nobody holds it."""
         ...
 
 

@@ -70,6 +70,16 @@ def test_an_error_of_the_holder_is_not_covered_up(keeper: LeaseKeeper, directory
         raise SourceMoved("a file")
 
 
+def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, directory: str) -> None:
+    assert keeper.holder(directory) is None
+    with keeper.hold(directory, {"run": "a long one"}):
+        assert "a long one" in (keeper.holder(directory) or "")
+    assert keeper.holder(directory) is None
+    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}):
+        raise SourceMoved("its end is not known")
+    assert "a killed one" in (keeper.holder(directory) or "")
+
+
 def test_leases_of_other_policies_are_others(keeper: LeaseKeeper, directory: str) -> None:
     with keeper.hold(directory, {}) as first, keeper.hold(f"{directory}/other", {}) as second:
         first.confirm()

@@ -73,6 +73,17 @@ class HdfsLease:
             with suppress(TwinhiveError):
                 client.close()
 
+    def holder(self, directory: str) -> str | None:
+        """Say who has not released the lease (alive or killed), None when nobody holds it."""
+        client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
+        try:
+            epochs = _Epochs(client, directory)
+            newest = epochs.newest()
+            return epochs.holder_of(newest) if newest and not epochs.is_released(newest) else None
+        finally:
+            with suppress(TwinhiveError):
+                client.close()
+
     def _take(self, epochs: "_Epochs", holder: Mapping[str, str]) -> "HeldLease":
         newest = epochs.newest()
         if newest and not epochs.is_released(newest):
@@ -183,14 +194,17 @@ class _Epochs:
             next_step="nothing, if the new holder is another try of this task; otherwise see what it does",
         )
 
+    def holder_of(self, epoch: int) -> str:
+        """Return what a holder wrote of itself."""
+        with self._translated(epoch):
+            return self._read(epoch).decode(errors="replace").partition("\n")[0]
+
     def _successor(self, epoch: int) -> str:
         try:
             newest = self.newest()
             if newest <= epoch:
                 return "nobody has taken over; the file could not be written (DataNode lost, or about to be taken over)"
-            with self._translated(newest):
-                first_line = self._read(newest).decode(errors="replace").partition("\n")[0]
-            return f"number {newest}, held by {first_line}"
+            return f"number {newest}, held by {self.holder_of(newest)}"
         except TwinhiveError as error:
             return f"the new holder is not known: {error.what}"
 

@@ -34,6 +34,10 @@ class JobSettings:
     tasks: int = 2
     superseded_ok: bool = False
     """Whether a listed file that is gone or changed is counted instead of failing (`copy_items`)."""
+    after_event: int = 0
+    """Files of events up to this one are not needed any more (`remaining`)."""
+    lost_ok: bool = False
+    """Whether files that are lost for good are only written down: their tables are frozen (quarantine)."""
 
     @classmethod
     def parse(cls, text: str) -> "JobSettings":

@@ -8,6 +8,7 @@ source moves to its default place, because a managed table owns its files.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 from twinhive.domain.files import is_below, join, relative_to
@@ -16,6 +17,7 @@ from twinhive.domain.names import escape_path_name
 from twinhive.domain.objects import Parameters, Partition, Table
 from twinhive.domain.policy import Policy
 
+_OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
 """Below a table's directory: `_tw/<event id>/<partition>`. Readers of the table's directory skip it."""
 _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
@@ -87,14 +89,25 @@ def without_statistics_claim(parameters: Parameters) -> dict[str, str]:
     return kept
 
 
-def table_directory(root: str, table: str, event_id: int) -> str:
+def table_directory(root: str, table: str, event: int | str) -> str:
     """Return the directory of a table, or of an unpartitioned table's content, as of an event.
 
     Its name is never the table's own: the metastore moves only tables in their default place.
     """
-    return join(root, f"{escape_path_name(table)}.{event_id}")
+    return join(root, f"{escape_path_name(table)}.{event}")
 
 
-def partition_directory(table_location: str, event_id: int, partition: str) -> str:
+def partition_directory(table_location: str, event: int | str, partition: str) -> str:
     """Return the directory of a partition's content as of an event."""
-    return join(table_location, CONTENTS, str(event_id), partition)
+    return join(table_location, CONTENTS, str(event), partition)
+
+
+def silent_key(event_id: int, token: str) -> str:
+    """Return what stands for the event in the directory of content that no event told of."""
+    return f"{event_id}-{token}"
+
+
+def event_of_directory(name: str) -> int | None:
+    """Return the event in the name of a table's directory, None for a name that is not ours."""
+    match = _OURS.fullmatch(name)
+    return int(match[1]) if match else None

@@ -27,8 +27,8 @@ from twinhive.dump.store import Dump, dumps_of, newest_dump, publish_dump, read_
 from twinhive.events.decoder import decode_event
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.cascades import followed_by_partitions
+from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, requested_tables
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, stretch_after

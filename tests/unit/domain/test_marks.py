@@ -1,5 +1,6 @@
 import pytest
 
+from twinhive.domain.events import Position
 from twinhive.domain.marks import Phase, ReplicaState, Stamp, stamped, without_marks
 
 
@@ -30,8 +31,13 @@ def test_marks_of_the_sources_own_replication_do_not_reach_the_replica() -> None
 
 
 def test_what_is_written_is_what_is_read() -> None:
-    state = ReplicaState(Phase.FOLLOWING, "sales", "log", "bootstrap-7", 2**40)
+    state = ReplicaState(Phase.FOLLOWING, "sales", "log", "bootstrap-7", Position(2**40, 1_700_000_000, "ab"))
     assert ReplicaState.read(state.written()) == state
+
+
+def test_an_event_id_written_by_another_hand_counts_without_time_and_digest() -> None:
+    written = ReplicaState(Phase.FOLLOWING, "sales", "log", "d", Position(7, 1, "ab")).written()
+    assert ReplicaState.read({**written, "repl.last.id": "9"}).position == Position(9)
 
 
 def test_a_database_without_marks_is_an_incomplete_one_of_nobody() -> None:

@@ -14,7 +14,7 @@ def plan(table):
 
 def test_a_managed_table_lies_below_the_managed_directory_of_its_database() -> None:
     placement = plan(a_table("sales.orders", location="hdfs://east/elsewhere/x"))
-    assert placement.directory == f"{ROOT}/orders"
+    assert placement.directory == f"{ROOT}/orders.7"
     assert placement.building == "hdfs://west/staging/tables/d/orders"
     assert placement.replica.location == placement.directory
     assert placement.replica.parameters["twinhive.stamp"] == "log:7"
@@ -23,13 +23,13 @@ def test_a_managed_table_lies_below_the_managed_directory_of_its_database() -> N
 def test_a_partition_below_its_table_keeps_its_path() -> None:
     table = a_table(partition_keys=("m",))
     partition = a_partition(table, "1", location=f"{table.location}/odd place/M=1")
-    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders/odd place/M=1"
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/odd place/M=1"
 
 
 def test_a_partition_elsewhere_moves_to_its_default_place() -> None:
     table = a_table(partition_keys=("m",))
     partition = a_partition(table, "a b", location="hdfs://east/elsewhere/x")
-    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders/m=a b"
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/m=a b"
 
 
 def test_a_view_has_no_place() -> None:

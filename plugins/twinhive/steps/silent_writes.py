@@ -1,0 +1,152 @@
+"""Find content of the source that no event tells of, by comparing directories, then files.
+
+Spark appends to and overwrites existing partitions and unpartitioned tables without a word to the
+metastore, and any writer can die between its files and its event. A directory whose file id and time
+are what they were at the last accepted look has had no file added or removed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from twinhive.copying.listing import list_files
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.files import ChecksumForm, base_name, parent
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table, TableKind
+from twinhive.domain.policy import Policy
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.steps.list_files import listed
+from twinhive.steps.source_scope import read_scope
+
+UNFINISHED = ("_temporary", ".hive-staging", ".spark-staging", "_twinhive")
+Look = tuple[int, int]
+"""File id and modification time of a directory."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A table without partitions, or one partition: what has files of its own."""
+
+    table: Table
+    partition: Partition | None
+    location: str
+
+    @property
+    def name(self) -> str | None:
+        """The partition's name, None for a table."""
+        return None if self.partition is None else self.partition.name(self.table.partition_keys)
+
+    def __str__(self) -> str:
+        return f"{self.table.name}{f' {self.name}' if self.name else ''}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the replica lacks of a leaf (`added`), and what it has too much or otherwise (`removed`, `changed`)."""
+
+    leaf: Leaf
+    files: Mapping[str, SourceFile]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def only_adds(self) -> bool:
+        """True when placing the added files is all there is to do."""
+        return not self.removed and not self.changed
+
+    @property
+    def wanted(self) -> tuple[SourceFile, ...]:
+        """The files that have to be copied: the new ones, or all, when the content is replaced."""
+        return tuple(self.files[name] for name in (self.added if self.only_adds else self.files))
+
+    def __str__(self) -> str:
+        return f"{self.leaf}: {len(self.added)} files added, {len(self.removed)} removed, {len(self.changed)} changed"
+
+
+def leaves(source: MetastoreReader, policy: Policy) -> Iterator[Leaf]:
+    """Yield all leaves of a policy's managed tables."""
+    for table in read_scope(source, policy).tables:
+        if table.kind is not TableKind.MANAGED:
+            continue
+        if not table.partition_keys:
+            if table.location:
+                yield Leaf(table, None, table.location)
+            continue
+        names = source.partition_names(table.name)
+        for start in range(0, len(names), policy.options.partitions_per_call):
+            for partition in source.partitions(table.name, names[start : start + policy.options.partitions_per_call]):
+                if partition.location:
+                    yield Leaf(table, partition, partition.location)
+
+
+def looks(files: FileReader, locations: Iterable[str]) -> dict[str, Look]:
+    """Return file id and time of directories; their parents are listed, in bulk."""
+    wanted = set(locations)
+    found = files.list_directories(sorted({parent(location) for location in wanted}))
+    return {
+        status.path: (status.file_id, status.modified_ms)
+        for _, children in found
+        for status in children or ()
+        if status.is_directory and status.path in wanted
+    }
+
+
+def unfinished_below(files: FileReader, leaf: Leaf) -> bool:
+    """True while somebody seems to be writing: below the leaf, or at the top of its table."""
+    places = {leaf.location, leaf.table.location or leaf.location}
+    return any(
+        base_name(status.path).startswith(UNFINISHED)
+        for _, children in files.list_directories(sorted(places))
+        for status in children or ()
+    )
+
+
+def contents(files: FileReader, places: Mapping[str, str]) -> dict[str, dict[str, SourceFile]]:
+    """List the files below the directories `places` names, by the names of the places and by relative path."""
+    found: dict[str, dict[str, SourceFile]] = {name: {} for name in places}
+    for name, relative, status in list_files(files, list(places.items())):
+        found[name][relative] = listed(status, relative)
+    return found
+
+
+def replica_places(ports: ReadPorts, policy: Policy, some: Iterable[Leaf]) -> dict[str, str]:
+    """Return where the replica keeps leaves, by their locations at the source; those it lacks are left out."""
+    by_table: dict[TableName, list[Leaf]] = defaultdict(list)
+    for leaf in some:
+        by_table[leaf.table.name].append(leaf)
+    places: dict[str, str] = {}
+    for name, of_table in by_table.items():
+        table = ports.replica.table(policy.on_replica(name))
+        if table is None or table.partition_keys != of_table[0].table.partition_keys:
+            continue
+        if not table.partition_keys and table.location:
+            places[of_table[0].location] = table.location
+            continue
+        wanted = {leaf.name: leaf.location for leaf in of_table if leaf.name}
+        for partition in ports.replica.partitions(table.name, sorted(wanted)):
+            if partition.location:
+                places[wanted[partition.name(table.partition_keys)]] = partition.location
+    return places
+
+
+def compare(
+    ports: ReadPorts, leaf: Leaf, here: Mapping[str, SourceFile], there: Mapping[str, SourceFile]
+) -> Difference | None:
+    """Compare a leaf's files at the source (`here`) with the replica's (`there`); None when they are equal."""
+    added = tuple(sorted(here.keys() - there.keys()))
+    removed = tuple(sorted(there.keys() - here.keys()))
+    both = sorted(here.keys() & there.keys())
+    changed = tuple(name for name in both if not _equal(ports, here[name], there[name]))
+    if not (added or removed or changed):
+        return None
+    return Difference(leaf, here, added, removed, changed)
+
+
+def _equal(ports: ReadPorts, here: SourceFile, there: SourceFile) -> bool:
+    if here.length != there.length:
+        return False
+    one = ports.source_files.checksum(here.path, ChecksumForm.COMPARISON)
+    other = ports.replica_files.checksum(there.path, ChecksumForm.COMPARISON)
+    return one == other
