@@ -40,6 +40,7 @@ class History:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311 (a mixture, not a secret)
         self._serial = 0
+        self._created = 0
 
     def begin(self) -> None:
         """Create the tables, each partition and each table with one file."""
@@ -75,7 +76,8 @@ class History:
 
     def _create(self) -> None:
         number = self._next()
-        if number % 3 == 0:
+        self._created += 1
+        if self._created % 3 == 0:
             self.plain.append(f"plain_{number}")
             self.writer.create_table(self.plain[-1], files=self._file())
             return

@@ -66,7 +66,7 @@ class Twinhive:
 
 @dataclass(frozen=True)
 class HiveRepl:
-    """Hive's side: `REPL DUMP` on the source, `REPL LOAD` into `<database>_hive`; starting its driver is not counted."""
+    """Hive's side: `REPL DUMP`, and `REPL LOAD` into `<database>_hive`; starting its driver is not counted."""
 
     box: Sandbox
     database: str

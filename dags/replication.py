@@ -1,4 +1,4 @@
-"""The DAGs of all policies: `<policy>.bootstrap`."""
+"""The DAGs of all policies: `<policy>.bootstrap`, `<policy>.consolidate`, `<policy>.incremental`."""
 
 import os
 from pathlib import Path

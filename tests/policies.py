@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, Stage
+from twinhive.steps.phase_run import run_bootstrap, run_phase, run_rounds
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 from twinhive.wiring import Wiring
 
 # A take-over of the lease waits for one time-out of a metastore call.
@@ -60,7 +60,21 @@ class PolicyFiles:
         report: Callable[[str], None] = lambda line: None,
         earlier: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Run some stages, or all, in this process; `earlier` are results of stages run before."""
+        """Run some stages of one phase, or a bootstrap to its end; `earlier` are results of stages run before."""
         wiring = self.wiring(policy)
-        chosen: tuple[Stage, ...] = tuple(stage for stage in BOOTSTRAP if not stages or stage.name in stages)
-        return run_phase(chosen, wiring.policy, wiring.write_ports(), {"run": "test"}, report, earlier)
+        ports, holder = wiring.write_ports(), {"run": "test"}
+        if not stages:
+            return run_bootstrap(wiring.policy, ports, holder, report)
+        phase = BOOTSTRAP if {stage.name for stage in BOOTSTRAP} >= set(stages) else CONSOLIDATE
+        chosen = tuple(stage for stage in phase if stage.name in stages)
+        return run_phase(chosen, wiring.policy, ports, holder, report, earlier)
+
+    def finish(self, policy: str, report: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+        """Run rounds of consolidating until the replica is published."""
+        wiring = self.wiring(policy)
+        return run_rounds(wiring.policy, wiring.write_ports(), {"run": "test"}, report)
+
+    def follow(self, policy: str, report: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+        """Cut and apply one window."""
+        wiring = self.wiring(policy)
+        return run_phase(INCREMENTAL, wiring.policy, wiring.write_ports(), {"run": "test"}, report)

@@ -7,7 +7,8 @@ What may differ, and why:
                 replicated yet); fields that Hive fills in by itself when it returns an object
   partition     the same
   parameters    replication marks, transient_lastDdlTime (the metastore writes the time of the call); basic
-                statistics that the source lacks (the metastore counts them itself for a directory it finds)
+                statistics that the source lacks (the metastore counts them itself for a directory it finds);
+                the claim that column statistics are accurate, which is never carried over
 """
 
 from typing import Any
@@ -17,6 +18,7 @@ from twinhive.copying.listing import list_files
 from twinhive.domain.files import ChecksumForm
 from twinhive.domain.marks import without_marks
 from twinhive.domain.names import partition_name
+from twinhive.domain.placement import without_statistics_claim
 
 _DATABASE = {"name", "locationUri", "managedLocationUri", "createTime", "parameters", "privileges"}
 _TABLE = {"dbName", "createTime", "id", "writeId", "privileges", "parameters", "txnId"}
@@ -95,4 +97,6 @@ def _plain(value: Any, left_out: set[str] = frozenset()) -> Any:
 
 
 def _spoken(parameters: dict[str, str] | None) -> dict[str, str]:
-    return {key: value for key, value in without_marks(parameters or {}).items() if key not in _OWN_PARAMETERS}
+    said = without_statistics_claim(without_marks(parameters or {}))
+    # Never without an entry: an empty mapping would differ from one that the metastore has counted into.
+    return {"": "", **{key: value for key, value in said.items() if key not in _OWN_PARAMETERS and value != "{}"}}

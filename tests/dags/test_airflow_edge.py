@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, DagRunTriggerException
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
@@ -12,7 +12,8 @@ from tests.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
-from twinhive.airflow_edge.step_task import batches_of, refuse_unknown_keys
+from twinhive.airflow_edge.stage_task import refuse_unknown_keys
+from twinhive.airflow_edge.step_task import batches_of, passed_over, summary_of
 from twinhive.copying.result import ExitCode
 from twinhive.domain.batches import Batch
 from twinhive.domain.errors import (
@@ -25,15 +26,16 @@ from twinhive.domain.errors import (
     TwinhiveError,
     Unreachable,
 )
+from twinhive.steps.gate import GateOpen
 from twinhive.steps.list_objects import ObjectsListed
+from twinhive.steps.window import WindowCut
 
 
 @pytest.fixture
 def dag(policies: PolicyFiles) -> Any:
     """The DAG of a policy over clusters whose connections Airflow does not know."""
     policies.add("sales")
-    [found] = parse_dags(policies.directory).values()
-    return found
+    return parse_dags(policies.directory)["sales.bootstrap"]
 
 
 @pytest.mark.parametrize("family", [TryAgain, Unreachable, LeaseLost])
@@ -72,7 +74,7 @@ def test_an_unknown_key_of_the_trigger_form_is_refused_before_anything_else(dag:
         preflight.execute(a_context(dag, "preflight", copy_treads=4, colour="red"))
     assert "the trigger form of sales.bootstrap holds unknown keys" in str(failure.value)
     assert "colour, copy_treads" in str(failure.value)
-    assert "only copy_threads" in str(failure.value)
+    assert "only again, copy_threads" in str(failure.value)
 
 
 def test_a_known_key_and_an_empty_form_are_accepted(dag: Any) -> None:
@@ -99,7 +101,7 @@ def test_a_connection_of_the_environment_is_resolved(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("message", "family", "said"),
     [
-        (f"Cannot execute: spark-submit. Error code is: {ExitCode.ACT_NOW}.", ActNow, "clear the task list_objects"),
+        (f"Cannot execute: spark-submit. Error code is: {ExitCode.ACT_NOW}.", ActNow, "clear this task with all"),
         (f"Cannot execute: spark-submit. Error code is: {ExitCode.UNUSABLE}.", ActNow, "mend the Spark connection"),
         (f"Cannot execute: spark-submit. Error code is: {ExitCode.TRY_AGAIN}.", TryAgain, "exit code 3"),
         ("Cannot execute: spark-submit. Error code is: 1.", TryAgain, "exit code 1"),
@@ -145,3 +147,51 @@ def test_a_worker_without_java_is_told_so(monkeypatch: pytest.MonkeyPatch) -> No
 def test_mapped_tasks_are_expanded_over_names_and_labels_only() -> None:
     listed = ObjectsListed("bootstrap-7-7-1234", (Batch("b0001", "sales.orders +2 tables", ()),))
     assert batches_of(listed) == [{"dump": "bootstrap-7-7-1234", "name": "b0001", "label": "sales.orders +2 tables"}]
+
+
+def test_what_was_planned_is_said_in_short_beside_the_batches() -> None:
+    cut = WindowCut("incremental-1-9-1234", (Batch("w0001", "sales.orders", ()),), idle=False, events=3, begin=1, end=9)
+    summary = summary_of(cut)
+    assert (summary["dump"], summary["events"], summary["end"]) == ("incremental-1-9-1234", 3, 9)
+    assert "batches" not in summary
+
+
+def test_after_an_idle_window_nothing_is_run_and_after_another_one_everything() -> None:
+    assert passed_over(WindowCut(), "incremental", {"copy", "apply"}) == ["apply", "copy"]
+    assert passed_over(WindowCut("d", idle=False), "incremental", {"copy", "apply"}) == []
+
+
+def test_a_gate_leads_to_the_load_or_to_another_round_never_to_both() -> None:
+    after = {"load", "next_round"}
+    assert passed_over(GateOpen(), "consolidate", after) == ["next_round"]
+    assert passed_over(GateOpen(another_round=True), "consolidate", after) == ["load"]
+
+
+def handed_over(dag: Any, planned: Any, **conf: Any) -> DagRunTriggerException | None:
+    """Let a bootstrap hand over; return the run that it starts, None without one."""
+    context = a_context(dag, "consolidate", **conf)
+    context["params"] |= conf
+    context["ti"].xcom_pull = lambda task_ids, key: planned if (task_ids, key) == ("list_objects", "summary") else None
+    try:
+        dag.task_dict["consolidate"].execute(context)
+    except DagRunTriggerException as started:
+        return started
+    return None
+
+
+def test_a_bootstrap_hands_its_dump_over_to_a_run_that_is_named_by_it(dag: Any) -> None:
+    started = handed_over(dag, {"dump": "bootstrap-7-7-1234", "already": None}, copy_threads=2)
+    assert started is not None
+    assert (started.trigger_dag_id, started.dag_run_id) == ("sales.consolidate", "after-bootstrap-7-7-1234")
+    assert started.reset_dag_run
+    # What the other form does not have would be refused there.
+    assert started.conf == {"copy_threads": 2}
+
+
+def test_a_bootstrap_of_a_published_replica_hands_nothing_over(dag: Any) -> None:
+    assert handed_over(dag, {"dump": "bootstrap-7-7-1234", "already": "already applied"}) is None
+
+
+def test_a_bootstrap_whose_notes_are_lost_hands_over_all_the_same(dag: Any) -> None:
+    started = handed_over(dag, None)
+    assert started is not None and started.dag_run_id == "after-manual__1"

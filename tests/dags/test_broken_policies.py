@@ -9,7 +9,11 @@ from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.policies import PolicyFiles
 
-TASKS = {"preflight", "list_objects", "tables.list_files", "tables.copy", "gate", "load"}
+TASKS = {
+    "bootstrap": {"preflight", "list_objects", "tables.list_files", "tables.copy", "consolidate"},
+    "consolidate": {"round", "copy", "gate", "load", "next_round"},
+    "incremental": {"window", "copy", "apply"},
+}
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 
 
@@ -17,20 +21,28 @@ def errors_of(dag: Any) -> dict[str, str]:
     """Run every task of a DAG; return what each fails with, which must be for good."""
     errors = {}
     for task in dag.tasks:
+        task = task.unmap({"batch": {"name": "b1", "dump": "d"}}) if task.is_mapped else task
         with pytest.raises(AirflowFailException) as failure:
             task.execute(a_context(dag, task.task_id))
         errors[task.task_id] = str(failure.value)
     return errors
 
 
-def assert_red(dag: Any, *said: str) -> None:
-    """Assert that a DAG looks as ever, is marked, and that each of its tasks fails at once with the reason."""
-    assert {task.task_id for task in dag.tasks} == TASKS
-    assert "invalid" in dag.tags
-    assert all(text in dag.doc_md for text in said)
-    for task_id, error in errors_of(dag).items():
-        assert all(text in error for text in said), (task_id, error)
-        assert "twinhive check" in error
+def ids_of(*policies: str) -> set[str]:
+    """Return the ids of all DAGs of some policies."""
+    return {f"{policy}.{phase}" for policy in policies for phase in TASKS}
+
+
+def assert_red(dags: dict[str, Any], policy: str, *said: str) -> None:
+    """Assert that a policy's DAGs look as ever, are marked, and that each task fails at once with the reason."""
+    for phase, tasks in TASKS.items():
+        dag = dags[f"{policy}.{phase}"]
+        assert {task.task_id for task in dag.tasks} == tasks
+        assert "invalid" in dag.tags
+        assert all(text in dag.doc_md for text in said)
+        for task_id, error in errors_of(dag).items():
+            assert all(text in error for text in said), (task_id, error)
+            assert "twinhive check" in error
 
 
 @pytest.mark.parametrize(
@@ -54,29 +66,30 @@ def test_a_broken_policy_keeps_its_dag_and_every_task_says_why(
     policies.write("policies/sales.yaml", content)
     policies.add("stock")
     dags = parse_dags(policies.directory)
-    assert set(dags) == {"sales.bootstrap", "stock.bootstrap"}
-    assert_red(dags["sales.bootstrap"], "sales.yaml cannot be used", *said)
+    assert set(dags) == ids_of("sales", "stock")
+    assert_red(dags, "sales", "sales.yaml cannot be used", *said)
     assert "invalid" not in dags["stock.bootstrap"].tags
 
 
 def test_a_policy_keeps_its_own_name_whatever_else_is_wrong(policies: PolicyFiles) -> None:
     policies.write("policies/old_name.yaml", {"policy": "sales", "colour": 1})
-    assert set(parse_dags(policies.directory)) == {"sales.bootstrap"}
+    assert set(parse_dags(policies.directory)) == ids_of("sales")
 
 
 def test_a_file_whose_name_is_no_policy_name_still_gives_a_dag(policies: PolicyFiles) -> None:
     policies.write("policies/ümläut ünd blank.yaml", "policy: [")
-    [dag] = parse_dags(policies.directory).values()
-    assert_red(dag, "ümläut ünd blank.yaml cannot be used")
+    dags = parse_dags(policies.directory)
+    [policy] = {dag_id.partition(".")[0] for dag_id in dags}
+    assert_red(dags, policy, "ümläut ünd blank.yaml cannot be used")
 
 
 def test_two_policies_with_one_name_are_red_and_name_both_files(policies: PolicyFiles) -> None:
     policies.add("sales")
     other = {"cluster": "west", "database": "other"}
     policies.write("policies/copy_of_sales.yaml", {"policy": "sales", **SIDES, "replica": other})
-    [dag] = parse_dags(policies.directory).values()
-    assert dag.dag_id == "sales.bootstrap"
-    assert_red(dag, "the same name sales", "copy_of_sales.yaml, sales.yaml")
+    dags = parse_dags(policies.directory)
+    assert set(dags) == ids_of("sales")
+    assert_red(dags, "sales", "the same name sales", "copy_of_sales.yaml, sales.yaml")
 
 
 def test_two_policies_into_one_database_are_both_red(policies: PolicyFiles) -> None:
@@ -85,7 +98,7 @@ def test_two_policies_into_one_database_are_both_red(policies: PolicyFiles) -> N
     policies.add("people")
     dags = parse_dags(policies.directory)
     for policy in ("sales", "stock"):
-        assert_red(dags[f"{policy}.bootstrap"], "the same replica database west/twin", "sales.yaml, stock.yaml")
+        assert_red(dags, policy, "the same replica database west/twin", "sales.yaml, stock.yaml")
     assert "invalid" not in dags["people.bootstrap"].tags
 
 
@@ -94,13 +107,21 @@ def test_broken_clusters_turn_every_policy_red_and_none_vanishes(policies: Polic
     policies.add("stock")
     policies.write("clusters.yaml", {"clusters": {"east": {"metastore": {}}}})
     dags = parse_dags(policies.directory)
-    assert set(dags) == {"sales.bootstrap", "stock.bootstrap"}
-    for dag in dags.values():
-        assert_red(dag, "clusters.yaml cannot be used")
+    assert set(dags) == ids_of("sales", "stock")
+    for policy in ("sales", "stock"):
+        assert_red(dags, policy, "clusters.yaml cannot be used")
 
 
 def test_a_policy_that_was_mended_since_it_was_parsed_is_used_as_it_is_now(policies: PolicyFiles) -> None:
     policies.write("policies/sales.yaml", {"policy": "sales", **SIDES, "colour": 1})
-    [dag] = parse_dags(policies.directory).values()
+    dags = parse_dags(policies.directory)
     policies.add("sales")
-    assert all("Airflow knows no connection" in error for error in errors_of(dag).values())
+    errors = errors_of(dags["sales.incremental"])
+    assert all("Airflow knows no connection" in error for error in errors.values())
+
+
+def test_a_policy_that_followed_its_source_is_red_by_itself_when_its_file_is_broken(policies: PolicyFiles) -> None:
+    policies.write("policies/sales.yaml", {"policy": "sales", **SIDES, "colour": 1})
+    incremental = parse_dags(policies.directory)["sales.incremental"]
+    assert incremental.schedule.expression.endswith("/2 * * * *")
+    assert not incremental.is_paused_upon_creation

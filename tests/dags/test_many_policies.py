@@ -8,6 +8,7 @@ import pytest
 from tests.dags.airflow_home import parse_dags
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
+from twinhive.steps.phases import PHASES
 
 COUNT = 500
 
@@ -44,7 +45,7 @@ def test_a_running_task_builds_only_its_own_dag(
 
 
 def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
-    wanted = {f"db{number}.bootstrap" for number in range(COUNT)}
+    wanted = {f"db{number}.{phase}" for number in range(COUNT) for phase in PHASES}
     assert set(parse_dags(config)) == wanted
     assert sorted(built) == sorted(wanted)
 

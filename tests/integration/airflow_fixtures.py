@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sandbox import Sandbox, processes
 from sandbox.airflow_api import AirflowApi
 from sandbox.ports import is_free
 from tests.policies import PolicyFiles
+from twinhive.steps.phases import PHASES
 
 # There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
 FIRST = "first"
@@ -44,6 +46,10 @@ class Operator(AirflowApi):
         """Ask for the file of a DAG to be parsed now."""
         self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
 
+    def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
+        """Return what a task has pushed."""
+        return self._get(f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries/{key}")["value"]
+
     def clear_alone(self, dag_id: str, run_id: str, task_id: str) -> None:
         """Clear a task, all its mapped instances, without what follows it."""
         body = {"dry_run": False, "dag_run_id": run_id, "only_failed": False, "reset_dag_runs": True}
@@ -64,7 +70,7 @@ class RunningAirflow:
         """Start it over this configuration."""
         environment = {**_SETTINGS, "TWINHIVE_CONFIG": str(self.policies.directory)}
         self.box.start("airflow", environment=environment)
-        self.api.unpause(self._wait_for(FIRST))
+        self.reload(FIRST, parse=False)
 
     def kill(self) -> None:
         """End it and all that its tasks have started, at once."""
@@ -72,20 +78,32 @@ class RunningAirflow:
         # Threads of a killed process may outlive its first one for a moment.
         until(lambda: is_free(self.box.servers["airflow"].ports["http"]), "Airflow's port is free")
 
-    def add(self, database: str, **more: Any) -> str:
+    def add(self, database: str, *, following: bool = False, **more: Any) -> str:
         """Add a policy and return the id of its bootstrap DAG, which may run."""
-        return self.reload(self.policies.add(database, **more))
+        return self.reload(self.policies.add(database, **more), following=following)
 
-    def reload(self, policy: str) -> str:
-        """Wait until Airflow knows the bootstrap DAG of a policy that was written; let it run."""
-        self.api.parse_again(f"{FIRST}.bootstrap")
-        dag_id = self._wait_for(policy)
-        self.api.unpause(dag_id)
-        return dag_id
+    def reload(self, policy: str, *, following: bool = False, parse: bool = True) -> str:
+        """Wait until Airflow knows the DAGs of a policy that was written, and let its bootstrap run.
+
+        The machine is small: only the policies of tests that look at it follow their sources.
+        """
+        if parse:
+            self.api.parse_again(f"{FIRST}.bootstrap")
+        wanted = {f"{policy}.{phase}" for phase in PHASES}
+        until(lambda: wanted <= set(self.api.dag_ids()), f"Airflow knows the DAGs of {policy}", every=0.2)
+        assert self.api.import_errors() == {}
+        if not following:
+            self.api.pause(f"{policy}.incremental")
+        self.api.unpause(f"{policy}.bootstrap")
+        return f"{policy}.bootstrap"
 
     def trigger(self, dag_id: str, **conf: Any) -> "Run":
         """Start a run."""
         return Run(self, dag_id, self.api.trigger(dag_id, conf))
+
+    def runs(self, dag_id: str) -> list["Run"]:
+        """Return the runs of a DAG, newest first."""
+        return [Run(self, dag_id, run["dag_run_id"]) for run in self.api.dag_runs(dag_id)]
 
     def processes(self, part: str) -> list[int]:
         """Return the processes of Airflow whose command line holds a text."""
@@ -103,12 +121,6 @@ class RunningAirflow:
         finally:
             os.kill(record.pid, signal.SIGCONT)
 
-    def _wait_for(self, policy: str) -> str:
-        dag_id = f"{policy}.bootstrap"
-        until(lambda: dag_id in self.api.dag_ids(), f"Airflow knows {dag_id}", every=0.2)
-        assert self.api.import_errors() == {}
-        return dag_id
-
     def _add_a_cluster_without_spark(self) -> None:
         path = self.policies.directory / "clusters.yaml"
         clusters = yaml.safe_load(path.read_text())["clusters"]
@@ -118,11 +130,33 @@ class RunningAirflow:
 
 @dataclass(frozen=True)
 class Run:
-    """Be one run of a bootstrap DAG."""
+    """Be one run of a DAG."""
 
     airflow: RunningAirflow
     dag_id: str
     run_id: str
+
+    @property
+    def policy(self) -> str:
+        """Return the policy's name, which is that of its databases."""
+        return self.dag_id.partition(".")[0]
+
+    def handed_over(self) -> "Run":
+        """Wait until this run has started the one that goes on from it; return that one."""
+        task = self.wait_for("consolidate", "success")
+        run_id = self.airflow.api.xcom(self.dag_id, self.run_id, task["task_id"], "trigger_run_id")
+        return Run(self.airflow, f"{self.policy}.consolidate", run_id)
+
+    def seconds(self) -> float:
+        """Return how long a run that has ended took, from its queuing on."""
+        run = self.airflow.api.dag_run(self.dag_id, self.run_id)
+        queued, ended = (datetime.fromisoformat(run[key]) for key in ("queued_at", "end_date"))
+        return (ended - queued).total_seconds()
+
+    def task_seconds(self) -> dict[str, float]:
+        """Return how long each task that was executed took."""
+        executed = [one for one in self.instances() if one["state"] != "skipped"]
+        return {one["task_id"]: round(one["duration"], 1) for one in executed}
 
     def wait(self) -> str:
         """Wait for the end and return the state."""

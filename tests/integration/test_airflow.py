@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from typing import Any
 
 import pytest
@@ -17,8 +18,18 @@ from twinhive.copying.listing import list_files
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 
-TASKS = {"preflight", "list_objects", "tables.list_files", "tables.copy", "gate", "load"}
-GREEN: dict[str, set[str]] = {task: {"success"} for task in TASKS}
+GREEN: dict[str, set[str]] = {
+    task: {"success"} for task in ("preflight", "list_objects", "tables.list_files", "tables.copy", "consolidate")
+}
+NOTHING_NEW = {
+    "round": {"success"},
+    "copy": {"skipped"},
+    "gate": {"success"},
+    "load": {"success"},
+    "next_round": {"skipped"},
+}
+IDLE = {"window": {"success"}, "copy": {"skipped"}, "apply": {"skipped"}}
+WITHOUT_SPARK = {"window": {"success"}, "copy": {"skipped"}, "apply": {"success"}}
 ONE_BATCH = {"batch_objects": 100}
 
 
@@ -54,7 +65,7 @@ def assert_red_at_once(run: Run, task: str) -> None:
     """Assert that a task failed in its first try and stopped what follows it."""
     [failed] = run.instances(task)
     assert (failed["state"], failed["try_number"]) == ("failed", 1)
-    assert run.states()["load"] == {"upstream_failed"}
+    assert run.states()["consolidate"] == {"upstream_failed"}
 
 
 def a_policy(database: str, replica_cluster: str = "west") -> dict[str, Any]:
@@ -68,25 +79,67 @@ def a_policy(database: str, replica_cluster: str = "west") -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def finished(airflow: RunningAirflow, sandbox: Sandbox) -> Run:
-    """A run of two batches that has ended; tests look at it and clear it in several ways."""
+    """A bootstrap of two batches that has ended; tests look at it and clear it in several ways."""
     east = Warehouse(sandbox.clusters["east"])
     run = airflow.trigger(airflow.add(a_database(east)))
     east.close()
-    run.wait()
+    assert run.wait() == "success"
+    assert run.handed_over().wait() == "success"
     return run
 
 
-def database_of(run: Run) -> str:
-    return run.dag_id.removesuffix(".bootstrap")
+@pytest.fixture(scope="module")
+def followed(finished: Run) -> str:
+    """A published policy that follows its source; its name, and that of its databases."""
+    dag_id = f"{finished.policy}.incremental"
+    finished.airflow.api.unpause(dag_id)
+    # A watcher exists from the first time on that the DAG is parsed while it is not paused.
+    finished.airflow.api.parse_again(dag_id)
+    until(lambda: finished.airflow.runs(dag_id), "the watcher says that it watches")
+    return finished.policy
 
 
-def test_a_bootstrap_ends_in_an_equal_twin(finished: Run, east: Warehouse, west: Warehouse) -> None:
+def settled(airflow: RunningAirflow, policy: str) -> set[str]:
+    """Wait until no run of a policy is under way; return the ids of those there were."""
+    runs = lambda: airflow.api.dag_runs(f"{policy}.incremental")  # noqa: E731
+    until(lambda: all(run["state"] in ("success", "failed") for run in runs()), "no run is under way")
+    return {run["dag_run_id"] for run in runs()}
+
+
+def a_run_that_applies(airflow: RunningAirflow, policy: str, before: set[str]) -> Run:
+    """Wait until a new run has cut a window, which is not applied yet; return it."""
+
+    def found() -> Run | None:
+        for run in airflow.runs(f"{policy}.incremental"):
+            if run.run_id not in before:
+                states = run.states()
+                if states.get("window") == {"success"} and states["apply"] != {"skipped"}:
+                    return run
+        return None
+
+    run: Run = until(found, f"a window of {policy} is cut", every=0.05)
+    return run
+
+
+def add_orders(east: Warehouse, database: str, *days: str) -> None:
+    """Add partitions to the table orders, an event each."""
+    orders = east.client.get_table_req(GetTableRequest(dbName=database, tblName="orders")).table
+    for day in days:
+        east.add_partition(orders, day, files={"000000_0": day.encode() * 500})
+
+
+def has_orders(west: Warehouse, database: str, *days: str) -> bool:
+    return {f"day={day}" for day in days} <= set(west.client.get_partition_names(database, "orders", -1))
+
+
+def test_a_bootstrap_is_consolidated_and_ends_in_an_equal_twin(finished: Run, east: Warehouse, west: Warehouse) -> None:
     assert finished.states() == GREEN
-    assert_equal_twin(east, database_of(finished), west)
+    assert finished.handed_over().states() == NOTHING_NEW
+    assert_equal_twin(east, finished.policy, west)
 
 
 def test_mapped_tasks_are_named_by_their_tables(finished: Run) -> None:
-    database = database_of(finished)
+    database = finished.policy
     labels = {f"{database}.orders (3 partitions)", f"{database}.plain +1 table"}
     assert finished.labels("list_files") == finished.labels("copy") == labels
 
@@ -96,35 +149,71 @@ def test_the_copies_went_through_spark_and_compared_what_they_copied(finished: R
     assert "0 compared by length only, 0 failed" in finished.log("copy")
 
 
-def test_a_finished_list_task_that_is_cleared_alone_changes_nothing(finished: Run, west: Warehouse) -> None:
-    before = everything(west, database_of(finished))
-    finished.clear_alone("tables.list_files")
-    assert finished.wait() == "success"
+def test_finished_tasks_that_are_cleared_alone_in_odd_order_change_nothing(finished: Run, west: Warehouse) -> None:
+    before = everything(west, finished.policy)
+    consolidated = finished.handed_over()
+    cleared = [(consolidated, "load"), (finished, "tables.copy"), (consolidated, "gate"), (finished, "list_files")]
+    for run, task in cleared:
+        run.clear_alone("tables.list_files" if task == "list_files" else task)
+    for run, task in cleared:
+        assert run.wait() == "success"
+        assert "already applied" in run.log(task)
     assert finished.states() == GREEN
-    assert "already applied" in finished.log("list_files")
-    assert everything(west, database_of(finished)) == before
-
-
-def test_finished_tasks_that_are_cleared_in_odd_order_change_nothing(finished: Run, west: Warehouse) -> None:
-    before = everything(west, database_of(finished))
-    for task in ("load", "tables.copy", "gate"):
-        finished.clear_alone(task)
-        assert finished.wait() == "success"
-        assert "already applied" in finished.log(task)
-    assert finished.states() == GREEN
-    assert everything(west, database_of(finished)) == before
+    assert consolidated.states() == NOTHING_NEW
+    assert everything(west, finished.policy) == before
 
 
 def test_a_finished_run_that_is_cleared_as_a_whole_changes_nothing(finished: Run, west: Warehouse) -> None:
-    before = everything(west, database_of(finished))
+    before = everything(west, finished.policy)
     finished.clear()
     assert finished.wait() == "success"
     assert finished.states() == GREEN
-    assert "already applied" in finished.log("load")
-    assert everything(west, database_of(finished)) == before
+    assert "already applied" in finished.log("consolidate")
+    assert everything(west, finished.policy) == before
 
 
-def test_a_copy_that_is_marked_failed_or_killed_is_cleared_and_converges(
+def test_what_is_added_at_the_source_appears_on_the_replica_by_itself(
+    airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
+) -> None:
+    for day in ("4", "5", "6"):
+        before = settled(airflow, followed)
+        add_orders(east, followed, day)
+        committed = time.time()
+        until(lambda day=day: has_orders(west, followed, day), "the replica has it", every=0.02)
+        print(f"lag from commit to visible: {time.time() - committed:.1f} s")
+        run = a_run_that_applies(airflow, followed, before)
+        assert run.wait() == "success"
+        assert run.states() == WITHOUT_SPARK
+        print(f"run of a small window: {run.seconds():.1f} s, its tasks {run.task_seconds()}")
+    assert_equal_twin(east, followed, west)
+
+
+def test_a_run_with_nothing_to_do_executes_one_task(airflow: RunningAirflow, followed: str) -> None:
+    settled(airflow, followed)
+    run = airflow.trigger(f"{followed}.incremental")
+    assert run.wait() == "success"
+    assert run.states() == IDLE
+    assert "nothing to do" in run.log("window")
+    print(f"idle run: {run.seconds():.1f} s, its task {run.task_seconds()}")
+
+
+def test_a_window_whose_apply_is_killed_is_retried_and_converges(
+    airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
+) -> None:
+    before = settled(airflow, followed)
+    add_orders(east, followed, *(f"k{number}" for number in range(20)))
+    run = a_run_that_applies(airflow, followed, before)
+    with airflow.frozen("west-metastore"):
+        run.kill_task("apply")
+    run.wait_for("apply", "up_for_retry")
+    run.clear("apply")
+    assert run.wait() == "success"
+    until(lambda: has_orders(west, followed, "k19"), "the replica has all of it")
+    settled(airflow, followed)
+    assert_equal_twin(east, followed, west)
+
+
+def test_a_bootstrap_whose_tasks_are_killed_is_cleared_and_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:
     database = a_database(east)
@@ -140,34 +229,20 @@ def test_a_copy_that_is_marked_failed_or_killed_is_cleared_and_converges(
         os.kill(process, signal.SIGKILL)
     run.wait_for("copy", "up_for_retry")
     assert_log_ends_with_next_step(run.log("copy"), f"{database}.", "the Spark job did not finish")
+    # Meanwhile the source goes on: what follows has an event to fold in.
+    add_orders(east, database, "late")
 
     run.clear("tables.copy")
     assert run.wait() == "success"
-    assert run.states() == GREEN
-    assert_equal_twin(east, database, west)
-
-
-def test_tasks_whose_processes_are_killed_are_cleared_and_converge(
-    airflow: RunningAirflow, east: Warehouse, west: Warehouse
-) -> None:
-    database = a_database(east)
-    run = airflow.trigger(airflow.add(database, options=ONE_BATCH))
-
-    run.wait_for("list_objects", "success")
-    with airflow.frozen("east-namenode"):
-        run.kill_task("list_files")
-    run.wait_for("list_files", "up_for_retry")
-    run.clear("tables.list_files")
-
+    consolidated = run.handed_over()
     until(lambda: database in west.client.get_databases(database), "the load has begun", every=0.005)
     with airflow.frozen("west-metastore"):
-        run.kill_task("load")
-    run.wait_for("load", "up_for_retry")
+        consolidated.kill_task("load")
+    consolidated.wait_for("load", "up_for_retry")
     assert west.client.get_database(database).parameters["twinhive.phase"] == "loading"
-    run.clear("load")
+    consolidated.clear("load")
 
-    assert run.wait() == "success"
-    assert run.states() == GREEN
+    assert consolidated.wait() == "success"
     assert_equal_twin(east, database, west)
 
 
@@ -182,22 +257,30 @@ def test_after_airflow_itself_was_killed_a_cleared_run_converges(
     assert not run.spark_processes()
     run.clear()
     assert run.wait() == "success"
-    assert run.states() == GREEN
+    assert run.handed_over().wait() == "success"
     assert_equal_twin(east, database, west)
 
 
-def test_the_dag_also_runs_in_process_without_scheduler(
+def test_the_dags_also_run_in_process_without_scheduler(
     sandbox: Sandbox, east: Warehouse, west: Warehouse, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_own_airflow()
     create_database()
     monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    database = policies.add(a_database(east), options=ONE_BATCH)
-    [dag] = parse_dags(policies.directory).values()
-    run = dag.test()
-    assert run.state == "success"
+    database = policies.add(a_database(east))
+    incremental = parse_dags(policies.directory)[f"{database}.incremental"]
+    assert states_of(incremental.test()) == IDLE
+
+    policies.run(database)
+    add_orders(east, database, "4")
+    assert states_of(incremental.test()) == WITHOUT_SPARK
     assert_equal_twin(east, database, west)
+
+
+def states_of(run: Any) -> dict[str, set[str]]:
+    """Return the states of a run that was made in this process."""
+    assert run.state == "success"
+    return {instance.task_id: {str(instance.state)} for instance in run.get_task_instances()}
 
 
 def test_a_broken_policy_is_red_at_once_and_its_log_says_why(airflow: RunningAirflow) -> None:

@@ -99,14 +99,16 @@ def test_a_run_that_is_killed_in_every_phase_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
     moments = [
-        ("step 1/6: preflight", 0.2),
-        ("step 2/6: list_objects", 0),
-        ("step 2/6: list_objects", 0.2),
-        ("step 3/6: list_files", 0.05),
-        ("step 4/6: copy", 0),
-        ("step 4/6: copy", 0.2),
-        ("step 5/6: gate", 0),
-        ("step 6/6: load", 0.1),
+        ("step 1/4: preflight", 0.2),
+        ("step 2/4: list_objects", 0),
+        ("step 2/4: list_objects", 0.2),
+        ("step 3/4: list_files", 0.05),
+        ("step 4/4: copy", 0),
+        ("step 4/4: copy", 0.2),
+        ("step 1/4: round", 0),
+        ("step 1/4: round", 0.1),
+        ("step 3/4: gate", 0),
+        ("step 4/4: load", 0.1),
     ]
     for text, seconds_later in moments:
         Bootstrap(policies, policy).kill_at(text, seconds_later)
@@ -184,7 +186,7 @@ def test_a_second_run_that_starts_while_the_first_loads_does_no_harm(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
     first = Bootstrap(policies, policy)
-    first.read_until("step 5/6")
+    first.read_until("step 3/4: gate")
     second = Bootstrap(policies, policy)
     for run in (first, second):
         assert_plain_end(run)

@@ -14,7 +14,7 @@ from twinhive.adapters.spark_package import native_package, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
-from twinhive.airflow_edge.step_task import StageOf
+from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
 from twinhive.domain.errors import Refused
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
@@ -45,6 +45,7 @@ class CopyOperator(SparkSubmitOperator):
     def execute(self, context: Any) -> None:
         """Submit the job, unless there is nothing to copy."""
         with as_airflow_failures():
+            refuse_unknown_keys(context)
             wiring = self.stage.wiring()
             step = self.stage.step(wiring, self.batch, context, self.log.info)
             assert isinstance(step, CopyBatch)
@@ -88,6 +89,9 @@ class CopyOperator(SparkSubmitOperator):
             "label": job.label,
             "threads": context["params"]["copy_threads"],
             "tasks": wiring.policy.options.spark_tasks,
+            "superseded_ok": job.superseded_ok,
+            "after_event": job.after_event,
+            "lost_ok": wiring.policy.options.on_object_error == "quarantine",
         }
 
 

@@ -6,13 +6,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Param, TaskGroup, get_parsing_context, task_group
+from airflow.sdk import DAG, TaskGroup, get_parsing_context, task_group
 
 from twinhive import __version__
+from twinhive.airflow_edge.assets import backlog_alias, replica_asset
 from twinhive.airflow_edge.copy_task import CopyOperator
-from twinhive.airflow_edge.step_task import StageOf, StepOperator
+from twinhive.airflow_edge.hand_over import HandOverOperator
+from twinhive.airflow_edge.params import params_of
+from twinhive.airflow_edge.schedule import schedule_of
+from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.airflow_edge.step_task import StepOperator
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
-from twinhive.steps.phases import PHASES, RunsOn, Stage
+from twinhive.steps.phases import HAND_OVERS, PHASES, PUBLISHING, RunsOn, Stage
 
 _RETRIES: dict[str, Any] = {
     "retries": 3,
@@ -55,13 +60,14 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         dag_id=f"{entry.name}.{phase}",
         description=_description(entry, phase),
         doc_md=_documentation(entry, phase),
-        schedule=None,
+        schedule=schedule_of(entry, phase, clusters),
         catchup=False,
         max_active_runs=1,
-        is_paused_upon_creation=True,
+        # A person starts the first copy; what follows from it goes on by itself.
+        is_paused_upon_creation=phase == "bootstrap",
         tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
         default_args=_RETRIES,
-        params=_params(entry),
+        params=params_of(entry, phase),
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])
     return dag
@@ -89,22 +95,8 @@ def _documentation(entry: PolicyEntry, phase: str) -> str:
     return f"**{_description(entry, phase)}** (policy file `{entry.path.name}`){problem}"
 
 
-def _params(entry: PolicyEntry) -> dict[str, Param]:
-    threads = entry.settings.options.copy_threads if entry.settings else 8
-    return {
-        "copy_threads": Param(
-            threads,
-            type="integer",
-            minimum=1,
-            maximum=64,
-            title="Files copied at the same time by one Spark task",
-            description="Lower it to spare the source's DataNodes; the policy file sets the default.",
-        )
-    }
-
-
 class _Builder:
-    """Turn stages into tasks: unmapped ones as they are, mapped ones inside a mapped task group."""
+    """Turn stages into tasks; stages that are mapped over the same batches become one mapped task group."""
 
     def __init__(self, entry: PolicyEntry, phase: str, spark: Mapping[str, Any], place: Place) -> None:
         self._entry = entry
@@ -118,13 +110,16 @@ class _Builder:
         for stage in stages:
             if stage.name in made:
                 continue
-            if stage.mapped_over:
-                group = self._group([other for other in stages if other.mapped_over == stage.mapped_over], made)
-                made |= group
+            together = [other for other in stages if stage.mapped_over and other.mapped_over == stage.mapped_over]
+            if len(together) > 1:
+                made |= self._group(together, made)
+            elif stage.mapped_over:
+                made[stage.name] = self._mapped(stage, made[stage.mapped_over].output)
             else:
                 made[stage.name] = self._task(stage)
                 for before in {id(made[name]): made[name] for name in stage.after}.values():
                     before >> made[stage.name]
+        self._hand_over(made)
 
     def _group(self, stages: list[Stage], made: Mapping[str, Any]) -> dict[str, TaskGroup]:
         """Build one mapped task group: each batch passes its stages without waiting for others."""
@@ -133,7 +128,7 @@ class _Builder:
         def tables(batch: Any) -> None:
             before = None
             for stage in stages:
-                task = self._task(stage, batch)
+                task = self._task(stage, batch=batch)
                 if before is not None:
                     before >> task
                 before = task
@@ -141,14 +136,36 @@ class _Builder:
         group = tables.expand(batch=made[stages[0].mapped_over or ""].output)
         return {stage.name: group for stage in stages}
 
-    def _task(self, stage: Stage, batch: Any = None) -> Any:
-        stage_of = StageOf(str(self._place.config), self._entry.name, self._phase, stage.name, __version__)
-        common: dict[str, Any] = {"task_id": stage.name, "stage": stage_of}
+    def _mapped(self, stage: Stage, batches: Any) -> Any:
+        operator, arguments = self._operator(stage)
+        return operator.partial(**arguments).expand(batch=batches)
+
+    def _task(self, stage: Stage, **more: Any) -> Any:
+        operator, arguments = self._operator(stage)
+        return operator(**arguments, **more)
+
+    def _operator(self, stage: Stage) -> tuple[type[Any], dict[str, Any]]:
+        arguments: dict[str, Any] = {"task_id": stage.name, "stage": self._stage_of(stage.name)}
         if stage.mapped_over:
-            common |= {"batch": batch, "map_index_template": "{{ task.batch['label'] }}"}
+            arguments["map_index_template"] = "{{ task.batch['label'] }}"
         elif stage.after:
             # A phase with nothing to map over skips its mapped tasks; the rest goes on.
-            common |= {"trigger_rule": "none_failed"}
+            arguments["trigger_rule"] = "none_failed"
+        if stage.name in PUBLISHING and self._entry.settings:
+            arguments["outlets"] = [replica_asset(self._entry.settings), backlog_alias(self._entry.settings)]
         if stage.runs_on is RunsOn.SPARK:
-            return CopyOperator(**self._spark, **common)
-        return StepOperator(**common)
+            return CopyOperator, {**self._spark, **arguments}
+        return StepOperator, arguments
+
+    def _hand_over(self, made: Mapping[str, Any]) -> None:
+        """Create the task that starts the run which goes on from here, if the phase has one."""
+        if hand_over := HAND_OVERS.get(self._phase):
+            made[hand_over.after] >> HandOverOperator(
+                task_id=hand_over.name,
+                stage=self._stage_of(hand_over.name),
+                hand_over=hand_over,
+                trigger_rule="none_failed",
+            )
+
+    def _stage_of(self, name: str) -> StageOf:
+        return StageOf(str(self._place.config), self._entry.name, self._phase, name, __version__)

@@ -58,10 +58,10 @@ def explain_spark_failure(error: Exception, label: str) -> TwinhiveError:
     code = int(match[1]) if match else None
     if code == ExitCode.ACT_NOW:
         return ActNow(
-            f"{label}: some files cannot be copied as they were listed",
+            f"{label}: some files cannot be copied",
             found=said,
-            next_step="if the source changed, clear the task list_objects with all tasks after it; "
-            "otherwise mend what is said above and clear this task",
+            next_step="mend what is said above, then clear this task with all tasks after it; a lost file never comes "
+            "back: bring its table over again with twinhive resync",
         )
     if code == ExitCode.UNUSABLE:
         return ActNow(

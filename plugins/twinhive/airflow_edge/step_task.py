@@ -1,55 +1,34 @@
-"""Run a step inside an Airflow task."""
+"""Run a step inside an Airflow task, and pass over the tasks after it that have nothing to do."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from airflow.sdk import BaseOperator
+from airflow.sdk import BaseOperator, SkipMixin
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.assets import announce
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.domain.errors import InvalidSettings
-from twinhive.settings import load_configuration
-from twinhive.steps.base import Work
+from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
+from twinhive.steps.apply import WindowApplied
+from twinhive.steps.gate import GateOpen
 from twinhive.steps.list_objects import ObjectsListed
-from twinhive.steps.phases import Step, stage_of
-from twinhive.steps.preflight import Preflight
-from twinhive.wiring import Wiring
+from twinhive.steps.load import Loaded
+from twinhive.steps.phases import HAND_OVERS
+from twinhive.steps.round import Folded
+from twinhive.steps.window import WindowCut
+
+Planned = ObjectsListed | Folded | WindowCut
+"""What the steps return that mapped tasks are expanded over."""
+
+SUMMARY = "summary"
+"""Under this key a planning task says in short what it planned, beside the batches."""
 
 
-@dataclass(frozen=True)
-class StageOf:
-    """A stage of a policy's phase, and where its policy file is: all that a task keeps."""
-
-    config: str
-    policy: str
-    phase: str
-    stage: str
-    planned_version: str
-
-    def wiring(self) -> Wiring:
-        """Load the configuration as it is now. Raises InvalidSettings."""
-        return Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
-
-    def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
-        """Build the step with what this task instance works on."""
-        work = Work(wiring.policy, batch.get("name", ""), batch.get("dump", ""), holder(context), report)
-        step = stage_of(self.phase, self.stage).step
-        if step is Preflight:
-            return Preflight(work, self.planned_version)
-        return step(work)
-
-
-def holder(context: Any) -> dict[str, str]:
-    """Say who runs this, for the lease and for people."""
-    instance = context["ti"]
-    return {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
-
-
-class StepOperator(BaseOperator):
+class StepOperator(BaseOperator, SkipMixin):
     """Run one step; push a small result that people can read."""
 
+    # Airflow asks this before it runs a task whose upstream task has passed it over.
+    inherits_from_skipmixin = True
     template_fields: Sequence[str] = ("batch",)
     ui_color = "#e8f0fe"
 
@@ -64,23 +43,40 @@ class StepOperator(BaseOperator):
             refuse_unknown_keys(context)
             wiring = self.stage.wiring()
             step = self.stage.step(wiring, self.batch or {}, context, self.log.info)
-            result = step.run(wiring.write_ports())
-        return batches_of(result) if isinstance(result, ObjectsListed) else asdict(result)
+            ports = wiring.write_ports()
+            result = step.run(ports)
+            if isinstance(result, Loaded | WindowApplied):
+                announce(context["outlet_events"], wiring.settings, result.event_id, ports.source.current_event_id())
+        returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
+        if isinstance(result, Planned):
+            context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))
+        if skipped := passed_over(result, self.stage.phase, context["task"].get_flat_relative_ids(upstream=False)):
+            # Skipping ends the task, so that nothing after this line would be pushed.
+            context["ti"].xcom_push(key="return_value", value=returned)
+            self.skip(context["ti"], [context["dag"].get_task(task_id) for task_id in skipped])
+        return returned
 
 
-def refuse_unknown_keys(context: Any) -> None:
-    """Refuse a trigger form with a key that the DAG does not have; Airflow takes it without a word."""
-    known = set(context["dag"].params)
-    unknown = sorted(set(context["dag_run"].conf or {}) - known)
-    if unknown:
-        raise InvalidSettings(
-            f"the trigger form of {context['dag'].dag_id} holds unknown keys",
-            found=", ".join(unknown),
-            expected=f"only {', '.join(sorted(known))}",
-            next_step="trigger a new run without them",
-        )
+def passed_over(result: Any, phase: str, downstream: Iterable[str]) -> list[str]:
+    """Return the ids of the tasks after this one that are skipped, whatever their trigger rules say.
+
+    An idle window: all of them. A gate: the stages that publish when there is another round, else
+    the task that would start one.
+    """
+    if isinstance(result, WindowCut):
+        return sorted(downstream) if result.idle else []
+    if isinstance(result, GateOpen):
+        next_round = HAND_OVERS[phase].name
+        return sorted(name for name in downstream if (name == next_round) != result.another_round)
+    return []
 
 
-def batches_of(listed: ObjectsListed) -> list[dict[str, str]]:
+def batches_of(planned: Planned) -> list[dict[str, str]]:
     """Return what the mapped tasks are expanded over: names and labels, nothing else."""
-    return [{"dump": listed.dump, "name": batch.name, "label": batch.label} for batch in listed.batches]
+    return [{"dump": planned.dump, "name": batch.name, "label": batch.label} for batch in planned.batches]
+
+
+def summary_of(planned: Planned) -> dict[str, Any]:
+    """Return what was planned without its batches, of which there may be many."""
+    fields = asdict(planned)
+    return {name: value for name, value in fields.items() if name not in ("batches", "left_out")}

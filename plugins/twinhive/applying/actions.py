@@ -47,6 +47,11 @@ class Edit:
     rows_event: int = 0
     cascade: bool = False
 
+    @property
+    def only_appends(self) -> bool:
+        """True when files were added and nothing else changed."""
+        return self.rows is Rows.APPEND and self.after is None
+
     def then(self, later: "Edit") -> "Edit | None":
         """Return both edits as one, None where readers would miss a state in between."""
         if Rows.KEEP not in (self.rows, later.rows) and (self.rows, later.rows) != (Rows.APPEND, Rows.APPEND):
@@ -171,6 +176,9 @@ def _joined(first: Action, second: Action) -> Action | None:
 def _joined_what(first: What, second: What) -> What | None:
     if isinstance(first, Single) or isinstance(second, Single) or first.table.name != second.table.name:
         return None
+    if any(edit.rows is Rows.APPEND for edit in _edits(second)) and not all(edit.only_appends for edit in _edits(first)):
+        # Files of an append are seen when they are placed, which is before the call that changes all the rest.
+        return None
     match first, second:
         case EditTable(), EditTable():
             edit = first.edit.then(second.edit)
@@ -186,6 +194,16 @@ def _joined_what(first: What, second: What) -> What | None:
             return Drop(second.table, dropped) if len(dropped) <= MOST_PARTITIONS else None
         case _:
             return None
+
+
+def _edits(what: What) -> Iterable[Edit]:
+    match what:
+        case EditTable(edit=edit):
+            return [edit]
+        case EditPartitions(edits=edits):
+            return edits.values()
+        case _:
+            return []
 
 
 def _joined_edits(first: EditPartitions, second: EditPartitions) -> EditPartitions | None:

@@ -89,6 +89,7 @@ class Lane:
     def _apply(self, action: Action) -> None:
         names = {name.table for event in action.events for name in tables_of(event.change)}
         if frozen := self._quarantine.frozen(names):
+            self._quarantine.spread(names, frozen, action)
             self.applied.quarantined[frozen] += len(action.events)
             self._progress.passed(action.last)
             return

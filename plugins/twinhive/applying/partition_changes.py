@@ -1,6 +1,6 @@
 """Apply what happens to partitions: add, drop, alter, rename, append, replace, truncate."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from twinhive.applying.actions import Add, Drop, Edit, EditPartitions, Rows
 from twinhive.applying.progress import Progress
@@ -64,10 +64,13 @@ class PartitionChanges:
             if there[name] is None:
                 raise self._missing(table.name, name)
         known = {name: partition for name, partition in there.items() if partition is not None}
-        contents = list(_contents(table, known, edits))
-        if contents:
+        replaced, appended = _replaced(table, edits), _appended(known, edits)
+        if replaced:
             target.lease.confirm()
-            target.placing.place_all(table.name, contents)
+            target.placing.place_all(table.name, replaced)
+        if appended:
+            target.lease.confirm()
+            target.placing.append_all(table.name, appended)
         altered = [self._edited(table, known[name], name, edit) for name, edit in edits.items()]
         self._alter(altered)
         self._remember(table, altered)
@@ -156,14 +159,22 @@ class PartitionChanges:
         )
 
 
-def _contents(
-    table: Table, there: dict[str, Partition], edits: dict[str, Edit]
-) -> Iterator[tuple[str, tuple[SourceFile, ...]]]:
-    for name, edit in edits.items():
-        if edit.rows is Rows.REPLACE:
-            yield partition_directory(_location(table), edit.rows_event, name), tuple(with_checksums(edit.files))
-        elif edit.rows is Rows.APPEND:
-            yield there[name].location or "", tuple(with_checksums(edit.files))
+def _replaced(table: Table, edits: dict[str, Edit]) -> list[tuple[str, tuple[SourceFile, ...]]]:
+    """Return the new directories of partitions whose rows are replaced, with their files."""
+    return [
+        (partition_directory(_location(table), edit.rows_event, name), tuple(with_checksums(edit.files)))
+        for name, edit in edits.items()
+        if edit.rows is Rows.REPLACE
+    ]
+
+
+def _appended(there: dict[str, Partition], edits: dict[str, Edit]) -> list[tuple[str, tuple[SourceFile, ...]]]:
+    """Return the present directories of partitions that rows are added to, with their files."""
+    return [
+        (there[name].location or "", tuple(with_checksums(edit.files)))
+        for name, edit in edits.items()
+        if edit.rows is Rows.APPEND
+    ]
 
 
 def _location(table: Table) -> str:

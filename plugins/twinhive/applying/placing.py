@@ -35,6 +35,12 @@ class Placing:
         self._made |= directories
         self._each(lambda move: self._move(table, *move), moves)
 
+    def append_all(self, table: TableName, contents: Sequence[tuple[str, tuple[SourceFile, ...]]]) -> None:
+        """Place files into directories that readers see: no file of an event before all files of earlier ones."""
+        for event_id in sorted({file.event_id for _, files in contents for file in files}):
+            of_event = ((directory, _of_event(files, event_id)) for directory, files in contents)
+            self.place_all(table, [(directory, files) for directory, files in of_event if files])
+
     def _each(self, do, things: Sequence) -> None:  # type: ignore[no-untyped-def,type-arg]
         if len(things) < 2:
             for thing in things:
@@ -65,3 +71,7 @@ class Placing:
         if file.checksum is None:
             return length == file.length
         return self._files.checksum(path, ChecksumForm.IDENTITY) in (file.checksum, None)
+
+
+def _of_event(files: tuple[SourceFile, ...], event_id: int) -> tuple[SourceFile, ...]:
+    return tuple(file for file in files if file.event_id == event_id)

@@ -10,7 +10,7 @@ from twinhive.domain.events import Position
 from twinhive.domain.marks import QUARANTINE
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
-from twinhive.domain.placement import partition_directory, table_directory
+from twinhive.domain.placement import partition_directory, silent_key, table_directory
 
 OwnFiles = Mapping[str | None, Sequence[SourceFile]]
 
@@ -29,31 +29,37 @@ class Snapshot:
         return replace(self, table=table, partitions=(*self.partitions, *partitions), files={**self.files, **files})
 
 
-def replace_table(target: Target, progress: Progress, snapshot: Snapshot, end: Position) -> None:
+def replace_table(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
     """Put a snapshot in the place of what the replica has of the table, and release it from quarantine.
 
-    Everything is built beside the old table under directories named by the event. A table that carries the
-    stamp of that event is this one: what an earlier try left out is added to it.
+    Everything is built beside the old table in a directory named by the event and the dump (`token`): the old
+    table may have been made by the same event. A table in that directory is this one: what an earlier try left
+    out is added to it. Raises Foreign for a table that is not ours.
     """
     name = target.policy.on_replica(snapshot.name)
     frozen = QUARANTINE + snapshot.name.table
-    there = target.replica.table(name)
-    if not target.twin.is_at(there, end.event_id) and there is not None:
+    wanted = snapshot.table
+    location = None
+    if wanted is not None and wanted.has_files:
+        location = table_directory(target.root, name.table, silent_key(end.event_id, token))
+    target.twin.forget_table(name)
+    there = target.twin.table(name)
+    if there is not None and (location is None or there.location != location):
         progress.before_removal()
         target.lease.confirm()
         target.replica.drop_table(name, delete_data=False)
         there = None
-    if snapshot.table is not None:
-        _put(target, snapshot, snapshot.table, name, end.event_id, is_there=there is not None)
+    if wanted is not None:
+        _put(target, snapshot, wanted.at(name, location), end.event_id, is_there=there is not None)
     if frozen in progress.parameters:
         left = {key: value for key, value in progress.parameters.items() if key != frozen}
         progress.set_parameters(left)
     target.twin.forget_table(name)
 
 
-def _put(target: Target, snapshot: Snapshot, table: Table, name: TableName, event_id: int, *, is_there: bool) -> None:
-    location = table_directory(target.root, name.table, event_id) if table.has_files else None
-    keys = table.partition_keys
+def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:
+    """Build what is missing of a table that has its name and location on the replica."""
+    name, location, keys = table.name, table.location, table.partition_keys
     places = {
         partition.name(keys): partition_directory(location or "", event_id, partition.name(keys))
         for partition in snapshot.partitions

@@ -51,7 +51,10 @@ class TableChanges:
         location = there.location
         if edit.rows is Rows.REPLACE and not there.partition_keys:
             location = table_directory(self._target.root, there.name.table, edit.rows_event)
-        self._target.placing.place(there.name, location, with_checksums(edit.files))
+        if edit.rows is Rows.APPEND:
+            self._target.placing.append_all(there.name, [(location, tuple(with_checksums(edit.files)))])
+        else:
+            self._target.placing.place(there.name, location, with_checksums(edit.files))
         return location
 
     def _alter(self, there: Table, after: Table, *, cascade: bool = False) -> None:

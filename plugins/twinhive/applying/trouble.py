@@ -51,5 +51,13 @@ class Quarantine:
 
     def freeze(self, table: str, error: ActNow) -> None:
         """Freeze a table as it is now."""
-        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        self._mark(table, " ".join(str(error).split())[:_LONGEST_REASON])
+
+    def spread(self, tables: Iterable[str], frozen: str, action: Action) -> None:
+        """Freeze the other name of a rename that is passed over: nothing can tell any more what belongs there."""
+        for table in tables:
+            if self.frozen([table]) is None and self._policy.selects(table):
+                self._mark(table, f"renamed from or to {frozen}, which was frozen, by event {action.events[0]}")
+
+    def _mark(self, table: str, reason: str) -> None:
         self._progress.set_parameters({**self._progress.parameters, QUARANTINE + table: reason})

@@ -4,9 +4,10 @@ Seed 002, 'Bootstrap, Revisited', approach 2. Each event is an idempotent statem
 removes what it names, whatever was read before it and nothing that was read after it. What the log
 does not spell out is marked `unsure` and has to be read again with new bounds.
 
-A bound is an event id taken before the reading, however long before. Tables, the names of their
-partitions, partitions and lists of files are read in this order, so that no part has a lower bound
-than what it is a part of. Then events may be folded again that were folded before.
+A bound is an event id taken before the reading, however long before. A table, the names of its
+partitions and the partitions are read in this order, and files where their object says that they
+are. A partition may be read again alone, and keep its list of files where its location is the same.
+Events may be folded again that were folded before.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -138,7 +139,9 @@ class _Folding:
             return
         name = new.partition.name(table.partition_keys)
         there = known.partitions.get(name)
-        if (there.lo if there else known.partitions_lo) < new.lo:
+        if there and there.lo >= new.lo:
+            self._partitions(table.name)[name] = _relisted(there, new.lo)
+        elif there or known.partitions_lo < new.lo:
             self._partitions(table.name)[name] = new
 
     def _partition(self, table: Table, values: tuple[str, ...]) -> tuple[str, PartitionState | None]:
@@ -154,11 +157,13 @@ class _Folding:
         name, there = self._partition(table, values)
         if there and there.lo < event_id:
             del self._partitions(table.name)[name]
+        elif there:
+            self._partitions(table.name)[name] = _relisted(there, event_id)
 
     def _alter_partitions(self, change: AlterPartitions, event_id: int) -> None:
         for after in change.after:
             name, there = self._partition(change.table, after.values)
-            if there and there.lo < event_id:
+            if there:
                 altered = _altered(there, after, event_id, truncates=change.truncates)
                 self._partitions(change.table.name)[name] = altered
 
@@ -232,9 +237,19 @@ def _doubted(state: PartitionState, event_id: int) -> PartitionState:
 
 
 def _altered(there: PartitionState, after: Partition, event_id: int, *, truncates: bool) -> PartitionState:
+    moved = there.partition.location != after.location
+    if there.lo >= event_id:
+        return _relisted(there, event_id) if truncates or moved else there
     content = there.content
     if truncates and content.lo < event_id:
         content = Content(event_id)
-    if there.partition.location != after.location:
-        content = replace(content, unsure=True)
+    if moved:
+        content = Content(max(content.lo, event_id), content.files, unsure=True)
     return PartitionState(after, event_id, content)
+
+
+def _relisted(there: PartitionState, event_id: int) -> PartitionState:
+    """Mark the files of a partition that was read after this event, if they were listed before it."""
+    if there.content.lo >= event_id:
+        return there
+    return replace(there, content=Content(event_id, there.content.files, unsure=True))

@@ -61,6 +61,12 @@ class DumpLayout:
         return int(self._parts["begin"]), int(self._parts["end"])
 
     @property
+    def is_eventless(self) -> bool:
+        """True for a window that only brings tables over whole."""
+        begin, end = self.bounds
+        return self.kind is DumpKind.INCREMENTAL and begin == end
+
+    @property
     def _parts(self) -> re.Match[str]:
         match = _NAME.fullmatch(self.name)
         if match is None:

@@ -50,10 +50,13 @@ def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
 
 
 def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
-    """Return the finished window (begin, end] that holds the event after a position, None without one."""
+    """Return the finished window (begin, end] that holds the event after a position, None without one.
+
+    One without events, which only brings tables over whole, is found at its own position.
+    """
     for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
         begin, end = layout.bounds
-        if begin <= event_id < end:
+        if begin <= event_id < end or begin == event_id == end:
             return of_this_text(open_dump(files, layout), policy)
     return None
 

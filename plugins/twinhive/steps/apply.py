@@ -26,7 +26,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import skipped_events, table_is_done
+from twinhive.steps.control import requested_tables, skipped_events, table_is_done
 from twinhive.steps.event_stream import Stretch
 from twinhive.steps.gate import check_window
 from twinhive.steps.replica_state import read_state
@@ -77,7 +77,11 @@ class Apply:
                 expected=Phase.FOLLOWING.value,
                 next_step=f"start the DAG {self.work.policy.name}.bootstrap, or clear its failed task",
             )
-        return window_at(ports.dump_files, self.work.policy, state.position.event_id)
+        dump = window_at(ports.dump_files, self.work.policy, state.position.event_id)
+        if dump is None or not dump.layout.is_eventless:
+            return dump
+        waiting = set(requested_tables(ports.replica_files, self.work.policy))
+        return dump if waiting & set(dump.manifest.snapshots) else None
 
     def _said(self, dump: Dump, applied: Applied) -> WindowApplied:
         report, end = self.work.report, dump.manifest.end.event_id
@@ -131,7 +135,7 @@ class _Applying:
         lane = Lane(self._target, self._progress, Quarantine(policy, self._progress), lost)
         applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped))
         for table in manifest.snapshots:
-            replace_table(self._target, self._progress, self._snapshot(table), manifest.end)
+            replace_table(self._target, self._progress, self._snapshot(table), manifest.end, manifest.token[:8])
             table_is_done(self._ports.replica_files, policy, table)
             self._work.report(f"{table} was brought over as it is at event {manifest.end.event_id}")
         self._record_skipped(skipped)

@@ -17,8 +17,11 @@ def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:
         [events_directory(policy.staging), *(join(policy.staging, name) for name in _OF_A_RUN)]
     )
     last = base_name(event_directory(policy.staging, event_id))
-    for child in events[1] or ():
-        if base_name(child.path) <= last:
+    later = [child for child in events[1] or () if base_name(child.path) > last]
+    if events[1] is not None and not later:
+        files.delete(events[0])
+    for child in (events[1] or ()) if later else ():
+        if child not in later:
             files.delete(child.path)
     for directory, there in others:
         if there is not None:

@@ -19,13 +19,16 @@ def _directory(policy: Policy) -> str:
 
 def is_paused(files: FileReader, policy: Policy) -> str | None:
     """Return why a policy is paused, None when it is not."""
+    if forgetting_has_begun(files, policy):
+        return f"the policy is being forgotten; end it with: twinhive forget {policy.name}"
     found = read_json(files, join(_directory(policy), "paused.json"))
     return None if found is None else str(found["reason"])
 
 
-def pause(files: FileWriter, policy: Policy, reason: str) -> None:
+def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:
     """Let no run of the policy begin another window."""
-    write_json(files, join(_directory(policy), "paused.json"), {"reason": reason, "since": int(time.time())})
+    note = {"reason": reason, "by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "paused.json"), note)
 
 
 def unpause(files: FileWriter, policy: Policy) -> bool:
@@ -33,14 +36,25 @@ def unpause(files: FileWriter, policy: Policy) -> bool:
     return files.delete(join(_directory(policy), "paused.json"))
 
 
+def begin_forgetting(files: FileWriter, policy: Policy) -> None:
+    """Note that the replica is given up, so that a second try knows what a first one has begun."""
+    write_json(files, join(_directory(policy), "forget.json"), {"since": int(time.time())})
+
+
+def forgetting_has_begun(files: FileReader, policy: Policy) -> bool:
+    """True when the replica is being given up."""
+    return files.status(join(_directory(policy), "forget.json")) is not None
+
+
 def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     """Return the tables that are to be brought over as they are (`twinhive resync`)."""
     return tuple(sorted(_wishes(files, policy, "resync")))
 
 
-def request_table(files: FileWriter, policy: Policy, table: str) -> None:
+def request_table(files: FileWriter, policy: Policy, table: str, by: str) -> None:
     """Ask the next window to bring a table over as it is."""
-    write_json(files, join(_directory(policy), "resync", f"{table}.json"), {"since": int(time.time())})
+    wish = {"by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "resync", f"{table}.json"), wish)
 
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:

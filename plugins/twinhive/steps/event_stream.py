@@ -7,7 +7,7 @@ covers the events after its begin, up to and with its end; together they make a 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 
 from twinhive.domain.events import EventRow, Position
@@ -42,8 +42,13 @@ class Stretch:
         return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
 
 
-def stretch_after(source: MetastoreReader, policy: Policy, begin: Position) -> Stretch:
-    """Read from the log what is in scope after a position, at most one window of it."""
+def stretch_after(
+    source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()
+) -> Stretch:
+    """Read from the log what is in scope after a position, at most one window of it, without `skipped` events.
+
+    Those may be unreadable: nobody opens their messages.
+    """
     options = policy.options
     rows: list[EventRow] = []
     end = begin
@@ -52,7 +57,7 @@ def stretch_after(source: MetastoreReader, policy: Policy, begin: Position) -> S
         if len(rows) >= options.window_events or length >= options.window_bytes:
             break
         end = row.position
-        if in_scope(row, policy):
+        if row.event_id not in skipped and in_scope(row, policy):
             rows.append(row)
             length += len(row.message)
     return Stretch(begin, end, tuple(rows))

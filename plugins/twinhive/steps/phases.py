@@ -46,6 +46,21 @@ class Stage:
     runs_on: RunsOn = RunsOn.TASK
 
 
+@dataclass(frozen=True)
+class HandOver:
+    """What a run starts when its stage `after` is through: a run of `phase` for the dump that `dump_of` wrote.
+
+    With `another_round_only` it does so only if the stage asks for another round, and the stages after
+    that one are passed over then.
+    """
+
+    name: str
+    phase: str
+    after: str
+    dump_of: str
+    another_round_only: bool = False
+
+
 BOOTSTRAP: tuple[Stage, ...] = (
     Stage("preflight", Preflight),
     Stage("list_objects", ListObjects, after=("preflight",)),
@@ -74,6 +89,15 @@ PHASES: Mapping[str, tuple[Stage, ...]] = {
     "consolidate": CONSOLIDATE,
     "incremental": INCREMENTAL,
 }
+
+PUBLISHING = ("load", "apply")
+"""The stages that bring the replica to another event."""
+
+HAND_OVERS: Mapping[str, HandOver] = {
+    "bootstrap": HandOver("consolidate", "consolidate", after="copy", dump_of="list_objects"),
+    "consolidate": HandOver("next_round", "consolidate", after="gate", dump_of="round", another_round_only=True),
+}
+"""How phases follow each other in Airflow; in one process `phase_run` runs them in a loop."""
 
 
 def stage_of(phase: str, name: str) -> Stage:

@@ -36,8 +36,9 @@ def already_at(state: ReplicaState, dump: str) -> str | None:
     kind, _, rest = dump.partition("-")
     if kind != DumpKind.INCREMENTAL or state.phase is not Phase.FOLLOWING:
         return already_published(state)
-    end = int(rest.split("-")[1])
-    if state.position.event_id < end:
+    begin, end = map(int, rest.split("-")[:2])
+    # The position does not tell whether a window without events is applied: what it copies is copied again.
+    if state.position.event_id < end or state.position.event_id == begin == end:
         return None
     return f"already applied: the replica is at event {state.last_event_id}, the window ends at {end}"
 

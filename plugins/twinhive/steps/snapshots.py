@@ -1,6 +1,7 @@
 """Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
 
 from twinhive.domain.batches import Batch
+from twinhive.domain.changes import AlterTable, tables_of
 from twinhive.domain.contents import Shard
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
@@ -20,12 +21,39 @@ _KINDS = (TableKind.MANAGED, TableKind.VIEW)
 
 def write_snapshots(
     ports: WritePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
-) -> tuple[Stretch, tuple[Batch, ...]]:
-    """Write tables into a window's dump; return the window, which now ends where they are exact, and their batches.
+) -> tuple[Stretch, tuple[Batch, ...], tuple[str, ...]]:
+    """Write tables into a window's dump.
 
-    A wanted table that the source does not have gets no batch: it is removed from the replica.
+    Return the window, which now ends where they are exact, their batches, and the tables: the wanted
+    ones and those that the window's renames link them to. A table that the source does not have gets
+    no batch: it is removed from the replica.
     """
-    names = {TableName(policy.source.database, table.lower()) for table in wanted}
+    taken = wanted
+    while True:
+        window, batches = _write(ports, policy, attempt, stretch, taken)
+        linked = _with_renames(policy, window, taken)
+        if linked == taken:
+            return window, batches, taken
+        taken = linked
+
+
+def _with_renames(policy: Policy, window: Stretch, tables: tuple[str, ...]) -> tuple[str, ...]:
+    changes = [decode_event(row).change for row in window.rows]
+    renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
+    found = {TableName(policy.source.database, table) for table in tables}
+    while more := {name for names in renames if names & found for name in names if _in_scope(policy, name)} - found:
+        found |= more
+    return (*tables, *sorted(name.table for name in found if name.table not in tables))
+
+
+def _in_scope(policy: Policy, name: TableName) -> bool:
+    return name.database == policy.source.database and policy.selects(name.table)
+
+
+def _write(
+    ports: WritePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+) -> tuple[Stretch, tuple[Batch, ...]]:
+    names = {TableName(policy.source.database, table) for table in wanted}
     names_lo = ports.source.current_event_id()
     read = {name: read_state_of(ports, name, policy.options.partitions_per_call) for name in sorted(names)}
     shard = Shard({name: state for name, state in read.items() if state is not None}, names_lo)

@@ -12,7 +12,7 @@ from twinhive import __version__
 from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch, Slice
-from twinhive.domain.changes import AddPartitions, AlterTable, CreateTable, Event, Insert
+from twinhive.domain.changes import AddPartitions, AlterTable, CreateTable, Event, Insert, tables_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import is_below, parent, relative_to
@@ -29,11 +29,12 @@ from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, requested_tables
+from twinhive.steps.control import is_paused, requested_tables, skipped_events
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, stretch_after
 from twinhive.steps.list_files import write_file_list
 from twinhive.steps.replica_state import read_state
+from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
 from twinhive.steps.snapshots import write_snapshots
 
 # So many events outside the scope are passed over before it is worth a task to say so on the replica.
@@ -74,16 +75,25 @@ class Window:
         if state.phase is not Phase.FOLLOWING:
             self._drain(ports)
             return WindowCut()
-        dump = window_at(ports.dump_files, policy, state.position.event_id)
-        if dump is None:
-            dump = self._cut(ports, state, log_id)
-        else:
-            report(f"window {dump.key} is taken up again at event {state.position.event_id}")
+        dump = self._begun(ports, state) or self._cut(ports, state, log_id)
         if dump is None:
             clean_staging(ports.replica_files, policy, state.position.event_id)
             report(f"nothing to do: the replica is at event {state.position.event_id}")
             return WindowCut(begin=state.position.event_id, end=state.position.event_id)
         return self._cut_of(ports, dump)
+
+    def _begun(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+        """Return the window that was begun, None when there is none, or one that is to be cut anew."""
+        policy, report = self.work.policy, self.work.report
+        dump = window_at(ports.dump_files, policy, state.position.event_id)
+        if dump is None:
+            return None
+        if reason := reason_to_cut_anew(ports, policy, dump):
+            ports.dump_files.delete(dump.layout.directory)
+            report(f"window {dump.key} is cut anew: {reason}")
+            return None
+        report(f"window {dump.key} is taken up again at event {state.position.event_id}")
+        return dump
 
     def _cut_of(self, ports: WritePorts, dump: Dump) -> WindowCut:
         waiting = [batch for batch in dump.manifest.batches if self._needs_copy(ports, dump, batch)]
@@ -131,7 +141,8 @@ class Window:
         """Write a window, or return None when there is nothing to apply."""
         policy = self.work.policy
         wanted = requested_tables(ports.replica_files, policy)
-        stretch = stretch_after(ports.source, policy, state.position)
+        skipped = skipped_events(ports.replica_files, policy)
+        stretch = stretch_after(ports.source, policy, state.position, skipped)
         passed = stretch.end.event_id - stretch.begin.event_id
         if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
             return None
@@ -140,11 +151,11 @@ class Window:
         taken: tuple[str, ...] = ()
         snapshots: tuple[Batch, ...] = ()
         if wanted and ports.source.current_event_id() <= stretch.end.event_id:
-            stretch, snapshots = write_snapshots(ports, policy, attempt, stretch, wanted)
-            taken = wanted
+            stretch, snapshots, taken = write_snapshots(ports, policy, attempt, stretch, wanted)
+        frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
         events = [decode_event(row) for row in stretch.rows]
         ports.dump_files.write(attempt.events, stretch.pack())
-        items = list(_items(ports.source_files, events))
+        items = list(_items(ports.source_files, events, {*taken, *frozen}))
         batches = tuple(self._write_batches(ports, attempt, items, stretch))
         manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
         cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
@@ -201,9 +212,13 @@ class Window:
             ports.dump_files.delete(dump)
 
 
-def _items(files: FileReader, events: list[Event]) -> Iterator[CopyItem]:
-    """Return what the events need copied, with lengths as far as the files are still in place."""
-    wanted = [one for event in events for one in _files_of(event) if one[2].checksum]
+def _items(files: FileReader, events: list[Event], aside: set[str]) -> Iterator[CopyItem]:
+    """Return what the events need copied, with lengths as far as the files are still in place.
+
+    Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
+    """
+    applied = [event for event in events if not aside.intersection(name.table for name in tables_of(event.change))]
+    wanted = [one for event in applied for one in _files_of(event) if one[2].checksum]
     lengths = _lengths(files, [file.path for _, _, file in wanted])
     moves = [(event.event_id, event.change) for event in events if isinstance(event.change, AlterTable)]
     renames = [(event_id, change) for event_id, change in moves if change.renames]

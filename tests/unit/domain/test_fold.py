@@ -201,6 +201,8 @@ def test_a_table_that_moved_is_to_be_read_again() -> None:
     told = fold(orders(10, listed(10, "0")), [moved, at(12, Insert(ORDERS, None, ()))]).tables[ORDERS.name]
     assert told.unsure
     assert told.table.location == "hdfs://east/elsewhere"
+    altered = at(13, AlterTable(told.table, told.table.with_parameters(CHANGED)))
+    assert fold(Shard({ORDERS.name: told}), [altered]).tables[ORDERS.name].unsure
 
 
 def test_a_renamed_table_is_to_be_read_again_under_its_new_name() -> None:
@@ -288,7 +290,7 @@ def test_a_truncated_partition_is_empty_for_sure() -> None:
 def test_a_partition_that_moved_is_to_be_listed() -> None:
     after = a_partition(DAYS, "a", location="hdfs://east/elsewhere")
     told = fold(days(10, a=partition_state("a", 10, listed(10))), [at(11, AlterPartitions(DAYS, (after,)))])
-    assert told.tables[DAYS.name].partitions["p=a"] == PartitionState(after, 11, listed(10, unsure=True))
+    assert told.tables[DAYS.name].partitions["p=a"] == PartitionState(after, 11, listed(11, unsure=True))
 
 
 def test_a_renamed_partition_is_to_be_listed_under_its_new_name() -> None:
@@ -311,6 +313,32 @@ def test_a_change_of_parameters_marks_no_partition() -> None:
     shard = days(10, a=partition_state("a", 10, listed(10)))
     told = fold(shard, [at(12, AlterTable(DAYS, DAYS.with_parameters(CHANGED)))]).tables[DAYS.name]
     assert not told.needs_reading
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        added("a", "0"),
+        DropPartitions(DAYS, (("a",),)),
+        AlterPartitions(DAYS, (a_partition(DAYS, "a"),), truncates=True),
+        AlterPartitions(DAYS, (a_partition(DAYS, "a", location="hdfs://east/elsewhere"),)),
+        RenamePartition(DAYS, a_partition(DAYS, "a"), a_partition(DAYS, "b")),
+        RenamePartition(DAYS, a_partition(DAYS, "b"), a_partition(DAYS, "a")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_partition_read_again_alone_is_to_be_listed_after_what_came_between(change: Change) -> None:
+    """It was listed at 10 and read again at 20, to learn its columns; at 15 its files changed as a whole."""
+    shard = days(10, a=partition_state("a", 20, listed(10, "0")))
+    told = fold(shard, [at(15, change)]).tables[DAYS.name].partitions["p=a"]
+    assert (told.partition, told.lo) == (a_partition(DAYS, "a"), 20)
+    assert told.content.unsure
+
+
+def test_a_partition_read_again_alone_keeps_its_files_where_nothing_came_between() -> None:
+    state = partition_state("a", 20, listed(10, "0"))
+    events = [at(15, AlterPartitions(DAYS, (a_partition(DAYS, "a", parameters=CHANGED),))), at(16, added("b", "0"))]
+    assert fold(days(10, a=state), events).tables[DAYS.name].partitions["p=a"] == state
 
 
 # Files.

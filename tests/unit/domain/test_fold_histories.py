@@ -53,7 +53,7 @@ class Reader:
         """Read again what the log did not spell out; what is gone leaves the shard, the log will say why.
 
         * a table that is unsure: all of it, as in the dump;
-        * a partition that is unsure: its object, then its files;
+        * a partition that is unsure: its object, then its files if they are unsure too or it is elsewhere now;
         * a list of files that is unsure: the directory where the record says that it is.
         """
         tables = dict(shard.tables)
@@ -94,10 +94,15 @@ class Reader:
         doubted = [name for name, state in partitions.items() if state.unsure]
         unlisted = [name for name, state in partitions.items() if state.content.unsure and not state.unsure]
         if doubted:
-            again = yield from self._partitions(known.table.name, doubted, self.model.event_id)
+            again = yield from self._objects(known.table.name, doubted, self.model.event_id)
             for name in doubted:
-                del partitions[name]
-            partitions |= again
+                old = partitions.pop(name)
+                if name in again:
+                    lo, partition = again[name]
+                    moved = old.partition.location != partition.location
+                    keeps = not moved and not old.content.unsure
+                    content = old.content if keeps else (yield from self._files(partition.location, lo))
+                    partitions[name] = PartitionState(partition, lo, content)
         for name in unlisted:
             state = partitions[name]
             content = yield from self._files(state.partition.location, self.model.event_id)
@@ -105,17 +110,22 @@ class Reader:
         return replace(known, partitions=partitions)
 
     def _partitions(self, table: TableName, names: list[str], first_lo: int) -> Reading[dict[str, PartitionState]]:
+        states = {}
+        objects = yield from self._objects(table, names, first_lo)
+        for name, (lo, partition) in objects.items():
+            content = yield from self._files(partition.location, lo)
+            states[name] = PartitionState(partition, lo, content)
+        return states
+
+    def _objects(self, table: TableName, names: list[str], first_lo: int) -> Reading[dict[str, tuple[int, Partition]]]:
+        """Read partitions in two calls; those that are gone are missing."""
         found: dict[str, tuple[int, Partition]] = {}
         for batch in (names[:2], names[2:]):
             if batch:
                 lo = self._bound(first_lo)
                 yield
                 found |= {name: (lo, partition) for name, partition in self.model.partitions(table, batch).items()}
-        states = {}
-        for name, (lo, partition) in found.items():
-            content = yield from self._files(partition.location, lo)
-            states[name] = PartitionState(partition, lo, content)
-        return states
+        return found
 
     def _files(self, directory: str | None, first_lo: int) -> Reading[Content]:
         assert directory is not None
@@ -160,7 +170,7 @@ class Consolidations:
             assert fold(shard, model.events(after=begin)) == shard, "folding events again changes something"
             assert_sure_is_true(shard, model.at(folded))
             self.rounds += 1
-            if not any(state.needs_reading for state in shard.tables.values()):
+            if all(is_told(state) for state in shard.tables.values()):
                 return
             yield
             shard = yield from self.reader.read_again(shard)
@@ -174,6 +184,13 @@ def fold_in_halves(shard: Shard, events: list[Event]) -> dict[TableName, TableSt
         told = fold(part, [event for event in events if own & set(tables_of(event.change))])
         tables |= {name: state for name, state in told.tables.items() if name in own}
     return tables
+
+
+def is_told(state: TableState) -> bool:
+    """True when nothing of a table is marked, of whatever kind it is."""
+    if not state.table.partition_keys:
+        return not (state.unsure or state.content.unsure)
+    return not (state.unsure or any(part.unsure or part.content.unsure for part in state.partitions.values()))
 
 
 def assert_sure_is_true(shard: Shard, state: State) -> None:

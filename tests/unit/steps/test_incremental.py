@@ -90,6 +90,19 @@ def swap_tables(users: SourceWriter) -> None:
     users.rename_table("between", "empty")
 
 
+def swap_tables_of(users: SourceWriter) -> None:
+    users.create_table("left", files=[b"left"])
+    users.create_table("right", files=[b"right"])
+    users.rename_table("left", "between")
+    users.rename_table("right", "left")
+    users.rename_table("between", "right")
+
+
+def rename_table_back_and_forth(users: SourceWriter) -> None:
+    users.rename_table("orders", "sold")
+    users.rename_table("sold", "orders")
+
+
 def drop_and_create_with_other_keys(users: SourceWriter) -> None:
     users.add_partitions("orders", {("x",): [b"x"]})
     users.drop_table("orders")

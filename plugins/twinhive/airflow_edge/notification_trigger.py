@@ -1,0 +1,58 @@
+"""Start runs soon after the source's metastore logged an event that may concern them.
+
+Only a hint: every run finds out for itself what there is to do, so a lost hint costs one interval
+of the schedule. Runs in Airflow's triggerer, which has the plugins folder but no DAG bundle.
+"""
+
+from collections.abc import AsyncIterator, Hashable
+from typing import Any
+
+from airflow.triggers.base import BaseEventTrigger, TriggerEvent
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.log_watch import News, watch_log
+from twinhive.settings import MetastoreSettings
+from twinhive.wiring import metastore, metastore_endpoint
+
+
+class NotificationTrigger(BaseEventTrigger):
+    """Fire once at the start, and whenever the log of a metastore names a database.
+
+    `metastore` are the settings of a source's metastore as in clusters.yaml, in JSON, so that the
+    triggerer needs no configuration of its own. All triggers of one metastore share one poll a second.
+    """
+
+    def __init__(self, metastore: str, database: str) -> None:
+        super().__init__()
+        self.metastore = metastore
+        self.database = database
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Return what Airflow stores of the trigger."""
+        kind = type(self)
+        return f"{kind.__module__}.{kind.__qualname__}", {"metastore": self.metastore, "database": self.database}
+
+    def shared_stream_key(self) -> Hashable:
+        """Return what is equal for all triggers of one metastore."""
+        return "twinhive", self.metastore
+
+    @classmethod
+    async def open_shared_stream(cls, kwargs: dict[str, Any]) -> AsyncIterator[News]:
+        """Yield news of the metastore for ever; its failures are waited out."""
+        settings = MetastoreSettings.model_validate_json(kwargs["metastore"])
+        news = watch_log(lambda: metastore(metastore_endpoint(settings, resolve_from_airflow)))
+        async for one in news:
+            yield one
+
+    async def filter_shared_stream(self, shared_stream: AsyncIterator[News]) -> AsyncIterator[TriggerEvent]:
+        """Yield an event for what may concern the database; the first at once, for what came before."""
+        yield TriggerEvent({"database": self.database, "why": "the watch begins"})
+        async for news in shared_stream:
+            if news.concerns(self.database):
+                yield TriggerEvent({"database": self.database, "event_id": news.event_id})
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """Do the same without sharing the poll."""
+        _, kwargs = self.serialize()
+        async for event in self.filter_shared_stream(self.open_shared_stream(kwargs)):
+            yield event

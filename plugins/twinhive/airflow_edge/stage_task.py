@@ -1,0 +1,55 @@
+"""Say which stage of which policy a task is for, and build its step when the task runs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.domain.errors import InvalidSettings
+from twinhive.settings import load_configuration
+from twinhive.steps.base import Work
+from twinhive.steps.phases import Step, stage_of
+from twinhive.steps.preflight import Preflight
+from twinhive.wiring import Wiring
+
+
+@dataclass(frozen=True)
+class StageOf:
+    """A stage of a policy's phase, and where its policy file is: all that a task keeps."""
+
+    config: str
+    policy: str
+    phase: str
+    stage: str
+    planned_version: str
+
+    def wiring(self) -> Wiring:
+        """Load the configuration as it is now. Raises InvalidSettings."""
+        return Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+
+    def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
+        """Build the step with what this task instance works on."""
+        work = Work(wiring.policy, batch.get("name", ""), batch.get("dump", ""), holder(context), report)
+        step = stage_of(self.phase, self.stage).step
+        if step is Preflight:
+            return Preflight(work, self.planned_version, again=context["params"]["again"])
+        return step(work)
+
+
+def holder(context: Any) -> dict[str, str]:
+    """Say who runs this, for the lease and for people."""
+    instance = context["ti"]
+    return {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
+
+
+def refuse_unknown_keys(context: Any) -> None:
+    """Refuse a trigger form with a key that the DAG does not have; Airflow takes it without a word."""
+    known = set(context["dag"].params)
+    unknown = sorted(set(context["dag_run"].conf or {}) - known)
+    if unknown:
+        raise InvalidSettings(
+            f"the trigger form of {context['dag'].dag_id} holds unknown keys",
+            found=", ".join(unknown),
+            expected=f"only {', '.join(sorted(known))}",
+            next_step="trigger a new run without them",
+        )

@@ -1,0 +1,98 @@
+"""Name the operations that a person can ask for, and build them from the fields of a form."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.policy import Policy
+from twinhive.steps.forget import Forget
+from twinhive.steps.operation import Holder, Operation
+from twinhive.steps.pausing import Pause, Unpause
+from twinhive.steps.replica_status import ShowStatus
+from twinhive.steps.resync import Resync
+from twinhive.steps.skip_event import SkipEvent
+from twinhive.steps.unlock import Unlock
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What a form says beside the operation: None or '' for what is left empty."""
+
+    table: str | None = None
+    event_id: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An operation's name, what it does in a few words, the fields it needs, and how it is built."""
+
+    name: str
+    purpose: str
+    needs: tuple[str, ...]
+    build: Callable[[Policy, Holder, Fields], Operation]
+
+
+_ALL = (
+    Kind("status", "say how far the replica is; changes nothing", (), lambda policy, _, __: ShowStatus(policy)),
+    Kind(
+        "resync",
+        "bring one table over as it is now, and release it from quarantine",
+        ("table",),
+        lambda policy, holder, fields: Resync(policy, fields.table or "", holder),
+    ),
+    Kind(
+        "skip-event",
+        "pass one event over",
+        ("event_id", "reason"),
+        lambda policy, holder, fields: SkipEvent(policy, fields.event_id or 0, fields.reason or "", holder),
+    ),
+    Kind(
+        "unlock",
+        "take the lease from a holder that is dead",
+        (),
+        lambda policy, holder, _: Unlock(policy, holder),
+    ),
+    Kind(
+        "pause",
+        "begin no further window or scan",
+        ("reason",),
+        lambda policy, holder, fields: Pause(policy, fields.reason or "", holder),
+    ),
+    Kind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
+    Kind(
+        "forget",
+        "give the replica up: marks, dumps and staged files go, data and metadata stay",
+        (),
+        lambda policy, holder, _: Forget(policy, holder),
+    ),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+
+
+def operation_of(name: str, policy: Policy, holder: Holder, fields: Fields) -> Operation:
+    """Build an operation. Raises InvalidSettings naming the field that is missing, or that it does not have."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise InvalidSettings(
+            "operation: unknown",
+            found=name,
+            expected=f"one of {', '.join(KINDS)}",
+            next_step="choose one of these",
+        )
+    given = {field for field, value in vars(fields).items() if value not in (None, "")}
+    for field in kind.needs:
+        if field not in given:
+            raise _wrong_field(kind, field, "nothing", "a value")
+    for field in sorted(given - set(kind.needs)):
+        raise _wrong_field(kind, field, vars(fields)[field], f"nothing: {name} does not have this field")
+    return kind.build(policy, holder, fields)
+
+
+def _wrong_field(kind: Kind, field: str, found: object, expected: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"{field}: cannot be used for the operation {kind.name}",
+        found=found,
+        expected=expected,
+        next_step=f"{kind.name} needs {', '.join(kind.needs) or 'no field'}; correct it and start again",
+    )

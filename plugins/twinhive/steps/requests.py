@@ -1,0 +1,71 @@
+"""Obey what people ask for when a window is cut: tables to bring over whole, events to pass over."""
+
+from collections.abc import Sequence
+
+from twinhive.domain.files import join
+from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.objects import Parameters
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import result_path
+from twinhive.dump.store import Dump, read_json
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.control import requested_tables, skipped_events
+from twinhive.steps.event_stream import Stretch
+from twinhive.steps.snapshots import PREFIX
+
+_WAITING = "waits to be brought over as it is (twinhive resync)"
+
+
+def frozen_tables(parameters: Parameters) -> dict[str, str]:
+    """Return the frozen tables of a replica database, with the reasons."""
+    return {key.removeprefix(QUARANTINE): why for key, why in parameters.items() if key.startswith(QUARANTINE)}
+
+
+def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
+    """Say why a window that was begun cannot come to its end as it is, None when it can."""
+    manifest = dump.manifest
+    requested = set(requested_tables(ports.replica_files, policy))
+    if dump.layout.is_eventless:
+        return "its tables are read again" if requested else "its tables are brought over"
+    if moved := _moved_snapshots(ports, policy, dump):
+        return f"the source changed while tables were copied as a whole: {'; '.join(moved)}"
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    if tables := sorted(requested - set(manifest.snapshots) - frozen.keys()):
+        return f"to be brought over as they are: {', '.join(tables)}"
+    if events := _newly_skipped(ports, policy, dump):
+        return f"to be passed over: {', '.join(map(str, events))}"
+    return None
+
+
+def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:
+    whole = [batch for batch in dump.manifest.batches if batch.name.startswith(PREFIX)]
+    results = [read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name)) for batch in whole]
+    return [batch.label for batch, result in zip(whole, results, strict=True) if result and result["failure_count"]]
+
+
+def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
+    begin, end = dump.layout.bounds
+    wanted = [event_id for event_id in skipped_events(ports.replica_files, policy) if begin < event_id <= end]
+    if not wanted:
+        return []
+    held = {row.event_id for row in Stretch.unpack(ports.dump_files.read(dump.layout.events)).rows}
+    return sorted(held.intersection(wanted))
+
+
+def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> frozenset[str]:
+    """Freeze tables that wait for a later window, so that none of their events stops it; return all frozen tables."""
+    policy = work.policy
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    new = {table: _WAITING for table in tables if table not in frozen}
+    if new:
+        with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
+            database = ports.replica.database(policy.replica.database)
+            assert database is not None, "it follows"
+            marks = {QUARANTINE + table: reason for table, reason in new.items()}
+            lease.confirm()
+            ports.replica.set_database_parameters(database.name, {**database.parameters, **marks})
+        work.report(f"frozen until a window reaches the newest event: {', '.join(new)}")
+    return frozenset({*frozen, *new})

@@ -1,0 +1,1 @@
+"""Check that a replica only ever shows states that its source has had, and never goes back."""

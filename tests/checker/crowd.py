@@ -1,0 +1,447 @@
+"""Be the users of a source: writers who do random things at the same time, paused between any two calls.
+
+They keep the locks that Hive keeps: nobody drops or renames what another one writes to, nobody overwrites
+what another one appends to.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tests.checker.pauses import Pausable, pause
+from tests.checker.states import DatabaseState, TableState, Values
+from tests.checker.timeline import RecordedFiles, RecordedSource, Recorder
+from tests.source_writer import SourceMetastore, SourceWriter
+from twinhive.domain.errors import TwinhiveError
+from twinhive.ports import FileWriter
+
+NAMES = ("a", "b", "c", "d")
+VIEWS = ("v", "w")
+VALUES: tuple[Values, ...] = (("1",), ("2",), ("a b",), ("ü=%",))
+FIRST = "000000_0"
+
+Lock = tuple[str, Values | None]
+DATABASE: Lock = ("", None)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a user does, and what others must keep away from meanwhile, or must not take for themselves."""
+
+    what: str
+    run: Callable[[], Any]
+    alone: frozenset[Lock] = frozenset()
+    shared: frozenset[Lock] = frozenset()
+
+    def conflicts(self, other: "Statement") -> bool:
+        """True when the two cannot run at the same time."""
+        return bool(self.alone & (other.alone | other.shared) or self.shared & other.alone)
+
+
+class _Paused:
+    """Pass calls on, with a pause before each one that changes something."""
+
+    CHANGES = (
+        *("create_table", "drop_table", "alter_table", "add_partitions", "drop_partitions", "alter_partition"),
+        *("alter_partitions", "rename_partition", "exchange_partitions", "truncate_table", "fire_insert"),
+        *("cm_recycle", "set_database_parameters", "write", "delete", "set_statistics", "add_constraints"),
+    )
+
+    def __init__(self, port: Any) -> None:
+        self._port = port
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._port, name)
+        if name not in self.CHANGES:
+            return value
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            pause()
+            return value(*args, **kwargs)
+
+        return call
+
+
+@dataclass
+class Crowd:
+    """Hold the writers of one database. `deaths` is how many of a hundred statements their writer does not survive."""
+
+    random: Random
+    metastore: SourceMetastore
+    files: FileWriter
+    database: str
+    statements: int
+    writers: int = 2
+    deaths: int = 0
+    log: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(self.metastore, self.files, self.database)
+        source: Any = _Paused(RecordedSource(self.metastore, self.recorder))
+        files: Any = _Paused(RecordedFiles(self.files, self.recorder, self.database))
+        self.users = SourceWriter(source, files, self.database)
+        self._running: list[tuple[Statement, Pausable]] = []
+        self._number = 0
+        self._contents = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """True while statements are left over, or under way."""
+        return bool(self.statements or self._running)
+
+    def tick(self) -> None:
+        """Let one writer go one step on."""
+        if self.statements and len(self._running) < self.writers and self.random.random() < 0.6:
+            self._begin()
+        elif self._running:
+            self._step(self.random.choice(self._running))
+
+    def run(self, statements: int) -> None:
+        """Let some statements be done now, beside those that are to come."""
+        left, self.statements = self.statements, statements
+        while self.is_busy:
+            self.tick()
+        self.statements = left
+
+    def finish(self) -> None:
+        """Do all that is left over."""
+        while self.is_busy:
+            self.tick()
+
+    def _begin(self) -> None:
+        self.statements -= 1
+        for _ in range(10):
+            statement = Statements(self).choose()
+            if statement and not any(statement.conflicts(other) for other, _ in self._running):
+                self.log.append(f"{statement.what} begins")
+                running = (statement, Pausable(statement.run, statement.what))
+                self._running.append(running)
+                self._step(running)
+                return
+
+    def _step(self, running: tuple[Statement, Pausable]) -> None:
+        statement, writer = running
+        if self.random.randrange(1000) < self.deaths:
+            self.log.append(f"{statement.what}: its writer dies")
+            writer.abandon()
+        else:
+            writer.step()
+        if writer.ended:
+            self._running.remove(running)
+            if writer.error is not None and not isinstance(writer.error, TwinhiveError):
+                raise writer.error
+            outcome = f"refused: {str(writer.error).splitlines()[0]}" if writer.error else "done"
+            self.log.append(f"{statement.what}: {outcome} at event {self.recorder.timeline.newest.event_id}")
+
+    def content(self) -> bytes:
+        """Return the content of a new file; sometimes one that another file had."""
+        if not self._contents or self.random.random() < 0.85:
+            self._contents += 1
+            return f"rows {self._contents}\n".encode() * self.random.randint(1, 3)
+        return f"rows {self.random.randint(1, self._contents)}\n".encode()
+
+    def fresh(self) -> str:
+        """Return a value that nobody had."""
+        self._number += 1
+        return str(self._number)
+
+
+class Statements:
+    """Choose a statement that makes sense at this moment."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self.crowd = crowd
+        self.random = crowd.random
+        self.users = crowd.users
+        self.state: DatabaseState = crowd.recorder.there
+        self.tables: dict[str, TableState] = {
+            name: table for name, table in self.state.tables if table.kind == "MANAGED_TABLE"
+        }
+
+    def choose(self) -> Statement | None:
+        """Return a statement, None when the first choice has nothing to be done to."""
+        weighted = [
+            (3, self.create_table),
+            (1, self.create_view),
+            (2, self.drop_table),
+            (2, self.rename),
+            (1, self.swap),
+            (2, self.replace_table),
+            (5, self.insert),
+            (5, self.overwrite),
+            (2, self.truncate),
+            (5, self.add_partitions),
+            (3, self.drop_partitions),
+            (3, self.replace_partition),
+            (2, self.rename_partition),
+            (2, self.exchange),
+            (3, self.set_parameters),
+            (1, self.set_owner),
+            (2, self.add_columns),
+            (2, self.alter_partitions),
+            (1, self.database_parameters),
+            (1, self.function),
+            (1, self.details),
+        ]
+        weights, choices = zip(*weighted, strict=True)
+        (choice,) = self.random.choices(choices, weights)
+        return choice()
+
+    # What there is to choose from.
+
+    def _one(self, choices: Sequence[Any]) -> Any:
+        return self.random.choice(choices) if choices else None
+
+    def _free_name(self, names: Sequence[str] = NAMES) -> str | None:
+        taken = dict(self.state.tables)
+        return self._one([name for name in names if name not in taken])
+
+    def _partitioned(self) -> str | None:
+        return self._one([name for name, table in self.tables.items() if table.keys])
+
+    def _partitions(self, table: str) -> list[Values]:
+        return [values for values, _ in self.tables[table].partitions]
+
+    def _object(self) -> tuple[str, Values | None] | None:
+        name = self._one(list(self.tables))
+        if name is None or not self.tables[name].keys:
+            return name and (name, None)
+        values = self._one(self._partitions(name))
+        return values and (name, values)
+
+    def _contents(self, most: int = 2) -> dict[str, bytes]:
+        number = self.random.choice([0, 1, 1, most])
+        return {f"{index:06d}_0": self.crowd.content() for index in range(number)}
+
+    def _new_files(self, table: str, values: Values | None) -> dict[str, bytes]:
+        """Name files as Hive does, which never overwrites one in an INSERT INTO."""
+        there = {entry.path.rpartition("/")[2] for entry in self._listed(table, values)}
+        names = (name for number in range(100) for name in (f"{FIRST}_copy_{number}" if number else FIRST,))
+        free = (name for name in names if name not in there)
+        return {next(free): self.crowd.content() for _ in range(self.random.randint(1, 3))}
+
+    def _listed(self, table: str, values: Values | None) -> Iterator[Any]:
+        ((_, found),) = self.users.files.list_directories([self.users.location(table, values)])
+        yield from found or ()
+
+    def _keys(self) -> tuple[str, ...]:
+        return self.random.choice([(), ("p",), ("p",)])
+
+    # Tables.
+
+    def create_table(self) -> Statement | None:
+        name, keys = self._free_name(), self._keys()
+        if name is None:
+            return None
+        files = {} if keys else self._contents()
+        parameters = {"made": self.crowd.fresh()}
+        return _alone(f"create {name} {keys}", lambda: self.users.create_table(name, keys, files, parameters), name)
+
+    def create_view(self) -> Statement | None:
+        name = self._free_name(VIEWS)
+        return name and _alone(f"create view {name}", lambda: self.users.create_view(name), name)
+
+    def drop_table(self) -> Statement | None:
+        name = self._one([name for name, _ in self.state.tables])
+        return name and _alone(f"drop {name}", lambda: self.users.drop_table(name), name)
+
+    def rename(self) -> Statement | None:
+        old = self._one([name for name, _ in self.state.tables])
+        new = self._free_name(VIEWS if old in VIEWS else NAMES)
+        if old is None or new is None:
+            return None
+        return _alone(f"rename {old} to {new}", lambda: self.users.rename_table(old, new), old, new)
+
+    def swap(self) -> Statement | None:
+        if len(self.tables) < 2:
+            return None
+        one, other = self.random.sample(sorted(self.tables), 2)
+
+        def swap() -> None:
+            self.users.rename_table(one, "between")
+            self.users.rename_table(other, one)
+            self.users.rename_table("between", other)
+
+        return _alone(f"swap {one} and {other}", swap, one, other, "between")
+
+    def replace_table(self) -> Statement | None:
+        name, keys = self._one(list(self.tables)), self._keys()
+        if name is None:
+            return None
+        files = {} if keys else self._contents()
+
+        def replace() -> None:
+            self.users.drop_table(name)
+            self.users.create_table(name, keys, files)
+            if keys:
+                self.users.add_partitions(name, {VALUES[0]: {FIRST: self.crowd.content()}})
+
+        return _alone(f"drop and create {name} {keys}", replace, name)
+
+    # Rows.
+
+    def insert(self) -> Statement | None:
+        chosen = self._object()
+        if chosen is None:
+            return None
+        table, values = chosen
+        return Statement(
+            f"insert {table} {values}",
+            lambda: self.users.insert(table, values, self._new_files(table, values)),
+            shared=frozenset({(table, None), (table, values)}),
+        )
+
+    def overwrite(self) -> Statement | None:
+        chosen = self._object()
+        if chosen is None:
+            return None
+        table, values = chosen
+        files = self._contents()
+        return _alone_within(
+            f"overwrite {table} {values}", lambda: self.users.overwrite(table, values, files), table, values
+        )
+
+    def truncate(self) -> Statement | None:
+        name = self._one(list(self.tables))
+        if name is None:
+            return None
+        if not self.tables[name].keys:
+            return _alone(f"truncate {name}", lambda: self.users.truncate(name), name)
+        values = self._some(self._partitions(name))
+        return values and _alone_within(
+            f"truncate {name} {values}", lambda: self.users.truncate(name, values), name, *values
+        )
+
+    def _some(self, choices: Sequence[Any], most: int = 3) -> list[Any]:
+        return self.random.sample(choices, min(len(choices), self.random.randint(1, most)))
+
+    # Partitions.
+
+    def add_partitions(self) -> Statement | None:
+        name = self._partitioned()
+        if name is None:
+            return None
+        free = [values for values in VALUES if values not in self._partitions(name)]
+        added = {values: self._contents() for values in self._some(free)}
+        return (
+            _alone_within(f"add {name} {list(added)}", lambda: self.users.add_partitions(name, added), name, *added)
+            if added
+            else None
+        )
+
+    def drop_partitions(self) -> Statement | None:
+        name = self._partitioned()
+        values = self._some(self._partitions(name)) if name else []
+        if not name or not values:
+            return None
+        return _alone_within(f"drop {name} {values}", lambda: self.users.drop_partitions(name, values), name, *values)
+
+    def replace_partition(self) -> Statement | None:
+        name = self._partitioned()
+        values = self._one(self._partitions(name)) if name else None
+        if not name or values is None:
+            return None
+        files = {FIRST: self.crowd.content()}
+
+        def replace() -> None:
+            self.users.drop_partitions(name, [values])
+            self.users.add_partitions(name, {values: files})
+
+        return _alone_within(f"drop and add {name} {values}", replace, name, values)
+
+    def rename_partition(self) -> Statement | None:
+        name = self._partitioned()
+        old = self._one(self._partitions(name)) if name else None
+        new = self._one([values for values in VALUES if name and values not in self._partitions(name)])
+        if not name or old is None or new is None:
+            return None
+        return _alone_within(
+            f"rename {name} {old} to {new}", lambda: self.users.rename_partition(name, old, new), name, old, new
+        )
+
+    def exchange(self) -> Statement | None:
+        names = [name for name, table in self.tables.items() if table.keys]
+        if len(names) < 2:
+            return None
+        given, taking = self.random.sample(names, 2)
+        values = self._one([one for one in self._partitions(given) if one not in self._partitions(taking)])
+        return values and _alone(
+            f"exchange {values} of {given} into {taking}",
+            lambda: self.users.exchange_partition(given, taking, values),
+            *(given, taking),
+        )
+
+    # Definitions.
+
+    def set_parameters(self) -> Statement | None:
+        name, value = self._one([name for name, _ in self.state.tables]), self.crowd.fresh()
+        return name and _alone(f"set k of {name}", lambda: self.users.set_parameters(name, {"k": value}), name)
+
+    def set_owner(self) -> Statement | None:
+        name, value = self._one(list(self.tables)), f"user{self.crowd.fresh()}"
+        return name and _alone(f"set owner of {name}", lambda: self.users.set_owner(name, value), name)
+
+    def add_columns(self) -> Statement | None:
+        name, column = self._one(list(self.tables)), f"c{self.crowd.fresh()}"
+        cascade = self.random.random() < 0.6
+        return name and _alone(
+            f"add column to {name}, cascade {cascade}",
+            lambda: self.users.add_columns(name, [(column, "string")], cascade=cascade),
+            name,
+        )
+
+    def alter_partitions(self) -> Statement | None:
+        name = self._partitioned()
+        values, value = self._some(self._partitions(name)) if name else [], self.crowd.fresh()
+        if not name or not values:
+            return None
+        if len(values) == 1:
+            return _alone_within(
+                f"alter {name} {values}",
+                lambda: self.users.alter_partition(name, values[0], {"k": value}),
+                *(name, *values),
+            )
+        return _alone_within(
+            f"alter {name} {values}",
+            lambda: self.users.alter_partitions(name, values, {"k": value}),
+            *(name, *values),
+        )
+
+    def database_parameters(self) -> Statement:
+        value = self.crowd.fresh()
+        return Statement(
+            "set k of the database",
+            lambda: self.users.alter_database_parameters({"k": value}),
+            alone=frozenset({DATABASE}),
+        )
+
+    def function(self) -> Statement:
+        there = dict(self.state.functions)
+        name = self.random.choice(["f", "g"])
+        if name in there:
+            return Statement(f"drop function {name}", lambda: self.users.drop_function(name), frozenset({(name, None)}))
+        return Statement(
+            f"create function {name}", lambda: self.users.create_function(name, []), frozenset({(name, None)})
+        )
+
+    def details(self) -> Statement | None:
+        name = self._one(list(self.tables))
+        if name is None:
+            return None
+        if self.random.random() < 0.5 and not self.tables[name].keys:
+            return _alone(f"statistics of {name}", lambda: self.users.update_statistics(name), name)
+        constraint = f"nn{self.crowd.fresh()}"
+        return _alone(f"constraint of {name}", lambda: self.users.add_constraint(name, "not_null", constraint), name)
+
+
+def _alone(what: str, run: Callable[[], Any], *tables: str) -> Statement:
+    return Statement(what, run, frozenset((table, None) for table in tables))
+
+
+def _alone_within(what: str, run: Callable[[], Any], table: str, *partitions: Values | None) -> Statement:
+    """Keep others from some partitions of a table, or, with None, from an unpartitioned one."""
+    if None in partitions:
+        return _alone(what, run, table)
+    alone = frozenset((table, values) for values in partitions)
+    return Statement(what, run, alone, frozenset({(table, None)}))

@@ -1,0 +1,253 @@
+"""Replicate a random history in memory, with faults, and judge all that the replica shows meanwhile."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+from unittest import mock
+
+from tests.builders import a_policy
+from tests.checker.crowd import Crowd
+from tests.checker.faults import Fault, LeaseWithTakeOver, Plan, faulty
+from tests.checker.judge import Judge, Violation
+from tests.checker.pauses import Pausable
+from tests.checker.states import Viewer
+from tests.checker.watch import Watched, Watcher
+from tests.fake_world import Killed, World, tuned
+from tests.source_writer import SourceWriter
+from twinhive.domain.errors import ActNow, TwinhiveError
+from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.policy import Policy
+from twinhive.ports import WritePorts
+from twinhive.steps.phase_run import run_phase
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, Stage
+
+MOST_RUNS = 120
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a history is made of. Rates are per cent."""
+
+    prelude: int = 8
+    statements: int = 30
+    writers: int = 2
+    deaths: int = 0
+    faults: int = 40
+    pace: int = 12
+
+
+@dataclass
+class Drill:
+    """Be one history, its replica, and what was seen."""
+
+    seed: int
+    settings: Settings = Settings()
+    log: list[str] = field(default_factory=list)
+    runs: int = 0
+    faults: int = 0
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.seed)
+        self.world = World()
+        self.world.lease = self.lease = LeaseWithTakeOver()
+        SourceWriter.with_database(self.world.source, self.world.source_files, "sales", {"team": "Zürich"})
+        settings = self.settings
+        self.crowd = Crowd(
+            *(Random(self.seed), self.world.source, self.world.source_files, "sales", settings.statements),
+            writers=settings.writers,
+            deaths=settings.deaths,
+            log=self.log,
+        )
+        self.policy = self._policy()
+        self.judge = Judge(self.crowd.recorder.timeline)
+        viewer = Viewer(self.world.replica, self.world.replica_files, "sales")
+        self.watcher = Watcher(viewer, self.judge, self.policy.staging)
+        self.viewer = viewer
+        self._zombies: list[Pausable] = []
+        self._is_listed = False
+
+    def _policy(self) -> Policy:
+        return tuned(
+            a_policy(),
+            window_events=self.random.choice([1, 2, 3, 5, 10, 50]),
+            batch_objects=self.random.choice([1, 2, 100]),
+            partitions_per_call=self.random.choice([1, 2, 100]),
+            rest_events=self.random.choice([0, 2, 100]),
+            copy_threads=1,
+        )
+
+    @property
+    def violations(self) -> list[Violation]:
+        """Return what was seen and may not be."""
+        return self.judge.violations
+
+    def run(self) -> None:
+        """Replicate while the history happens, with faults; then the rest without."""
+        with one_thread(self.random):
+            self.crowd.run(self.settings.prelude)
+            while self.crowd.is_busy and self.runs < MOST_RUNS:
+                self._attempt()
+                for _ in range(self.random.randrange(6)):
+                    self.crowd.tick()
+            self.crowd.finish()
+            self.crowd.recorder.assert_whole()
+            for zombie in self._zombies:
+                zombie.finish()
+            self._to_the_end()
+            self.watcher.look("the end")
+
+    def _to_the_end(self) -> None:
+        """Run undisturbed until nothing is left to do."""
+        for _ in range(MOST_RUNS):
+            results = self._run_phases(self.ports(Plan(Fault.NONE, 0), quiet=True))
+            if "window" in results and results["window"].idle:
+                return
+        raise AssertionError("it never ends")
+
+    def ports(self, plan: Plan, *, quiet: bool = False) -> WritePorts:
+        """Return the ports of one run, watched, with a fault, and with users that do not wait for it."""
+        given = self.world.ports()
+        watched: Any = replace(
+            given,
+            replica=Watched(given.replica, self.watcher),
+            replica_files=Watched(given.replica_files, self.watcher),
+        )
+        return faulty(watched, plan, (lambda: None) if quiet else self._meanwhile)
+
+    def _meanwhile(self) -> None:
+        if self.random.randrange(100) < self.settings.pace:
+            self.crowd.tick()
+
+    def _attempt(self) -> None:
+        """Run something once, perhaps with a fault; a frozen run lives on."""
+        self.runs += 1
+        plan = self._plan()
+        run = Pausable(lambda: self._run_phases(self.ports(plan)), f"run {self.runs}")
+        run.step()
+        self._wake_some()
+        if not run.ended:
+            self.faults += 1
+            self.log.append(f"{run.name}: {plan.fault.value} {plan.met}")
+            self._freeze(run, plan)
+            return
+        self._ended(run, plan)
+
+    def _ended(self, run: Pausable, plan: Plan) -> None:
+        self.faults += plan.met is not None
+        error = run.error
+        self.log.append(f"{run.name}: {plan.fault.value} {plan.met or ''} {type(error).__name__ if error else 'done'}")
+        if error is None or isinstance(error, Killed):
+            return
+        if not isinstance(error, TwinhiveError):
+            raise error
+        self.log.append(f"{run.name}: {error}")
+        if isinstance(error, ActNow) and plan.met is None and not self._zombies:
+            self.judge.violations.append(Violation(-1, f"{run.name} wants a person without need: {error}"))
+
+    def _freeze(self, run: Pausable, plan: Plan) -> None:
+        """Let a frozen run's call be done before somebody else holds the lease, or, for files, at any time."""
+        self._zombies.append(run)
+        if (plan.met or "").startswith("replica."):
+            self.lease.before_next.append(lambda: self._wake(run))
+
+    def _wake_some(self) -> None:
+        for zombie in self._zombies:
+            if not zombie.ended and self.random.random() < 0.3:
+                self._wake(zombie)
+
+    def _wake(self, zombie: Pausable) -> None:
+        if not zombie.ended:
+            self.log.append(f"{zombie.name} wakes up")
+            zombie.finish()
+            self.log.append(f"{zombie.name} ended: {zombie.error}")
+            if zombie.error is not None and not isinstance(zombie.error, TwinhiveError):
+                raise zombie.error
+
+    def _plan(self) -> Plan:
+        if self.random.randrange(100) >= self.settings.faults:
+            return Plan(Fault.NONE, 0)
+        return Plan(self.random.choice(list(Fault)[1:]), int(self.random.expovariate(1 / 12)) + 1)
+
+    def _run_phases(self, ports: WritePorts) -> dict[str, Any]:
+        """Do what is next for the replica, or by chance something that is not."""
+        phase = ReplicaState.read(self.viewer.parameters()).phase
+        if phase is Phase.FOLLOWING:
+            return self._run(INCREMENTAL, ports)
+        if self.random.random() < 0.2:
+            self._run(INCREMENTAL, ports)
+        if not self._is_listed or (phase is Phase.ABSENT and self.random.random() < 0.1):
+            self._is_listed = False
+            self._run(BOOTSTRAP, ports)
+            self._is_listed = True
+        return self._run(CONSOLIDATE, ports)
+
+    def _run(self, stages: tuple[Stage, ...], ports: WritePorts) -> dict[str, Any]:
+        return run_phase(stages, self.policy, ports, {"run": str(self.runs)}, self._report)
+
+    def _report(self, line: str) -> None:
+        self.log.append(f"   {line}")
+
+    def left_in_staging(self) -> list[str]:
+        """Return what is in staging and should not be."""
+        staging = self.policy.staging
+        kept = (f"{staging}/lease", f"{staging}/control")
+        return [
+            path for path in self.world.replica_files.paths() if path.startswith(staging) and not path.startswith(kept)
+        ]
+
+    def assert_end(self) -> None:
+        """Assert that both sides are equal, with marks and staging as they should be."""
+        assert not self.violations, self.story(f"{len(self.violations)} violations: {self.violations[0]}")
+        differences = self.judge.differences_at_the_end(self.viewer.state())
+        assert not differences, self.story(f"the end differs: {'; '.join(differences)}")
+        assert self.left_in_staging() == [], self.story(f"left in staging: {self.left_in_staging()}")
+
+    def story(self, what: str) -> str:
+        """Return what happened, for people; the same again with TWINHIVE_SEED."""
+        return f"seed {self.seed}: {what}\n" + "\n".join(self.log)
+
+
+class InOrder:
+    """Be an executor that does one thing after the other, in an order of its own."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "InOrder":
+        return self
+
+    def __enter__(self) -> "InOrder":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        return None
+
+    def map(self, do: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
+        """Do all, in any order."""
+        waiting = list(enumerate(things))
+        self._random.shuffle(waiting)
+        done = {number: do(thing) for number, thing in waiting}
+        return iter([done[number] for number in sorted(done)])
+
+    def submit(self, do: Callable[..., Any], *args: Any) -> "_Done":
+        """Do it at once."""
+        return _Done(do(*args))
+
+
+@dataclass(frozen=True)
+class _Done:
+    value: Any
+
+    def result(self) -> Any:
+        return self.value
+
+
+@contextmanager
+def one_thread(random: Random) -> Iterator[None]:
+    """Let what steps do side by side happen one after the other, so that a seed always gives the same."""
+    with ExitStack() as stack:
+        for module in ("twinhive.applying.placing", "twinhive.steps.place_tables", "twinhive.copying.engine"):
+            stack.enter_context(mock.patch(f"{module}.ThreadPoolExecutor", InOrder(random)))
+        yield

@@ -1,0 +1,118 @@
+"""Let a run meet one fault: a kill, a lost request, a lost answer, or a freeze that outlasts its lease."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from tests.checker.pauses import pause
+from tests.fake_files import InMemoryLease
+from tests.fake_world import Killable, Killed
+from twinhive.domain.errors import Unreachable
+from twinhive.ports import Lease, WritePorts
+
+
+class Fault(Enum):
+    """What happens to a run at one of its changes."""
+
+    NONE = "none"
+    KILL_BEFORE = "killed before"
+    KILL_AFTER = "killed after"
+    LOST_REQUEST = "request lost"
+    LOST_ANSWER = "answer lost"
+    FREEZE = "frozen before"
+
+
+class Plan:
+    """Count the changes of one run, and let the fault happen at one of them."""
+
+    def __init__(self, fault: Fault, at: int) -> None:
+        self.fault = fault
+        self.at = at
+        self.count = 0
+        self.met: str | None = None
+        self._lock = threading.Lock()
+
+    def change(self, name: str, effect: Callable[[], Any]) -> Any:
+        """Carry one change out, or what the fault makes of it."""
+        with self._lock:
+            self.count += 1
+            here = self.fault is not Fault.NONE and self.count == self.at
+            dead = self.met is not None and self.fault in (Fault.KILL_BEFORE, Fault.KILL_AFTER)
+        if dead:
+            raise Killed
+        if not here:
+            return effect()
+        self.met = name
+        if self.fault is Fault.KILL_BEFORE:
+            raise Killed
+        if self.fault is Fault.LOST_REQUEST:
+            raise Unreachable(f"{name}: nobody answered")
+        if self.fault is Fault.FREEZE:
+            pause()
+        result = effect()
+        if self.fault is Fault.KILL_AFTER:
+            raise Killed
+        if self.fault is Fault.LOST_ANSWER:
+            raise Unreachable(f"{name}: the answer was lost")
+        return result
+
+
+class _Faulty:
+    """Pass calls on; changes go through the plan, and before any call something else may happen."""
+
+    def __init__(self, port: Any, plan: Plan, meanwhile: Callable[[], None], name: str) -> None:
+        self._port = port
+        self._plan = plan
+        self._meanwhile = meanwhile
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._port, name)
+        if not callable(value):
+            return value
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._meanwhile()
+            if name in Killable.CHANGES:
+                return self._plan.change(f"{self._name}.{name}", lambda: value(*args, **kwargs))
+            return value(*args, **kwargs)
+
+        return call
+
+
+def faulty(ports: WritePorts, plan: Plan, meanwhile: Callable[[], None] = lambda: None) -> WritePorts:
+    """Return ports whose changes meet the fault of a plan; `meanwhile` is called before every call."""
+
+    def wrapped(name: str) -> Any:
+        return _Faulty(getattr(ports, name), plan, meanwhile, name)
+
+    return replace(
+        ports,
+        source=wrapped("source"),
+        replica=wrapped("replica"),
+        source_files=wrapped("source_files"),
+        replica_files=wrapped("replica_files"),
+        dump_files=wrapped("dump_files"),
+        source_marker=wrapped("source_marker"),
+    )
+
+
+class LeaseWithTakeOver(InMemoryLease):
+    """Let those who are to lose the lease have their last call before the next one holds it.
+
+    The real lease waits for as long as a call of its last holder may be under way.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_next: list[Callable[[], None]] = []
+
+    @contextmanager
+    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator[Lease]:
+        with super().hold(directory, holder) as lease:
+            while self.before_next:
+                self.before_next.pop()()
+            yield lease

@@ -1,0 +1,140 @@
+"""Judge states of a replica: each must be one that its source has had, none may come after a later one.
+
+The exceptions, and no others:
+
+* while the files of an append are placed, some of that one event's files are on that one object already;
+* a bootstrap lists files that a writer has put there without an event; readers of the source saw them as
+  well. They stay until an event tells of them, and so does what an overwrite had removed by then;
+* the columns of a partition follow a change of its table's columns (CASCADE) late: no event tells of them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tests.checker.states import DatabaseState, Files, PartitionState, TableState, Values
+from tests.checker.timeline import Timeline, files_of
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What the replica showed and may not."""
+
+    position: int
+    what: str
+    when: str = ""
+
+    def __str__(self) -> str:
+        return f"at position {self.position}{', after ' + self.when if self.when else ''}: {self.what}"
+
+
+class Judge:
+    """Follow one replica along the timeline of its source."""
+
+    def __init__(self, timeline: Timeline, listed: tuple[Files, Files] | None = None) -> None:
+        self._timeline = timeline
+        self._index = 0
+        self._position = -1
+        self._listed = listed
+        self.violations: list[Violation] = []
+        self.compared = 0
+
+    def see(self, position: int, state: DatabaseState, when: str = "") -> None:
+        """Judge one state; `when` says for people after which call it was."""
+        self.compared += 1
+        if position < self._position:
+            self._violated(position, f"the position went back from {self._position}", when)
+        self._position = max(position, self._position)
+        moments = self._timeline.moments
+        start = max(self._index, self._timeline.index_at(position))
+        if self._listed is None:
+            self._listed = self._untold(start, state)
+        for index in range(start, len(moments)):
+            if self._explains(index, state):
+                self._index = index
+                return
+        self._violated(position, self._difference(start, state), when)
+
+    def differences_at_the_end(self, state: DatabaseState) -> list[str]:
+        """Return how a replica that has caught up differs from its source, where nothing is late any more."""
+        newest = len(self._timeline.moments) - 1
+        exact = replace(self._timeline.moments[newest], late={})
+        return list(Judge(Timeline([exact]), self._listed)._differences(0, state))
+
+    def _untold(self, index: int, state: DatabaseState) -> tuple[Files, Files]:
+        """Return what a first state may show, or lack, because of writers that had not told it yet."""
+        moment = self._timeline.moments[index]
+        there, told = files_of(state), files_of(moment.state)
+        more = {pair for key, files in there.items() for pair in files - told.get(key, frozenset())}
+        fewer = {pair for key, files in told.items() for pair in files - there.get(key, frozenset())}
+        return frozenset(more & moment.untold), frozenset(fewer & moment.gone)
+
+    def _explains(self, index: int, state: DatabaseState) -> bool:
+        moment = self._timeline.moments[index]
+        if state == moment.state:
+            return True
+        return not any(self._differences(index, state))
+
+    def _differences(self, index: int, state: DatabaseState) -> Iterator[str]:
+        moment = self._timeline.moments[index]
+        if state.parameters != moment.state.parameters:
+            yield f"database parameters are {dict(state.parameters)}, not {dict(moment.state.parameters)}"
+        if state.functions != moment.state.functions:
+            yield f"functions are {dict(state.functions)}, not {dict(moment.state.functions)}"
+        ours, theirs = dict(state.tables), dict(moment.state.tables)
+        for name in sorted(ours.keys() | theirs.keys()):
+            if name not in ours or name not in theirs:
+                yield f"table {name} is {'missing' if name in theirs else 'there'}"
+            elif ours[name] != theirs[name]:
+                yield from self._differences_of(name, ours[name], theirs[name], index)
+
+    def _differences_of(self, name: str, ours: TableState, theirs: TableState, index: int) -> Iterator[str]:
+        for field in ("kind", "keys", "columns", "parameters", "rest"):
+            if getattr(ours, field) != getattr(theirs, field):
+                yield f"{field} of {name}: {getattr(ours, field)}, not {getattr(theirs, field)}"
+        yield from self._files_differ((name, None), ours.files, theirs.files, index)
+        here, there = dict(ours.partitions), dict(theirs.partitions)
+        for values in sorted(here.keys() | there.keys()):
+            if values not in here or values not in there:
+                yield f"partition {values} of {name} is {'missing' if values in there else 'there'}"
+            else:
+                yield from self._partition_differs(name, values, here[values], there[values], index)
+
+    def _partition_differs(
+        self, name: str, values: Values, ours: PartitionState, theirs: PartitionState, index: int
+    ) -> Iterator[str]:
+        for field in ("parameters", "rest"):
+            if getattr(ours, field) != getattr(theirs, field):
+                yield f"{field} of {name} {values}: {getattr(ours, field)}, not {getattr(theirs, field)}"
+        if ours.columns != theirs.columns and not self._follows_late(name, values, ours, index):
+            yield f"columns of {name} {values}: {ours.columns}, not {theirs.columns}"
+        yield from self._files_differ((name, values), ours.files, theirs.files, index)
+
+    def _follows_late(self, name: str, values: Values, ours: PartitionState, index: int) -> bool:
+        return ours.columns in self._timeline.moments[index].late.get((name, values), ())
+
+    def _files_differ(self, key: tuple[str, Values | None], ours: Files, theirs: Files, index: int) -> Iterator[str]:
+        more, fewer = self._listed or (frozenset(), frozenset())
+        added, lost = (ours - theirs) - more, (theirs - ours) - fewer
+        placing = self._placing_next(index)
+        if placing is not None and placing[0] == key:
+            added -= placing[1]
+        if added or lost:
+            yield f"files of {key}: {sorted(added)} too many, {sorted(lost)} missing"
+
+    def _placing_next(self, index: int) -> tuple[tuple[str, Values | None], Files] | None:
+        moments = self._timeline.moments
+        following = moments[index + 1].append if index + 1 < len(moments) else None
+        return (following.key, following.files) if following else None
+
+    def _difference(self, start: int, state: DatabaseState) -> str:
+        """Say how a state differs from the moment that it is most like, and whether it is an earlier one."""
+        moments = self._timeline.moments
+        for index in range(start):
+            if self._explains(index, state):
+                return f"the state went back to {moments[index]}; it was at {moments[start]} or later"
+        differences = {index: list(self._differences(index, state)) for index in range(start, len(moments))}
+        nearest = min(differences, key=lambda index: len(differences[index]))
+        return f"not a state of the source; nearest is {moments[nearest]}: {'; '.join(differences[nearest])}"
+
+    def _violated(self, position: int, what: str, when: str) -> None:
+        self.violations.append(Violation(position, what, when))

@@ -1,0 +1,235 @@
+"""Take a database's state: all that both clusters must have equal, as values that can be compared.
+
+Left out: locations (the replica has places of its own), names that Hive's readers skip, external
+tables, replication marks, and what a metastore writes by itself (times, ids, the claim that
+statistics are accurate).
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from tests.fake_files import InMemoryFiles
+from twinhive.copying.listing import list_files
+from twinhive.domain.files import ChecksumForm, is_hidden
+from twinhive.domain.marks import without_marks
+from twinhive.domain.objects import Parameters, Partition, Table, TableKind
+from twinhive.domain.tjson import Tree, from_text
+from twinhive.ports import FileReader, MetastoreReader
+
+Values = tuple[str, ...]
+Pairs = tuple[tuple[str, Any], ...]
+Files = frozenset[tuple[str, str]]
+"""Pairs of the path below the object's directory and the content's checksum."""
+NO_FILES: Files = frozenset()
+
+# Written by the metastore itself. The last one comes with every partition whose statistics Hive completes.
+_OF_THE_SERVER = {"transient_lastDdlTime", "COLUMN_STATS_ACCURATE", "numFilesErasureCoded"}
+# Names, times, storage (looked at field by field), keys, parameters, type; and what thrift_objects
+# leaves to the receiving metastore.
+_TABLE_FIELDS = {"1", "2", "4", "5", "7", "8", "9", "12", "18"} | {str(number) for number in (13, 14, *range(16, 29))}
+_PARTITION_FIELDS = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"}
+_COLUMNS, _LOCATION = "1", "2"
+
+
+@dataclass(frozen=True)
+class PartitionState:
+    """One partition. `columns` are (name, type); `rest` is what else its storage says."""
+
+    parameters: Pairs
+    columns: Pairs
+    rest: str
+    files: Files = NO_FILES
+
+
+@dataclass(frozen=True)
+class TableState:
+    """One table or view with its partitions by values; `files` are those of an unpartitioned one."""
+
+    kind: str
+    keys: Values
+    columns: Pairs
+    parameters: Pairs
+    rest: str
+    partitions: tuple[tuple[Values, PartitionState], ...] = ()
+    files: Files = NO_FILES
+
+    def with_partitions(self, partitions: Mapping[Values, PartitionState]) -> "TableState":
+        """Return the table with these partitions."""
+        return replace(self, partitions=tuple(sorted(partitions.items())))
+
+
+@dataclass(frozen=True)
+class DatabaseState:
+    """A whole database: its spoken parameters, functions by name, tables by name."""
+
+    parameters: Pairs = ()
+    functions: Pairs = ()
+    tables: tuple[tuple[str, TableState], ...] = ()
+
+    def with_tables(self, tables: Mapping[str, TableState]) -> "DatabaseState":
+        """Return the database with these tables."""
+        return replace(self, tables=tuple(sorted(tables.items())))
+
+
+class Contents(Protocol):
+    """Tell what is in directories."""
+
+    def below(self, directories: Iterable[str]) -> dict[str, Files]:
+        """Return the files below each directory."""
+        ...
+
+
+@dataclass(frozen=True)
+class ListedContents:
+    """List and ask for checksums; a file that was seen is not asked for its checksum again."""
+
+    files: FileReader
+    _known: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
+
+    def below(self, directories: Iterable[str]) -> dict[str, Files]:
+        """Return the files below each directory. Raises Missing when one vanishes meanwhile."""
+        found: dict[str, set[tuple[str, str]]] = {directory: set() for directory in directories}
+        for directory, relative, status in list_files(self.files, [(each, each) for each in found]):
+            # By inode: a renamed file is the same one.
+            key = ("", status.file_id, status.modified_ms, status.length)
+            if key not in self._known:
+                self._known[key] = str(self.files.checksum(status.path, ChecksumForm.COMPARISON))
+            found[directory].add((relative, self._known[key]))
+        return {directory: frozenset(some) for directory, some in found.items()}
+
+
+@dataclass(frozen=True)
+class ContentsInMemory:
+    """Look at all files of a fake file system at once: listing it directory by directory takes too long."""
+
+    files: InMemoryFiles
+
+    def below(self, directories: Iterable[str]) -> dict[str, Files]:
+        """Return the files below each directory."""
+        found: dict[str, set[tuple[str, str]]] = {directory: set() for directory in directories}
+        for path, node in self.files._nodes.items():
+            if node.status.is_directory:
+                continue
+            end = path.rfind("/")
+            while end > 0:
+                directory = path[:end]
+                if directory in found:
+                    relative = path[end + 1 :]
+                    if not any(map(is_hidden, relative.split("/"))):
+                        found[directory].add((relative, f"{zlib.crc32(node.content):08x}"))
+                end = path.rfind("/", 0, end)
+        return {directory: frozenset(some) for directory, some in found.items()}
+
+
+def contents_of(files: FileReader) -> Contents:
+    """Return the fastest way to look at a file system."""
+    return ContentsInMemory(files) if isinstance(files, InMemoryFiles) else ListedContents(files)
+
+
+class Viewer:
+    """Look at one database of one cluster."""
+
+    def __init__(self, metastore: MetastoreReader, files: FileReader, database: str) -> None:
+        self._metastore = metastore
+        self._contents = contents_of(files)
+        self._database = database
+
+    def parameters(self) -> Parameters | None:
+        """Return the database's parameters with all marks, None when there is no database."""
+        found = self._metastore.database(self._database)
+        return None if found is None else found.parameters
+
+    def state(self, only: Iterable[str] | None = None) -> DatabaseState:
+        """Return the state of the database, with `only` some of its tables.
+
+        All of it is of one moment only for one who keeps everybody else from writing.
+        """
+        parameters = self.parameters() or {}
+        functions = {function.name: function.class_name for function in self._metastore.functions(self._database)}
+        names = self._metastore.table_names(self._database) if only is None else only
+        return DatabaseState(_pairs(spoken(parameters)), _pairs(functions)).with_tables(self.tables(names))
+
+    def tables(self, names: Iterable[str]) -> dict[str, TableState]:
+        """Return the states of those of the named tables that exist and are replicated."""
+        found = self._metastore.tables(self._database, list(names))
+        tables = [table for table in found if table.kind in (TableKind.MANAGED, TableKind.VIEW)]
+        partitions = {table.name: self._partitions(table) for table in tables if table.partition_keys}
+        places = [place for table in tables for place in _places(table, partitions.get(table.name, []))]
+        below = self._contents.below(places)
+        return {
+            table.name.table: _table_state(table, below).with_partitions(
+                {each.values: _partition_state(each, below) for each in partitions.get(table.name, [])}
+            )
+            for table in tables
+        }
+
+    def stamps(self) -> Pairs:
+        """Return the marks of everything, and the places: equal before and after means that nothing happened."""
+        marks: dict[str, Any] = {"": _pairs(self.parameters() or {})}
+        names = self._metastore.table_names(self._database)
+        for table in self._metastore.tables(self._database, names):
+            marks[table.name.table] = (table.location, _pairs(table.parameters))
+            for one in self._partitions(table) if table.partition_keys else ():
+                marks[f"{table.name.table}/{one.values}"] = (one.location, _pairs(one.parameters))
+        return _pairs(marks)
+
+    def _partitions(self, table: Table) -> list[Partition]:
+        return self._metastore.partitions(table.name, self._metastore.partition_names(table.name))
+
+
+def state_of(metastore: MetastoreReader, files: FileReader, database: str) -> DatabaseState:
+    """Return the state of a database."""
+    return Viewer(metastore, files, database).state()
+
+
+def spoken(parameters: Parameters) -> dict[str, str]:
+    """Return the parameters that users have set."""
+    return {key: value for key, value in without_marks(parameters).items() if key not in _OF_THE_SERVER}
+
+
+def _places(table: Table, partitions: list[Partition]) -> list[str]:
+    holders: list[Table | Partition] = list(partitions) if table.partition_keys else [table]
+    return [holder.location for holder in holders if holder.location]
+
+
+def _table_state(table: Table, below: Mapping[str, Files]) -> TableState:
+    tree = from_text(table.thrift)
+    return TableState(
+        kind=table.table_type,
+        keys=table.partition_keys,
+        columns=tuple(table.columns),
+        parameters=_pairs(spoken(table.parameters)),
+        rest=_text(_without(tree, _TABLE_FIELDS) | {"sd": _storage(tree, "7")}),
+        files=below.get(table.location or "", NO_FILES) if not table.partition_keys else NO_FILES,
+    )
+
+
+def _partition_state(partition: Partition, below: Mapping[str, Files]) -> PartitionState:
+    tree = from_text(partition.thrift)
+    sd = tree.get("6", {}).get("rec", {})
+    columns = sd.get(_COLUMNS, {}).get("lst", [])[2:]
+    return PartitionState(
+        parameters=_pairs(spoken(partition.parameters)),
+        columns=tuple((each["1"]["str"], each.get("2", {}).get("str", "")) for each in columns),
+        rest=_text(_without(tree, _PARTITION_FIELDS) | {"sd": _storage(tree, "6")}),
+        files=below.get(partition.location or "", NO_FILES),
+    )
+
+
+def _storage(tree: Tree, sd_id: str) -> Tree:
+    return _without(tree.get(sd_id, {}).get("rec", {}), {_COLUMNS, _LOCATION})
+
+
+def _without(tree: Tree, fields: set[str]) -> Tree:
+    return {key: value for key, value in tree.items() if key not in fields}
+
+
+def _text(tree: Tree) -> str:
+    return json.dumps(tree, sort_keys=True, ensure_ascii=False)
+
+
+def _pairs(mapping: Mapping[str, Any]) -> Pairs:
+    return tuple(sorted(mapping.items()))

@@ -1,0 +1,193 @@
+"""Parse the DAG file as Airflow does, and look at the three DAGs of a policy."""
+
+import json
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG
+from airflow.serialization.serialized_objects import DagSerialization
+
+from tests.dags.airflow_home import CHECKOUT, parse_dags
+from tests.policies import PolicyFiles
+from twinhive.steps.phases import HAND_OVERS, PHASES
+
+UPSTREAM: dict[str, dict[str, set[str]]] = {
+    "bootstrap": {
+        "preflight": set(),
+        "list_objects": {"preflight"},
+        "tables.list_files": {"list_objects"},
+        "tables.copy": {"tables.list_files", "list_objects"},
+        "consolidate": {"tables.copy"},
+    },
+    "consolidate": {
+        "round": set(),
+        "copy": {"round"},
+        "gate": {"copy"},
+        "load": {"gate"},
+        "next_round": {"gate"},
+    },
+    "incremental": {"window": set(), "copy": {"window"}, "apply": {"copy"}},
+}
+MAPPED = {
+    "bootstrap": {"tables.list_files", "tables.copy"},
+    "consolidate": {"copy"},
+    "incremental": {"copy"},
+}
+COPIES = {"bootstrap": "tables.copy", "consolidate": "copy", "incremental": "copy"}
+
+
+@pytest.fixture
+def dags(policies: PolicyFiles) -> dict[str, DAG]:
+    """The DAGs of one policy with options of its own, by their phases."""
+    policies.add("sales", options={"copy_threads": 3, "parallel_copies": 2, "spark_conf": {"spark.cores.max": "4"}})
+    return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}
+
+
+@pytest.fixture(params=sorted(PHASES))
+def phase(request: pytest.FixtureRequest) -> str:
+    """Each phase in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def dag(dags: dict[str, DAG], phase: str) -> DAG:
+    """The DAG of a phase."""
+    return dags[phase]
+
+
+def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
+    files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
+    dags = parse_dags(CHECKOUT / "dags")
+    assert set(dags) == {f"{file.stem}.{phase}" for file in files for phase in PHASES}
+    assert not any("invalid" in dag.tags for dag in dags.values())
+
+
+def test_a_policy_becomes_a_dag_for_each_phase(dag: DAG, phase: str) -> None:
+    assert dag.dag_id == f"sales.{phase}"
+    assert dag.max_active_runs == 1
+    assert not dag.catchup
+    assert dag.tags == {"twinhive", "sales"}
+    assert dag.description == f"{phase}: east/sales to west/sales"
+    assert "sales.yaml" in dag.doc_md
+
+
+def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dict[str, DAG]) -> None:
+    assert {phase for phase, dag in dags.items() if dag.is_paused_upon_creation} == {"bootstrap"}
+    assert {phase for phase, dag in dags.items() if dag.schedule is not None} == {"incremental"}
+
+
+def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:
+    stages = {stage.name for stage in PHASES[phase]}
+    handed_over = {HAND_OVERS[phase].name} if phase in HAND_OVERS else set()
+    assert {task.task_id.rpartition(".")[2] for task in dag.tasks} == stages | handed_over
+
+
+def test_every_task_waits_for_the_ones_before(dag: DAG, phase: str) -> None:
+    assert {task.task_id: task.upstream_task_ids for task in dag.tasks} == UPSTREAM[phase]
+
+
+def test_a_phase_with_nothing_to_copy_goes_on_and_a_failure_stops_it(dag: DAG, phase: str) -> None:
+    first = [task_id for task_id, before in UPSTREAM[phase].items() if not before]
+    strict = {*first, *MAPPED[phase]}
+    for task in dag.tasks:
+        assert task.trigger_rule.value == ("all_success" if task.task_id in strict else "none_failed"), task.task_id
+
+
+def test_mapped_tasks_are_named_by_their_batches(dag: DAG, phase: str) -> None:
+    mapped = {task.task_id for task in dag.tasks if task.is_mapped or list(task.iter_mapped_task_groups())}
+    assert mapped == MAPPED[phase]
+    templates = {task.task_id: task.map_index_template for task in dag.tasks}
+    assert {name for name, template in templates.items() if template == "{{ task.batch['label'] }}"} == mapped
+    assert all("batch" in dag.task_dict[name].template_fields for name in mapped)
+
+
+def test_all_tasks_are_retried_more_and_more_slowly(dag: DAG) -> None:
+    for task in dag.tasks:
+        assert task.retries == 3
+        assert task.retry_exponential_backoff
+        assert task.retry_delay.total_seconds() == 15
+
+
+def test_a_copy_forgets_its_old_spark_job_and_uses_the_connection_and_the_options_of_the_policy(
+    dag: DAG, phase: str
+) -> None:
+    copy = dag.task_dict[COPIES[phase]]
+    if copy.is_mapped:
+        assert copy.max_active_tis_per_dagrun == 2
+        copy = copy.unmap({"batch": {"name": "b1"}})
+    assert copy.durable is False
+    assert copy._conn_id == "west_spark"
+    assert copy.application == str(CHECKOUT / "spark_jobs" / "copy_files.py")
+    assert copy.conf == {"spark.cores.max": "4"}
+    assert copy.max_active_tis_per_dagrun == 2
+
+
+def test_the_trigger_form_offers_the_threads_of_the_policy_within_limits(dag: DAG) -> None:
+    param = dag.params.get_param("copy_threads")
+    assert param.value == 3
+    assert (param.schema["type"], param.schema["minimum"], param.schema["maximum"]) == ("integer", 1, 64)
+
+
+def test_only_a_bootstrap_can_be_asked_to_start_anew(dags: dict[str, DAG]) -> None:
+    assert {phase for phase, dag in dags.items() if "again" in dag.params} == {"bootstrap"}
+    again = dags["bootstrap"].params.get_param("again")
+    assert (again.value, again.schema["type"]) == (False, "boolean")
+    assert "the replica is replaced when the new load begins" in again.description
+
+
+def test_one_dump_is_taken_over_by_one_run_which_a_repetition_clears(dags: dict[str, DAG]) -> None:
+    for phase, hand_over in HAND_OVERS.items():
+        task = dags[phase].task_dict[hand_over.name]
+        assert task.trigger_dag_id == "sales.consolidate"
+        assert task.reset_dag_run and task.logical_date is None and not task.wait_for_completion
+
+
+def test_what_brings_the_replica_to_another_event_says_so_by_its_asset(dags: dict[str, DAG]) -> None:
+    said = {
+        f"{phase}.{task.task_id}": {outlet.name for outlet in task.outlets}
+        for phase, dag in dags.items()
+        for task in dag.tasks
+        if task.outlets
+    }
+    outlets = {"twinhive://west/sales", "sales.backlog"}
+    assert said == {"consolidate.load": outlets, "incremental.apply": outlets}
+
+
+def test_following_is_started_by_the_log_of_the_source_and_every_two_minutes(dags: dict[str, DAG]) -> None:
+    schedule = dags["incremental"].schedule
+    [asset] = schedule.asset_condition.objects
+    [watcher] = asset.watchers
+    assert asset.name == "sales.source"
+    assert watcher.trigger.database == "sales"
+    assert json.loads(watcher.trigger.metastore)["connection"] == "east_metastore"
+    assert schedule.timetable.expression.endswith("-59/2 * * * *")
+
+
+def test_policies_take_turns(policies: PolicyFiles) -> None:
+    for number in range(20):
+        policies.add(f"db{number}")
+    dags = [dag for dag_id, dag in parse_dags(policies.directory).items() if dag_id.endswith(".incremental")]
+    assert {dag.schedule.timetable.expression for dag in dags} == {"0-59/2 * * * *", "1-59/2 * * * *"}
+
+
+def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None:
+    stored = json.loads(json.dumps(DagSerialization.to_dict(dag)))
+    read = DagSerialization.from_dict(stored)
+    assert set(read.task_dict) == set(UPSTREAM[phase])
+    for task in dag.tasks:
+        same = read.task_dict[task.task_id]
+        assert (same.upstream_task_ids, same.retries) == (task.upstream_task_ids, task.retries)
+        assert same.trigger_rule == task.trigger_rule
+    assert (read.max_active_runs, read.is_paused_upon_creation) == (1, phase == "bootstrap")
+    assert read.timetable.can_be_scheduled == (phase == "incremental")
+
+
+def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    once, again = (_stored(parse_dags(policies.directory)) for _ in range(2))
+    assert len(once) == len(PHASES)
+    assert once == again
+
+
+def _stored(dags: dict[str, Any]) -> dict[str, str]:
+    return {dag_id: json.dumps(DagSerialization.to_dict(dag), sort_keys=True) for dag_id, dag in dags.items()}
