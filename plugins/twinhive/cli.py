@@ -1,72 +1,37 @@
-"""Run and inspect policies from a terminal: the same stages as the DAGs, without Airflow.
+"""Run, inspect and mend policies from a terminal: the same stages as the DAGs, without Airflow.
 
 Exit codes: 0 done, 2 wrong usage, 3 try again later, 4 a person must act first.
 """
 
-import getpass
 import os
 import sys
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from twinhive import __version__
-from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
-from twinhive.domain.marks import ReplicaState
-from twinhive.settings import (
-    Configuration,
-    PolicyEntry,
-    default_directory,
-    load_configuration,
-    resolve_from_environment,
+from twinhive.cli_base import (
+    EXIT_ACT_NOW,
+    EXIT_USAGE,
+    Config,
+    PolicyName,
+    configuration_of,
+    console,
+    errors,
+    holder_of,
+    said_plainly,
+    say,
+    wiring_of,
 )
-from twinhive.steps.phase_run import run_phase
+from twinhive.cli_operations import operations
+from twinhive.settings import PolicyEntry
+from twinhive.steps.phase_run import run_bootstrap, run_phase, run_rounds
 from twinhive.steps.phases import PHASES
-from twinhive.steps.replica_state import read_state
-from twinhive.wiring import Wiring
-
-EXIT_USAGE = 2
-EXIT_TRY_AGAIN = 3
-EXIT_ACT_NOW = 4
+from twinhive.steps.replica_status import read_status
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
-console = Console()
-errors = Console(stderr=True)
-
-PolicyName = Annotated[str, typer.Argument(help="Name of a policy; list them with: twinhive policies")]
-Config = Annotated[
-    Path | None,
-    typer.Option(help="Directory of clusters.yaml and policies/. Default: $TWINHIVE_CONFIG, else ./dags"),
-]
-
-
-@contextmanager
-def _said_plainly() -> Iterator[None]:
-    """Turn our errors into a message and an exit code; a traceback would help nobody."""
-    try:
-        yield
-    except TwinhiveError as error:
-        family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
-        errors.print(f"[bold red]error[/] ({family}): {escape(str(error))}", highlight=False, soft_wrap=True)
-        raise typer.Exit(EXIT_TRY_AGAIN if isinstance(error, TryAgain) else EXIT_ACT_NOW) from None
-
-
-def _load(config: Path | None) -> Configuration:
-    directory = config or default_directory()
-    if not directory.is_dir():
-        raise ActNow(
-            f"there is no configuration directory {directory}",
-            expected="a directory with clusters.yaml and policies/",
-            next_step="name it with --config, or set TWINHIVE_CONFIG",
-        )
-    return load_configuration(directory)
 
 
 @app.command()
@@ -78,8 +43,8 @@ def version() -> None:
 @app.command()
 def policies(config: Config = None) -> None:
     """List all policies, usable or not."""
-    with _said_plainly():
-        entries = _load(config).policies
+    with said_plainly():
+        entries = configuration_of(config).policies
     table = Table("policy", "source", "replica", "file", "state")
     for entry in sorted(entries.values(), key=lambda entry: entry.name):
         table.add_row(*_row(entry))
@@ -106,8 +71,8 @@ def check(
     config: Config = None,
 ) -> None:
     """Validate the configuration without touching any server."""
-    with _said_plainly():
-        configuration = _load(config)
+    with said_plainly():
+        configuration = configuration_of(config)
         names = [policy] if policy else sorted(configuration.policies)
         broken = [entry for entry in map(configuration.policy, names) if entry.error]
         for entry in broken:
@@ -119,23 +84,13 @@ def check(
 
 @app.command()
 def status(policy: PolicyName, config: Config = None) -> None:
-    """Show how far the replica of a policy is."""
-    with _said_plainly():
-        wiring = Wiring.of(_load(config), policy, resolve_from_environment)
-        ports = wiring.read_ports()
-        state = read_state(ports.replica, wiring.policy, ports.source.log_id())
-        _print_status(wiring, state, ports.source.current_event_id())
-
-
-def _print_status(wiring: Wiring, state: ReplicaState, newest: int) -> None:
+    """Show how far the replica of a policy is, what is wrong with it, and what waits."""
+    with said_plainly():
+        wiring = wiring_of(config, policy)
+        rows = read_status(wiring.write_ports(), wiring.policy).rows()
     table = Table(show_header=False)
-    table.add_row("policy", wiring.policy.name)
-    table.add_row("source", str(wiring.policy.source))
-    table.add_row("replica", str(wiring.policy.replica))
-    table.add_row("phase", state.phase.value)
-    table.add_row("replicated event id", "" if state.last_event_id is None else str(state.last_event_id))
-    table.add_row("newest event id of the source", str(newest))
-    table.add_row("dump", state.dump or "")
+    for label, value in rows:
+        table.add_row(escape(label), escape(value))
     console.print(table)
 
 
@@ -145,8 +100,8 @@ def retire(policy: PolicyName, config: Config = None) -> None:
 
     Hive refuses to drop a database that carries marks. The replica stays as it is.
     """
-    with _said_plainly():
-        wiring = Wiring.of(_load(config), policy, resolve_from_environment)
+    with said_plainly():
+        wiring = wiring_of(config, policy)
         wiring.write_ports().source_marker.unmark(wiring.policy.source.database, policy)
         console.print(f"{wiring.policy.source} carries no mark of {policy} any more")
 
@@ -155,19 +110,30 @@ def retire(policy: PolicyName, config: Config = None) -> None:
 def run(
     policy: PolicyName,
     phase: Annotated[str, typer.Argument(help=f"One of: {', '.join(PHASES)}")],
+    again: Annotated[bool, typer.Option("--again", help="Bootstrap: build a published replica anew.")] = False,
     config: Config = None,
 ) -> None:
-    """Run a phase here and now, copying in this process instead of by Spark."""
+    """Run a phase here and now, copying in this process instead of by Spark.
+
+    A bootstrap goes on until the replica is published; incremental applies one window.
+    """
     if phase not in PHASES:
         raise typer.BadParameter(f"{phase!r} is not a phase; expected one of {', '.join(PHASES)}")
-    with _said_plainly():
-        wiring = Wiring.of(_load(config), policy, resolve_from_environment)
-        holder = {"run": f"terminal-{uuid.uuid4().hex[:8]}", "task": phase, "by": getpass.getuser()}
-        run_phase(PHASES[phase], wiring.policy, wiring.write_ports(), holder, _say)
+    if again and phase != "bootstrap":
+        raise typer.BadParameter(f"--again is for the phase bootstrap, not for {phase}")
+    with said_plainly():
+        wiring = wiring_of(config, policy)
+        ports, holder = wiring.write_ports(), holder_of(phase)
+        match phase:
+            case "bootstrap":
+                run_bootstrap(wiring.policy, ports, holder, say, again=again)
+            case "consolidate":
+                run_rounds(wiring.policy, ports, holder, say)
+            case _:
+                run_phase(PHASES[phase], wiring.policy, ports, holder, say)
 
 
-def _say(line: str) -> None:
-    console.print(escape(line), highlight=False, soft_wrap=True)
+app.add_typer(operations)
 
 
 def main() -> None:

@@ -297,7 +297,7 @@ def test_an_unknown_key_of_the_trigger_form_is_red_and_named(airflow: RunningAir
     run = airflow.trigger("first.bootstrap", copy_treads=4)
     assert run.wait() == "failed"
     assert_red_at_once(run, "preflight")
-    assert_log_ends_with_next_step(run.log("preflight"), "copy_treads", "only copy_threads", "trigger a new run")
+    assert_log_ends_with_next_step(run.log("preflight"), "copy_treads", "only again, copy_threads", "trigger a new run")
 
 
 def test_a_source_database_that_is_missing_is_red_and_named(airflow: RunningAirflow) -> None:

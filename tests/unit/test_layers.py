@@ -21,7 +21,9 @@ LAYERS = {
     "connections": (("domain",), ()),
     "settings": (("domain", "connections"), ("yaml", "pydantic")),
     "wiring": (("domain", "ports", "connections", "settings", "adapters"), ()),
-    "cli": (("domain", "settings", "steps", "wiring"), ("typer", "rich")),
+    "cli": (("settings", "steps", "cli_base", "cli_operations"), ("typer", "rich")),
+    "cli_base": (("domain", "settings", "wiring"), ("typer", "rich")),
+    "cli_operations": (("steps", "cli_base"), ("typer",)),
     "airflow_edge": (
         ("domain", "copying", "connections", "settings", "steps", "wiring", "adapters", "airflow_edge"),
         ("airflow",),

@@ -8,10 +8,12 @@ with a newer stamp is a later incarnation.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
 from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
+from twinhive.applying.ahead import Ahead
 from twinhive.applying.database_changes import DatabaseChanges
 from twinhive.applying.partition_changes import PartitionChanges
 from twinhive.applying.progress import Progress
@@ -60,9 +62,21 @@ class Lane:
         lane = actions(self._replicated(wanted, skipped), cascades)
         while some := list(islice(lane, _LOOK_AHEAD)):
             self._target.twin.look_ahead(some)
+            self._place_ahead(some)
             for action in some:
                 self._apply(action)
         return self.applied
+
+    def _place_ahead(self, some: list[Action]) -> None:
+        """Fill directories that nobody sees yet; what is refused here is refused again, and told, by its action."""
+        contents = list(Ahead(self._target).contents(action for action in some if not self._is_passed_over(action)))
+        self._target.lease.confirm()
+        with suppress(ActNow):
+            self._target.placing.place_ahead(contents)
+
+    def _is_passed_over(self, action: Action) -> bool:
+        lost = any(event.event_id in self._lost for event in action.events)
+        return lost or self._quarantine.frozen(_names(action)) is not None
 
     def finish(self, end: Position) -> None:
         """Write the position of the window's end."""
@@ -87,7 +101,7 @@ class Lane:
         return None
 
     def _apply(self, action: Action) -> None:
-        names = {name.table for event in action.events for name in tables_of(event.change)}
+        names = _names(action)
         if frozen := self._quarantine.frozen(names):
             self._quarantine.spread(names, frozen, action)
             self.applied.quarantined[frozen] += len(action.events)
@@ -154,6 +168,10 @@ class Lane:
             expected="a kind that it knows",
             next_step="use the version that planned this run",
         )
+
+
+def _names(action: Action) -> set[str]:
+    return {name.table for event in action.events for name in tables_of(event.change)}
 
 
 def _tables(event: Event) -> list[Table]:

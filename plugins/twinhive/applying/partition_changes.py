@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from twinhive.applying.actions import Add, Drop, Edit, EditPartitions, Rows
+from twinhive.applying.placing import Contents
 from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import with_checksums
 from twinhive.applying.target import Target
-from twinhive.domain.changes import Event, RenamePartition
+from twinhive.domain.changes import AddedPartition, Event, RenamePartition
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import join, parent
@@ -32,13 +33,12 @@ class PartitionChanges:
         there = target.twin.partitions(table.name, list(what.added))
         new: list[Partition] = []
         altered: list[Partition] = []
-        contents: list[tuple[str, tuple[SourceFile, ...]]] = []
+        contents: list[Contents] = []
         for name, (event_id, added) in what.added.items():
             if target.twin.is_at(there[name], event_id):
                 continue
             directory = partition_directory(_location(table), event_id, name)
-            files = [SourceFile.of_event(file, added.partition.location, event_id) for file in added.files]
-            contents.append((directory, tuple(with_checksums(files))))
+            contents.append((directory, tuple(added_files(added, event_id))))
             placed = target.partition(added.partition, directory, event_id)
             (new if there[name] is None else altered).append(placed)
         if not contents:
@@ -159,7 +159,12 @@ class PartitionChanges:
         )
 
 
-def _replaced(table: Table, edits: dict[str, Edit]) -> list[tuple[str, tuple[SourceFile, ...]]]:
+def added_files(added: AddedPartition, event_id: int) -> list[SourceFile]:
+    """Return the files that an event adds with a partition."""
+    return with_checksums(SourceFile.of_event(file, added.partition.location, event_id) for file in added.files)
+
+
+def _replaced(table: Table, edits: dict[str, Edit]) -> list[Contents]:
     """Return the new directories of partitions whose rows are replaced, with their files."""
     return [
         (partition_directory(_location(table), edit.rows_event, name), tuple(with_checksums(edit.files)))
@@ -168,7 +173,7 @@ def _replaced(table: Table, edits: dict[str, Edit]) -> list[tuple[str, tuple[Sou
     ]
 
 
-def _appended(there: dict[str, Partition], edits: dict[str, Edit]) -> list[tuple[str, tuple[SourceFile, ...]]]:
+def _appended(there: dict[str, Partition], edits: dict[str, Edit]) -> list[Contents]:
     """Return the present directories of partitions that rows are added to, with their files."""
     return [
         (there[name].location or "", tuple(with_checksums(edit.files)))

@@ -1,18 +1,21 @@
 """Rename staged copies into the directories of the replica's tables."""
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.errors import ActNow
+from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import ChecksumForm, join, parent
 from twinhive.domain.names import TableName
 from twinhive.ports import FileWriter
 
 _THREADS = 8
+# Whose file it is plays no part in where its copy is staged.
+_NO_TABLE = TableName("", "")
 
-Move = tuple[SourceFile, str]
+Contents = tuple[str, tuple[SourceFile, ...]]
+"""A directory, and the files that it gets."""
 
 
 class Placing:
@@ -22,21 +25,39 @@ class Placing:
         self._files = files
         self._staging = staging
         self._made: set[str] = set()
+        self._placed: set[str] = set()
+        self._pool = ThreadPoolExecutor(_THREADS, "place")
+
+    def place_ahead(self, contents: Sequence[Contents]) -> None:
+        """Place files of many actions into directories that nothing registered uses yet.
+
+        A file without a staged copy is left to the action that needs it, which says what is wrong.
+        """
+        moves = _moves(contents)
+        self._made = _directories(contents, moves)
+        self._placed.clear()
+        self._each(self._files.make_directories, sorted(self._made))
+        self._each(lambda move: self._move_ahead(*move), moves)
+
+    def _move_ahead(self, file: SourceFile, target: str) -> None:
+        if self._files.rename(self._staged(file), target):
+            self._placed.add(target)
 
     def place(self, table: TableName, directory: str, files: Iterable[SourceFile]) -> None:
         """Make a directory and rename the copies of `files` into it. Raises ActNow when one is lost."""
         self.place_all(table, [(directory, tuple(files))])
 
-    def place_all(self, table: TableName, contents: Sequence[tuple[str, tuple[SourceFile, ...]]]) -> None:
+    def place_all(self, table: TableName, contents: Sequence[Contents]) -> None:
         """Place the files of several directories, several at a time."""
-        moves = [(file, join(directory, file.relative)) for directory, files in contents for file in files]
-        directories = {directory for directory, _ in contents} | {parent(target) for _, target in moves}
+        moves = _moves(contents)
+        directories = _directories(contents, moves)
         self._each(self._files.make_directories, sorted(directories - self._made))
         self._made |= directories
         self._each(lambda move: self._move(table, *move), moves)
 
-    def append_all(self, table: TableName, contents: Sequence[tuple[str, tuple[SourceFile, ...]]]) -> None:
+    def append_all(self, table: TableName, contents: Sequence[Contents]) -> None:
         """Place files into directories that readers see: no file of an event before all files of earlier ones."""
+        self._made |= {directory for directory, _ in contents}
         for event_id in sorted({file.event_id for _, files in contents for file in files}):
             of_event = ((directory, _of_event(files, event_id)) for directory, files in contents)
             self.place_all(table, [(directory, files) for directory, files in of_event if files])
@@ -46,12 +67,13 @@ class Placing:
             for thing in things:
                 do(thing)
             return
-        with ThreadPoolExecutor(_THREADS) as pool:
-            list(pool.map(do, things))
+        doing = [self._pool.submit(do, thing) for thing in things]
+        wait(doing)
+        for done in doing:
+            done.result()
 
     def _move(self, table: TableName, file: SourceFile, target: str) -> None:
-        staged = item_of(file, table, None).staged_path(self._staging)
-        if self._files.rename(staged, target):
+        if target in self._placed or self._renamed(self._staged(file), target):
             return
         found = self._files.status(target)
         if found is not None and self._is(target, file, found.length):
@@ -67,10 +89,29 @@ class Placing:
             else f"somebody else writes to {parent(target)}; move that file away, then clear the task apply",
         )
 
+    def _renamed(self, staged: str, target: str) -> bool:
+        try:
+            return self._files.rename(staged, target)
+        except Missing:
+            # A directory in use is taken to be there; somebody has removed this one.
+            self._files.make_directories(parent(target))
+            return self._files.rename(staged, target)
+
+    def _staged(self, file: SourceFile) -> str:
+        return item_of(file, _NO_TABLE, None).staged_path(self._staging)
+
     def _is(self, path: str, file: SourceFile, length: int) -> bool:
         if file.checksum is None:
             return length == file.length
         return self._files.checksum(path, ChecksumForm.IDENTITY) in (file.checksum, None)
+
+
+def _moves(contents: Sequence[Contents]) -> list[tuple[SourceFile, str]]:
+    return [(file, join(directory, file.relative)) for directory, files in contents for file in files]
+
+
+def _directories(contents: Sequence[Contents], moves: Sequence[tuple[SourceFile, str]]) -> set[str]:
+    return {directory for directory, _ in contents} | {parent(target) for _, target in moves}
 
 
 def _of_event(files: tuple[SourceFile, ...], event_id: int) -> tuple[SourceFile, ...]:

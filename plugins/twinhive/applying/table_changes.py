@@ -60,7 +60,8 @@ class TableChanges:
     def _alter(self, there: Table, after: Table, *, cascade: bool = False) -> None:
         self._target.lease.confirm()
         self._target.replica.alter_table(there.name, after, expected_stamp=there.parameters.get(STAMP), cascade=cascade)
-        self._target.twin.drop_table(there.name)
+        if cascade or after.name != there.name:
+            self._target.twin.drop_table(there.name)
         self._target.twin.put_table(after)
 
     def _create(self, event: Event, progress: Progress) -> bool:
@@ -75,9 +76,8 @@ class TableChanges:
         location = None
         if change.table.has_files:
             location = table_directory(target.root, name.table, event.event_id)
-            files = [SourceFile.of_event(file, change.table.location, event.event_id) for file in change.files]
             target.lease.confirm()
-            target.placing.place(name, location, with_checksums(files))
+            target.placing.place(name, location, created_files(change, event.event_id))
         made = target.table(change.table, location, event.event_id)
         target.lease.confirm()
         target.replica.create_table(made)
@@ -158,6 +158,11 @@ def refuse_another_kind(there: Table, after: object) -> None:
 
 def _article(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def created_files(change: CreateTable, event_id: int) -> list[SourceFile]:
+    """Return the files that an event creates with a table."""
+    return with_checksums(SourceFile.of_event(file, change.table.location, event_id) for file in change.files)
 
 
 def with_checksums(files: Any) -> list[SourceFile]:

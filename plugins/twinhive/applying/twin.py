@@ -54,6 +54,14 @@ class Twin:
             )
         return found
 
+    def known_table(self, name: TableName) -> Table | None:
+        """Return a table that was read before, whosever it is; None for an absent one and for one that was not read."""
+        return self._tables.get(name)
+
+    def known_partition(self, table: TableName, name: str) -> Partition | None:
+        """Return a partition that was read before; None for an absent one and for one that was not read."""
+        return self._partitions[table].get(name)
+
     def existing(self, name: TableName) -> Table:
         """Return a table of the replica. Raises Missing naming the command that brings it back."""
         found = self.table(name)

@@ -244,7 +244,7 @@ def _altered(there: PartitionState, after: Partition, event_id: int, *, truncate
     if truncates and content.lo < event_id:
         content = Content(event_id)
     if moved:
-        content = Content(max(content.lo, event_id), content.files, unsure=True)
+        content = Content(event_id, content.files, unsure=True)
     return PartitionState(after, event_id, content)
 
 

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from twinhive.copying.engine import CopyFailure, FailureKind, copy_items
+from twinhive.copying.engine import CopyFailure, CopyOutcome, FailureKind, copy_items
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
@@ -14,6 +14,7 @@ from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import dump_of_key, read_json, write_json
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.moved_files import followed
 from twinhive.steps.replica_state import already_at, read_state
 
 _EXAMPLES = 5
@@ -89,15 +90,12 @@ class CopyBatch:
             return Copied()
         started = time.monotonic()
         listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
-        outcome = copy_items(
-            remaining(listed, job.after_event),
-            ports.source_files,
-            ports.replica_files,
-            job.staging,
-            policy.options.copy_threads,
-            self.work.report,
-            superseded_ok=job.superseded_ok,
-        )
+        items = list(remaining(listed, job.after_event))
+        outcome = self._copy(ports, job, items)
+        lost = _lost(items, outcome)
+        if lost:
+            moved = followed(ports.source, policy, lost)
+            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved)])
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
@@ -107,6 +105,32 @@ class CopyBatch:
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
+
+    def _copy(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem]) -> CopyOutcome:
+        return copy_items(
+            items,
+            ports.source_files,
+            ports.replica_files,
+            job.staging,
+            self.work.policy.options.copy_threads,
+            self.work.report,
+            superseded_ok=job.superseded_ok,
+        )
+
+
+def _lost(items: Sequence[CopyItem], outcome: CopyOutcome) -> list[CopyItem]:
+    """Return the items whose files were nowhere; a rename that came after they were planned may explain it."""
+    lost = {(failure.path, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
+    return [item for item in items if (item.source_path, item.event_id) in lost]
+
+
+def _without(outcome: CopyOutcome, lost: Sequence[CopyItem]) -> CopyOutcome:
+    return replace(
+        outcome,
+        files=outcome.files - len(lost),
+        bytes=outcome.bytes - sum(item.length for item in lost),
+        failures=tuple(failure for failure in outcome.failures if failure.kind is not FailureKind.LOST),
+    )
 
 
 def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:

@@ -42,9 +42,7 @@ class Stretch:
         return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
 
 
-def stretch_after(
-    source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()
-) -> Stretch:
+def stretch_after(source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()) -> Stretch:
     """Read from the log what is in scope after a position, at most one window of it, without `skipped` events.
 
     Those may be unreadable: nobody opens their messages.

@@ -65,6 +65,7 @@ class Forget:
         """Remove all that; killed anywhere, a second run goes on."""
         policy = self.policy
         lines = []
+        self._find(ports)  # refuses before there is a lease
         with ports.lease.hold(lease_directory(policy), self.holder) as lease:
             found, database = self._find(ports)
             lines.append(f"{policy.replica}: {found.value}")
@@ -96,9 +97,10 @@ class Forget:
             return _Found.UNMARKED, database
         if owner is None and self._left_nothing(ports):
             return _Found.NOTHING, database
+        log_id = database.parameters.get(SOURCE_LOG)
         raise Foreign(
             f"database {policy.replica} does not belong to policy {policy.name}: nothing of it is forgotten",
-            found=f"{POLICY} = {owner or '(not set)'}, {SOURCE_LOG} = {database.parameters.get(SOURCE_LOG, '(not set)')}",
+            found=f"{POLICY} = {owner or '(not set)'}, {SOURCE_LOG} = {log_id or '(not set)'}",
             expected=f"{POLICY} = {policy.name}, and the log of {policy.source.cluster}",
             next_step="correct replica.database in the policy file, or forget it by the policy that it belongs to",
         )

@@ -8,6 +8,7 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, Stage
+from twinhive.steps.preflight import Preflight
 
 Report = Callable[[str], None]
 
@@ -41,9 +42,21 @@ def run_phase(
     return results
 
 
-def run_bootstrap(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
-    """Run the bootstrap, then rounds of consolidating until the replica is published."""
-    results = run_phase(BOOTSTRAP, policy, ports, holder, report)
+def run_bootstrap(
+    policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, *, again: bool = False
+) -> dict[str, Any]:
+    """Run the bootstrap, then rounds of consolidating until the replica is published.
+
+    With `again` a published replica is built anew.
+    """
+    earlier: dict[str, Any] = {}
+    stages = BOOTSTRAP
+    if again:
+        first, *others = BOOTSTRAP
+        report(f"{first.name}, to build the replica anew")
+        earlier = {first.name: Preflight(Work(policy, holder=holder, report=report), again=True).run(ports)}
+        stages = tuple(others)
+    results = run_phase(stages, policy, ports, holder, report, earlier)
     return results | run_rounds(policy, ports, holder, report)
 
 

@@ -9,23 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from twinhive import __version__
-from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.batches import Batch, Slice
-from twinhive.domain.changes import AddPartitions, AlterTable, CreateTable, Event, Insert, tables_of
-from twinhive.domain.contents import SourceFile
+from twinhive.domain.batches import Batch
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import is_below, parent, relative_to
-from twinhive.domain.files import join as join_path
 from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import TableKind
-from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, dumps_of, newest_dump, publish_dump, read_json, window_at
 from twinhive.events.decoder import decode_event
-from twinhive.ports import FileReader, ReadPorts, WritePorts
+from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
@@ -36,6 +28,7 @@ from twinhive.steps.list_files import write_file_list
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
 from twinhive.steps.snapshots import write_snapshots
+from twinhive.steps.window_files import cut_items, event_items, label_of, slices_of
 
 # So many events outside the scope are passed over before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500
@@ -155,7 +148,7 @@ class Window:
         frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
         events = [decode_event(row) for row in stretch.rows]
         ports.dump_files.write(attempt.events, stretch.pack())
-        items = list(_items(ports.source_files, events, {*taken, *frozen}))
+        items = list(event_items(ports, policy, events, {*taken, *frozen}, stretch.end))
         batches = tuple(self._write_batches(ports, attempt, items, stretch))
         manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
         cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
@@ -194,8 +187,8 @@ class Window:
     def _write_batches(
         self, ports: ReadPorts, attempt: DumpLayout, items: list[CopyItem], stretch: Stretch
     ) -> Iterator[Batch]:
-        for number, some in enumerate(_cut_items(items, self.work.policy), start=1):
-            batch = Batch(f"w{number:04d}", _label(some), _slices(some))
+        for number, some in enumerate(cut_items(items, self.work.policy), start=1):
+            batch = Batch(f"w{number:04d}", label_of(some), slices_of(some))
             write_file_list(ports.dump_files, attempt, batch.name, some, stretch.end.event_id)
             yield batch
 
@@ -210,82 +203,3 @@ class Window:
         for layout in applied[:-_KEPT_WINDOWS]:
             dump = layout.directory
             ports.dump_files.delete(dump)
-
-
-def _items(files: FileReader, events: list[Event], aside: set[str]) -> Iterator[CopyItem]:
-    """Return what the events need copied, with lengths as far as the files are still in place.
-
-    Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
-    """
-    applied = [event for event in events if not aside.intersection(name.table for name in tables_of(event.change))]
-    wanted = [one for event in applied for one in _files_of(event) if one[2].checksum]
-    lengths = _lengths(files, [file.path for _, _, file in wanted])
-    moves = [(event.event_id, event.change) for event in events if isinstance(event.change, AlterTable)]
-    renames = [(event_id, change) for event_id, change in moves if change.renames]
-    for table, partition, file in wanted:
-        elsewhere = tuple(_later_places(file, renames))
-        sized = replace(file, length=lengths.get(file.path, 0))
-        yield replace(item_of(sized, table, partition), elsewhere=elsewhere)
-
-
-def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
-    change = event.change
-    match change:
-        case CreateTable(table=table) if table.kind is TableKind.MANAGED:
-            yield from ((table.name, None, _file(file, table.location, event)) for file in change.files)
-        case Insert(table=table) if table.kind is TableKind.MANAGED:
-            holder = change.partition or table
-            name = change.partition.name(table.partition_keys) if change.partition else None
-            yield from ((table.name, name, _file(file, holder.location, event)) for file in change.files)
-        case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
-            for added in change.added:
-                name = added.partition.name(table.partition_keys)
-                for file in added.files:
-                    yield table.name, name, _file(file, added.partition.location, event)
-        case _:
-            return
-
-
-def _file(file, location, event) -> SourceFile:  # type: ignore[no-untyped-def]
-    return SourceFile.of_event(file, location, event.event_id)
-
-
-def _later_places(file: SourceFile, renames: list[tuple[int, AlterTable]]) -> Iterator[str]:
-    """Follow a file through the renames of tables that come after its event."""
-    path = file.path
-    for event_id, change in renames:
-        before, after = change.before.location, change.after.location
-        if event_id > file.event_id and before and after and before != after and is_below(path, before):
-            path = join_path(after, relative_to(path, before))
-            yield path
-
-
-def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:
-    directories = sorted({parent(path) for path in paths})
-    return {
-        status.path: status.length for _, children in files.list_directories(directories) for status in children or ()
-    }
-
-
-def _cut_items(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]:
-    some: list[CopyItem] = []
-    length = 0
-    for item in items:
-        if some and (len(some) >= policy.options.batch_objects or length >= policy.options.batch_bytes):
-            yield some
-            some, length = [], 0
-        some.append(item)
-        length += item.length
-    if some:
-        yield some
-
-
-def _label(items: list[CopyItem]) -> str:
-    tables = sorted({item.table for item in items})
-    events = f"events {items[0].event_id} to {items[-1].event_id}"
-    others = f" +{len(tables) - 1} tables" if len(tables) > 1 else ""
-    return f"{tables[0]}{others} ({events})"
-
-
-def _slices(items: list[CopyItem]) -> tuple[Slice, ...]:
-    return tuple(Slice(TableName.parse(table), 0, 0, 0) for table in sorted({item.table for item in items}))

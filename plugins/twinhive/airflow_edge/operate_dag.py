@@ -1,0 +1,93 @@
+"""Make the DAG `<policy>.operate`: what on-call asks of a policy, from a trigger form that changes nothing by default."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, BaseOperator, Param
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.stage_task import holder, refuse_unknown_keys
+from twinhive.settings import PolicyEntry, load_configuration
+from twinhive.steps.operations import KINDS, Fields, operation_of
+from twinhive.wiring import Wiring
+
+OPERATE = "operate"
+"""The DAG's name after the policy's, and its task's."""
+
+
+def operate_dag(entry: PolicyEntry, config: Path) -> DAG:
+    """Build the DAG. A policy that cannot be used gives the same DAG, whose task fails with the reason."""
+    with DAG(
+        dag_id=f"{entry.name}.{OPERATE}",
+        description=f"{OPERATE}: {', '.join(KINDS)}",
+        doc_md=_documentation(entry),
+        schedule=None,
+        catchup=False,
+        max_active_runs=1,
+        is_paused_upon_creation=False,
+        tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
+        default_args={"retries": 2, "retry_delay": timedelta(seconds=15)},
+        params=_params(),
+    ) as dag:
+        OperateOperator(task_id=OPERATE, config=str(config), policy=entry.name)
+    return dag
+
+
+def _documentation(entry: PolicyEntry) -> str:
+    rows = [f"| `{kind.name}` | {kind.purpose} | {', '.join(kind.needs)} |" for kind in KINDS.values()]
+    problem = f"\n\n```\n{entry.error}\n```" if entry.error else ""
+    table = "\n".join(["| operation | what it does | needs |", "|---|---|---|", *rows])
+    return f"Mend policy **{entry.name}**. With `dry_run`, the default, the log says what would be done.\n\n{table}{problem}"
+
+
+def _params() -> dict[str, Param]:
+    """Return the form: the thoughtless trigger shows the status."""
+    return {
+        "operation": Param("status", type="string", enum=list(KINDS), title="What to do"),
+        "table": Param(None, type=["null", "string"], title="Table", description="For resync: its name"),
+        "event_id": Param(
+            None,
+            type=["null", "integer"],
+            minimum=1,
+            title="Event",
+            description="For skip-event: the id, as the failed task names it",
+        ),
+        "reason": Param(
+            None, type=["null", "string"], title="Reason", description="For skip-event and pause: tells others why"
+        ),
+        "dry_run": Param(
+            True,
+            type="boolean",
+            title="Dry run",
+            description="Say in the log what would be done, and change nothing. Switch it off to do it.",
+        ),
+    }
+
+
+class OperateOperator(BaseOperator):
+    """Plan or run one operation; the lines go to the task's log and are what the task returns."""
+
+    ui_color = "#fff4e5"
+
+    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.policy = policy
+
+    def execute(self, context: Any) -> list[str]:
+        """Do what the form says."""
+        with as_airflow_failures():
+            refuse_unknown_keys(context)
+            form = context["params"]
+            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+            fields = Fields(form["table"], form["event_id"], form["reason"])
+            operation = operation_of(form["operation"], wiring.policy, holder(context), fields)
+            ports = wiring.write_ports()
+            lines = operation.plan(ports) if form["dry_run"] else operation.run(ports)
+        for line in lines:
+            self.log.info(line)
+        if form["dry_run"]:
+            self.log.info("dry run: nothing was changed; to do it, trigger again with dry_run off")
+        return lines

@@ -1,0 +1,150 @@
+"""Say which files a window's events need copied, and where they may be by now."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from twinhive.copying.event_source import kept_path
+from twinhive.copying.items import item_of
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.batches import Slice
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterTable,
+    CreateTable,
+    Event,
+    EventFile,
+    Insert,
+    RenamePartition,
+    tables_of,
+)
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.events import Position
+from twinhive.domain.files import base_name, is_below, join, parent, relative_to
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import TableKind
+from twinhive.domain.policy import Policy
+from twinhive.events.decoder import decode_event
+from twinhive.events.reader import read_events
+from twinhive.events.scope import in_scope
+from twinhive.ports import FileReader, ReadPorts
+
+_THREADS = 8
+_MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
+
+Wanted = tuple[TableName, str | None, SourceFile]
+
+
+def event_items(
+    ports: ReadPorts, policy: Policy, events: list[Event], aside: set[str], end: Position
+) -> Iterator[CopyItem]:
+    """Yield what the events of a window up to `end` need copied, with lengths as far as files are still in place.
+
+    Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
+    """
+    applied = [event for event in events if not aside.intersection(name.table for name in tables_of(event.change))]
+    wanted = [one for event in applied for one in _files_of(event) if one[2].checksum]
+    lengths = _lengths(ports.source_files, [file.path for _, _, file in wanted])
+    moves = list(events)
+    if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
+        # Only now is it worth reading on to the newest event: renames after the window have carried files along.
+        later = read_events(ports.source, end)
+        moves += [decode_event(row) for row in later if row.event_type in _MOVES and in_scope(row, policy)]
+    for table, partition, file in wanted:
+        sized = replace(file, length=lengths.get(file.path, 0))
+        elsewhere = () if file.path in lengths else tuple(_later_places(file, moves))
+        yield replace(item_of(sized, table, partition), elsewhere=elsewhere)
+
+
+def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
+    change = event.change
+    match change:
+        case CreateTable(table=table) if table.kind is TableKind.MANAGED:
+            yield from ((table.name, None, _file(file, table.location, event)) for file in change.files)
+        case Insert(table=table) if table.kind is TableKind.MANAGED:
+            holder = change.partition or table
+            name = change.partition.name(table.partition_keys) if change.partition else None
+            yield from ((table.name, name, _file(file, holder.location, event)) for file in change.files)
+        case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
+            for added in change.added:
+                name = added.partition.name(table.partition_keys)
+                for file in added.files:
+                    yield table.name, name, _file(file, added.partition.location, event)
+        case _:
+            return
+
+
+def _file(file: EventFile, location: str | None, event: Event) -> SourceFile:
+    return SourceFile.of_event(file, location, event.event_id)
+
+
+def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
+    """True when a file that is not at its path is not in the change manager either."""
+    kept = [kept_path(file.cmroot, file.path, file.checksum) for file in absent if file.cmroot and file.checksum]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return len(kept) < len(absent) or any(status is None for status in pool.map(files.status, kept))
+
+
+def _later_places(file: SourceFile, moves: Iterable[Event]) -> Iterator[str]:
+    """Follow a file through renames of tables and partitions, and through exchanges, that come after its event."""
+    path = file.path
+    for event in moves:
+        if event.event_id <= file.event_id:
+            continue
+        moved = _moved(path, file, event)
+        if moved is not None:
+            path = moved
+            yield path
+
+
+def _moved(path: str, file: SourceFile, event: Event) -> str | None:
+    change = event.change
+    if isinstance(change, AddPartitions):
+        same = (
+            named.path
+            for added in change.added
+            for named in added.files
+            if named.checksum == file.checksum and base_name(named.path) == base_name(path) and named.path != path
+        )
+        return next(same, None)
+    if isinstance(change, AlterTable | RenamePartition):
+        before, after = change.before.location, change.after.location
+    else:
+        return None
+    if before and after and before != after and is_below(path, before):
+        return join(after, relative_to(path, before))
+    return None
+
+
+def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:
+    directories = sorted({parent(path) for path in paths})
+    return {
+        status.path: status.length for _, children in files.list_directories(directories) for status in children or ()
+    }
+
+
+def cut_items(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]:
+    """Cut items, in their order, into batches of so many files or bytes as the policy says."""
+    some: list[CopyItem] = []
+    length = 0
+    for item in items:
+        if some and (len(some) >= policy.options.batch_objects or length >= policy.options.batch_bytes):
+            yield some
+            some, length = [], 0
+        some.append(item)
+        length += item.length
+    if some:
+        yield some
+
+
+def label_of(items: list[CopyItem]) -> str:
+    """Name a batch for people."""
+    tables = sorted({item.table for item in items})
+    events = f"events {items[0].event_id} to {items[-1].event_id}"
+    others = f" +{len(tables) - 1} tables" if len(tables) > 1 else ""
+    return f"{tables[0]}{others} ({events})"
+
+
+def slices_of(items: list[CopyItem]) -> tuple[Slice, ...]:
+    """Return the tables of a batch."""
+    return tuple(Slice(TableName.parse(table), 0, 0, 0) for table in sorted({item.table for item in items}))

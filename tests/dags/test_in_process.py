@@ -1,0 +1,92 @@
+"""Run DAGs in this process, over two clusters in memory: which tasks are executed, and which are passed over."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
+from tests.fake_world import World, a_world
+from tests.policies import PolicyFiles
+from tests.source_writer import SourceWriter
+from tests.unit.steps.twins import assert_twin
+from twinhive.steps.gate import Gate, GateOpen
+from twinhive.steps.phase_run import run_bootstrap, run_phase
+from twinhive.steps.phases import BOOTSTRAP
+from twinhive.wiring import Wiring
+
+IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}
+WITHOUT_SPARK = {"window": "success", "copy": "skipped", "apply": "success"}
+LOADED = {"round": "success", "copy": "skipped", "gate": "success", "load": "success", "next_round": "skipped"}
+ANOTHER_ROUND = {"round": "success", "copy": "skipped", "gate": "success", "load": "skipped", "next_round": "success"}
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two clusters in memory instead of those that the connections would lead to."""
+    use_own_airflow()
+    create_database()
+    world = a_world()
+    for name in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    return world
+
+
+@pytest.fixture
+def dags(policies: PolicyFiles) -> dict[str, Any]:
+    """The DAGs of a policy whose source writes all the time: no event may be left over for the load."""
+    policies.add("sales", options={"rest_events": 0})
+    return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}
+
+
+def run(dag: Any) -> dict[str, str]:
+    """Run a DAG and return the states of its tasks."""
+    result = dag.test()
+    assert result.state == "success"
+    return {instance.task_id: str(instance.state) for instance in result.get_task_instances()}
+
+
+def test_before_there_is_a_replica_a_run_executes_one_task(world: World, dags: dict[str, Any]) -> None:
+    assert run(dags["incremental"]) == IDLE
+
+
+def test_an_event_is_applied_by_two_tasks_and_then_there_is_nothing_to_do(
+    world: World, dags: dict[str, Any], policies: PolicyFiles
+) -> None:
+    run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
+    users = SourceWriter(world.source, world.source_files, "sales")
+    users.insert("plain", None, [b"more"])
+    assert run(dags["incremental"]) == WITHOUT_SPARK
+    assert_twin(world)
+    assert run(dags["incremental"]) == IDLE
+
+
+def test_a_consolidate_loads_what_a_bootstrap_has_copied(
+    world: World, dags: dict[str, Any], policies: PolicyFiles
+) -> None:
+    run_phase(BOOTSTRAP, policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
+    assert run(dags["consolidate"]) == LOADED
+    assert_twin(world)
+    # Once more, as after a clear: published already.
+    assert run(dags["consolidate"]) == LOADED
+
+
+def test_a_source_that_goes_on_gets_another_round_by_a_run_of_its_own(
+    world: World, dags: dict[str, Any], policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_phase(BOOTSTRAP, policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
+    users = SourceWriter(world.source, world.source_files, "sales")
+    look = Gate.run
+
+    def look_late(gate: Gate, ports: Any) -> GateOpen:
+        users.create_table("made_meanwhile")
+        return look(gate, ports)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Gate, "run", look_late)
+        assert run(dags["consolidate"]) == ANOTHER_ROUND
+    assert world.replica.database("sales") is None
+    assert run(dags["consolidate"]) == LOADED
+    assert_twin(world)
