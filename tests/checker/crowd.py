@@ -82,6 +82,7 @@ class Crowd:
         files: Any = _Paused(RecordedFiles(self.files, self.recorder, self.database))
         self.users = SourceWriter(source, files, self.database)
         self._running: list[tuple[Statement, Pausable]] = []
+        self.taken: dict[Lock, set[str]] = {}
         self._number = 0
         self._contents = 0
 
@@ -111,6 +112,8 @@ class Crowd:
 
     def _begin(self) -> None:
         self.statements -= 1
+        if not self._running:
+            self.taken.clear()
         for _ in range(10):
             statement = Statements(self).choose()
             if statement and not any(statement.conflicts(other) for other, _ in self._running):
@@ -216,10 +219,12 @@ class Statements:
 
     def _new_files(self, table: str, values: Values | None) -> dict[str, bytes]:
         """Name files as Hive does, which never overwrites one in an INSERT INTO."""
-        there = {entry.path.rpartition("/")[2] for entry in self._listed(table, values)}
-        names = (name for number in range(100) for name in (f"{FIRST}_copy_{number}" if number else FIRST,))
-        free = (name for name in names if name not in there)
-        return {next(free): self.crowd.content() for _ in range(self.random.randint(1, 3))}
+        taken = self.crowd.taken.setdefault((table, values), set())
+        taken |= {entry.path.rpartition("/")[2] for entry in self._listed(table, values)}
+        names = [name for name in (FIRST, *(f"{FIRST}_copy_{number}" for number in range(1, 60))) if name not in taken]
+        chosen = names[: self.random.randint(1, 3)]
+        taken.update(chosen)
+        return {name: self.crowd.content() for name in chosen}
 
     def _listed(self, table: str, values: Values | None) -> Iterator[Any]:
         ((_, found),) = self.users.files.list_directories([self.users.location(table, values)])

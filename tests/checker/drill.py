@@ -1,6 +1,8 @@
 """Replicate a random history in memory, with faults, and judge all that the replica shows meanwhile."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -231,23 +233,22 @@ class InOrder:
         done = {number: do(thing) for number, thing in waiting}
         return iter([done[number] for number in sorted(done)])
 
-    def submit(self, do: Callable[..., Any], *args: Any) -> "_Done":
+    def submit(self, do: Callable[..., Any], *args: Any) -> "Future[Any]":
         """Do it at once."""
-        return _Done(do(*args))
-
-
-@dataclass(frozen=True)
-class _Done:
-    value: Any
-
-    def result(self) -> Any:
-        return self.value
+        done: Future[Any] = Future()
+        try:
+            done.set_result(do(*args))
+        except BaseException as error:
+            done.set_exception(error)
+        return done
 
 
 @contextmanager
 def one_thread(random: Random) -> Iterator[None]:
     """Let what steps do side by side happen one after the other, so that a seed always gives the same."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("twinhive.")]
     with ExitStack() as stack:
-        for module in ("twinhive.applying.placing", "twinhive.steps.place_tables", "twinhive.copying.engine"):
-            stack.enter_context(mock.patch(f"{module}.ThreadPoolExecutor", InOrder(random)))
+        for module in modules:
+            if hasattr(module, "ThreadPoolExecutor"):
+                stack.enter_context(mock.patch.object(module, "ThreadPoolExecutor", InOrder(random)))
         yield

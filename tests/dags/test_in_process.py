@@ -35,16 +35,18 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 @pytest.fixture
-def dags(policies: PolicyFiles) -> dict[str, Any]:
-    """The DAGs of a policy whose source writes all the time: no event may be left over for the load."""
+def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The DAGs of a policy that allows no event to be left over for the time after the load."""
     policies.add("sales", options={"rest_events": 0})
+    # A DAG that is run parses its file once more.
+    monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
     return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}
 
 
-def run(dag: Any) -> dict[str, str]:
+def run(dag: Any, ends: str = "success") -> dict[str, str]:
     """Run a DAG and return the states of its tasks."""
     result = dag.test()
-    assert result.state == "success"
+    assert result.state == ends
     return {instance.task_id: str(instance.state) for instance in result.get_task_instances()}
 
 
@@ -90,3 +92,14 @@ def test_a_source_that_goes_on_gets_another_round_by_a_run_of_its_own(
     assert world.replica.database("sales") is None
     assert run(dags["consolidate"]) == LOADED
     assert_twin(world)
+
+
+def test_what_cannot_be_copied_is_not_applied(world: World, policies: PolicyFiles, dags: dict[str, Any]) -> None:
+    policies.add("sales", options={"spark_above_files": 0})
+    run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
+    before = world.replica.database("sales").parameters["repl.last.id"]
+    SourceWriter(world.source, world.source_files, "sales").insert("plain", None, [b"more"])
+    # A window that needs Spark, whose connection nobody knows.
+    states = run(dags["incremental"], ends="failed")
+    assert states == {"window": "success", "copy": "failed", "apply": "upstream_failed"}
+    assert world.replica.database("sales").parameters["repl.last.id"] == before

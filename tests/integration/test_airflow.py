@@ -9,9 +9,7 @@ import pytest
 from hive_metastore.ttypes import GetTableRequest
 
 from sandbox import Sandbox
-from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
 from tests.integration.airflow_fixtures import LOST_SPARK, Run, RunningAirflow, until
-from tests.policies import PolicyFiles
 from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
 from twinhive.copying.listing import list_files
@@ -213,7 +211,7 @@ def test_a_window_whose_apply_is_killed_is_retried_and_converges(
     assert_equal_twin(east, followed, west)
 
 
-def test_a_bootstrap_whose_tasks_are_killed_is_cleared_and_converges(
+def test_a_bootstrap_that_is_killed_in_every_way_is_cleared_and_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:
     database = a_database(east)
@@ -233,6 +231,12 @@ def test_a_bootstrap_whose_tasks_are_killed_is_cleared_and_converges(
     add_orders(east, database, "late")
 
     run.clear("tables.copy")
+    run.wait_for_spark()
+    airflow.kill()
+    airflow.start()
+    assert not run.spark_processes()
+
+    run.clear("tables.copy")
     assert run.wait() == "success"
     consolidated = run.handed_over()
     until(lambda: database in west.client.get_databases(database), "the load has begun", every=0.005)
@@ -244,43 +248,6 @@ def test_a_bootstrap_whose_tasks_are_killed_is_cleared_and_converges(
 
     assert consolidated.wait() == "success"
     assert_equal_twin(east, database, west)
-
-
-def test_after_airflow_itself_was_killed_a_cleared_run_converges(
-    airflow: RunningAirflow, east: Warehouse, west: Warehouse
-) -> None:
-    database = a_database(east)
-    run = airflow.trigger(airflow.add(database, options=ONE_BATCH))
-    run.wait_for_spark()
-    airflow.kill()
-    airflow.start()
-    assert not run.spark_processes()
-    run.clear()
-    assert run.wait() == "success"
-    assert run.handed_over().wait() == "success"
-    assert_equal_twin(east, database, west)
-
-
-def test_the_dags_also_run_in_process_without_scheduler(
-    sandbox: Sandbox, east: Warehouse, west: Warehouse, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_own_airflow()
-    create_database()
-    monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
-    database = policies.add(a_database(east))
-    incremental = parse_dags(policies.directory)[f"{database}.incremental"]
-    assert states_of(incremental.test()) == IDLE
-
-    policies.run(database)
-    add_orders(east, database, "4")
-    assert states_of(incremental.test()) == WITHOUT_SPARK
-    assert_equal_twin(east, database, west)
-
-
-def states_of(run: Any) -> dict[str, set[str]]:
-    """Return the states of a run that was made in this process."""
-    assert run.state == "success"
-    return {instance.task_id: {str(instance.state)} for instance in run.get_task_instances()}
 
 
 def test_a_broken_policy_is_red_at_once_and_its_log_says_why(airflow: RunningAirflow) -> None:

@@ -1,4 +1,4 @@
-"""Make the DAG `<policy>.operate`: what on-call asks of a policy, from a trigger form that changes nothing by default."""
+"""Make the DAG `<policy>.operate`: what on-call asks of a policy, from a form that changes nothing by default."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -39,7 +39,8 @@ def _documentation(entry: PolicyEntry) -> str:
     rows = [f"| `{kind.name}` | {kind.purpose} | {', '.join(kind.needs)} |" for kind in KINDS.values()]
     problem = f"\n\n```\n{entry.error}\n```" if entry.error else ""
     table = "\n".join(["| operation | what it does | needs |", "|---|---|---|", *rows])
-    return f"Mend policy **{entry.name}**. With `dry_run`, the default, the log says what would be done.\n\n{table}{problem}"
+    intro = f"Mend policy **{entry.name}**. `dry_run` is the default: the log says what would be done."
+    return f"{intro}\n\n{table}{problem}"
 
 
 def _params() -> dict[str, Param]:

@@ -111,6 +111,10 @@ class _Folding:
         if change.changes_columns:
             self._column_changes[name] = event_id
         known = self._tables.get(name)
+        changes_kind = change.before.kind is not change.after.kind
+        if known is None and changes_kind:
+            # It was none that is replicated, so nobody has read its files.
+            self._put(TableState(change.after, event_id, Content(event_id), {}, event_id, unsure=True))
         if known and known.lo < event_id:
             emptied = change.truncates and known.content.lo < event_id
             self._tables[name] = replace(
@@ -118,7 +122,7 @@ class _Folding:
                 table=change.after,
                 lo=event_id,
                 content=Content(event_id) if emptied else known.content,
-                unsure=known.unsure or change.before.location != change.after.location,
+                unsure=known.unsure or changes_kind or change.before.location != change.after.location,
             )
 
     def _rename_table(self, change: AlterTable, event_id: int) -> None:

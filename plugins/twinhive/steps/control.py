@@ -73,6 +73,13 @@ def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by
     write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), wish)
 
 
+def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> None:
+    """Take away the wishes for events up to a position: the replica has recorded those that were obeyed."""
+    for event_id in skipped_events(files, policy):
+        if event_id <= position:
+            files.delete(join(_directory(policy), "skip", f"{event_id}.json"))
+
+
 def _wishes(files: FileReader, policy: Policy, kind: str) -> dict[str, dict[str, object]]:
     ((_, children),) = files.list_directories([join(_directory(policy), kind)])
     paths = [child.path for child in children or () if child.path.endswith(".json")]

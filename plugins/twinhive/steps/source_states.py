@@ -12,6 +12,7 @@ from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile,
 from twinhive.domain.errors import Missing, TryAgain
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, ReadPorts
 from twinhive.steps.event_stream import Stretch, all_after
@@ -70,11 +71,7 @@ def read_state_of(ports: ReadPorts, name: TableName, per_call: int) -> TableStat
     table = ports.source.table(name)
     if table is None:
         return None
-    try:
-        names = ports.source.partition_names(name) if table.partition_keys else []
-    except Missing:
-        return None
-    found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(name, some)]
+    found = _partitions(ports, table, None, per_call)
     empty = Content(lo, unsure=table.has_files)
     partitions = {p.name(table.partition_keys): PartitionState(p, lo, empty) for p in found}
     return _listed_again(ports, TableState(table, lo, empty, partitions, lo))
@@ -84,15 +81,28 @@ def _mended(ports: ReadPorts, state: TableState, per_call: int) -> TableState:
     """Read partitions that are unsure, then list the directories that are."""
     lo = ports.source.current_event_id()
     names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
-    found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(state.table.name, some)]
+    found = _partitions(ports, state.table, names, per_call)
     partitions = {name: one for name, one in state.partitions.items() if not one.unsure}
     for partition in found:
         name = partition.name(state.table.partition_keys)
-        old = state.partitions[name]
+        old = state.partitions.get(name)
+        if old is None:
+            continue
         moved = old.partition.location != partition.location
         content = replace(old.content, unsure=True) if moved else old.content
         partitions[name] = PartitionState(partition, lo, content)
     return _listed_again(ports, replace(state, partitions=partitions))
+
+
+def _partitions(ports: ReadPorts, table: Table, names: list[str] | None, per_call: int) -> list[Partition]:
+    """Read partitions by name, or all; what was dropped or made anew since the table was read is none of its own."""
+    try:
+        if names is None:
+            names = ports.source.partition_names(table.name) if table.partition_keys else []
+        found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(table.name, some)]
+    except Missing:
+        return []
+    return [partition for partition in found if len(partition.values) == len(table.partition_keys)]
 
 
 def _listed_again(ports: ReadPorts, state: TableState) -> TableState:

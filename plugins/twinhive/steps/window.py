@@ -21,7 +21,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, requested_tables, skipped_events
+from twinhive.steps.control import is_paused, remove_passed_skips, requested_tables, skipped_events
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, stretch_after
 from twinhive.steps.list_files import write_file_list
@@ -68,6 +68,7 @@ class Window:
         if state.phase is not Phase.FOLLOWING:
             self._drain(ports)
             return WindowCut()
+        remove_passed_skips(ports.replica_files, policy, state.position.event_id)
         dump = self._begun(ports, state) or self._cut(ports, state, log_id)
         if dump is None:
             clean_staging(ports.replica_files, policy, state.position.event_id)
