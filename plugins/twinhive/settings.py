@@ -126,6 +126,7 @@ class OptionsSettings(_Strict):
     spark_above_bytes: Annotated[int, Field(ge=0)] = 2**30
     rest_events: Annotated[int, Field(ge=0)] = 10_000
     most_rounds: Annotated[int, Field(ge=1, le=1_000)] = 20
+    consistency: Literal["every_event", "window_end"] = "every_event"
     on_object_error: Literal["stop", "quarantine"] = "stop"
     silent_writes: Literal["follow", "report", "fail"] = "follow"
     settle_seconds: Annotated[int, Field(ge=0)] = 60

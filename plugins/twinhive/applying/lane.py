@@ -14,6 +14,7 @@ from itertools import islice
 
 from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
 from twinhive.applying.ahead import Ahead
+from twinhive.applying.compaction import segments
 from twinhive.applying.database_changes import DatabaseChanges
 from twinhive.applying.partition_changes import PartitionChanges
 from twinhive.applying.progress import Progress
@@ -24,6 +25,7 @@ from twinhive.domain.changes import Event, NotReplicated, tables_of
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
 from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.policy import WINDOW_END
 
 _LOOK_AHEAD = 500
 _FOLLOWED = (TableKind.MANAGED, TableKind.VIEW)
@@ -58,14 +60,22 @@ class Lane:
     def apply(self, events: Iterable[Event], cascades: frozenset[int], skipped: frozenset[int]) -> Applied:
         """Apply the events that come after the replica's position. Raises the first trouble, or quarantines it."""
         after = self._progress.position.event_id
-        wanted = (event for event in events if event.event_id > after)
-        lane = actions(self._replicated(wanted, skipped), cascades)
+        wanted = self._replicated((event for event in events if event.event_id > after), skipped)
+        if self._target.policy.options.consistency == WINDOW_END:
+            self._progress.in_order = False
+            for left, end in segments(wanted):
+                self._run(actions(left, cascades))
+                self._progress.write(end)
+        else:
+            self._run(actions(wanted, cascades))
+        return self.applied
+
+    def _run(self, lane: Iterator[Action]) -> None:
         while some := list(islice(lane, _LOOK_AHEAD)):
             self._target.twin.look_ahead(some)
             self._place_ahead(some)
             for action in some:
                 self._apply(action)
-        return self.applied
 
     def _place_ahead(self, some: list[Action]) -> None:
         """Fill directories that nobody sees yet; what is refused here is refused again, and told, by its action."""

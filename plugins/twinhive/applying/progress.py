@@ -19,6 +19,8 @@ class Progress:
         self.position = ReplicaState.read(parameters).position
         self._reached = self.position
         self._since = 0
+        self.in_order = True
+        """False while events are applied out of the log's order: then only `write` moves the position."""
 
     @property
     def parameters(self) -> Parameters:
@@ -27,6 +29,8 @@ class Progress:
 
     def passed(self, position: Position) -> None:
         """Note that everything up to a position is on the replica; write it from time to time."""
+        if not self.in_order:
+            return
         self._reached = position
         self._since += 1
         if self._since >= _MOST_EVENTS_BETWEEN:

@@ -8,6 +8,9 @@ from twinhive.domain.files import join
 from twinhive.domain.names import TableName
 
 
+EVERY_EVENT, WINDOW_END = "every_event", "window_end"
+
+
 @dataclass(frozen=True)
 class DatabaseAddress:
     """A database on a named cluster."""
@@ -34,6 +37,8 @@ class Options:
     spark_above_files, spark_above_bytes  a window with more to copy uses Spark, one with less the task itself
     rest_events     consolidation ends when fewer events than this are left over
     most_rounds     consolidation gives up after so many rounds
+    consistency     `every_event`, or `window_end`: only what a window's last event has left is shown, later
+                    events cancel earlier ones
     on_object_error `stop`, or `quarantine`: freeze a table in trouble while the rest goes on
     silent_writes   what the scan does with writes that left no event: `follow`, `report` or `fail`
     settle_seconds  how long a directory has to be unchanged before the scan believes it
@@ -52,6 +57,7 @@ class Options:
     spark_above_bytes: int = 2**30
     rest_events: int = 10_000
     most_rounds: int = 20
+    consistency: str = EVERY_EVENT
     on_object_error: str = "stop"
     silent_writes: str = "follow"
     settle_seconds: int = 60

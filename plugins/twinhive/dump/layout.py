@@ -79,6 +79,11 @@ class DumpLayout:
         return join(self.directory, "dump.json")
 
     @property
+    def begun(self) -> str:
+        """Written first into an attempt, gone when that was removed: whoever still writes there must not publish it."""
+        return join(self.directory, "_begun")
+
+    @property
     def is_attempt(self) -> bool:
         """True for the name of a dump that is being written, or was never finished."""
         return self.name.startswith(ATTEMPT_PREFIX)

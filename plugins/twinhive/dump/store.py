@@ -94,9 +94,22 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
     return Dump(layout, DumpManifest.from_json(files.read(layout.manifest), layout.directory))
 
 
+def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:
+    """Return a new directory to write a dump into."""
+    attempt = DumpLayout.attempt(policy.dumps, token)
+    files.write(attempt.begun, b"")
+    return attempt
+
+
 def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
-    """Write the manifest and give a finished attempt its name."""
+    """Write the manifest and give a finished attempt its name. Raises TryAgain when another run has removed it."""
     files.write(attempt.manifest, manifest.to_json())
+    if not files.delete(attempt.begun):
+        files.delete(attempt.directory)
+        raise TryAgain(
+            f"the dump {layout.directory} is not published: another run has removed parts of it",
+            next_step="nothing, when that run has gone on; else clear this task",
+        )
     files.delete(layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(

@@ -93,9 +93,11 @@ class CopyBatch:
         items = list(remaining(listed, job.after_event))
         outcome = self._copy(ports, job, items)
         lost = _lost(items, outcome)
-        if lost:
+        while lost:
             moved = followed(ports.source, policy, lost)
             outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved)])
+            # Whoever renames again while we look is followed again.
+            lost = [item for item in _lost(moved, outcome) if item not in lost]
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
@@ -125,11 +127,12 @@ def _lost(items: Sequence[CopyItem], outcome: CopyOutcome) -> list[CopyItem]:
 
 
 def _without(outcome: CopyOutcome, lost: Sequence[CopyItem]) -> CopyOutcome:
+    gone = {(item.source_path, item.event_id) for item in lost}
     return replace(
         outcome,
         files=outcome.files - len(lost),
         bytes=outcome.bytes - sum(item.length for item in lost),
-        failures=tuple(failure for failure in outcome.failures if failure.kind is not FailureKind.LOST),
+        failures=tuple(failure for failure in outcome.failures if (failure.path, failure.event_id) not in gone),
     )
 
 

@@ -16,7 +16,7 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
-from twinhive.dump.store import Dump, newest_dump, publish_dump, remove_other_dumps
+from twinhive.dump.store import Dump, begin_attempt, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.steps.base import Work
@@ -81,7 +81,7 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
             next_step="correct source.database in the policy file, or create the database; then clear the task",
         )
     token = uuid.uuid4().hex
-    attempt = DumpLayout.attempt(policy.dumps, token)
+    attempt = begin_attempt(ports.dump_files, policy, token)
     scope = read_scope(ports.source, policy)
     sized = measure(ports.source, ports.source_files, scope.tables)
     batches = cut_batches(

@@ -1,7 +1,8 @@
 """Build the replica from a dump whose files are staged, and publish it at one event id."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from twinhive.applying.functions import Functions
@@ -22,8 +23,12 @@ from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
 from twinhive.steps.place_tables import build, is_in_place, move_in
-from twinhive.steps.register_tables import register_partitions, register_table
+from twinhive.steps.register_tables import Tables, register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
+
+_REGISTERING = 4
+# Records wait in memory for a thread: no more of them than this.
+_MOST_WAITING = 16
 
 
 @dataclass(frozen=True)
@@ -134,19 +139,25 @@ class _Loading:
         return items
 
     def register(self) -> tuple[int, int]:
-        """Create tables and partitions; return how many of each the replica has of this dump."""
-        tables = partitions = 0
-        for record in self._records():
-            placement = self.placement(record.table)
-            register_table(self.ports.replica, placement.replica, self.lease)
+        """Create tables and partitions, several tables at a time: until the end nobody takes them for published.
+
+        Returns how many of each the replica has of this dump.
+        """
+        tables = Tables(self.ports.replica, self.lease)
+        with ThreadPoolExecutor(_REGISTERING, "register") as pool:
+            done = list(_submitted(pool, lambda record: self._register(tables, record), self._records()))
+        return sum(record[0] for record in done), sum(record[1] for record in done)
+
+    def _register(self, tables: Tables, record: TableRecord) -> tuple[int, int]:
+        placement = self.placement(record.table)
+        is_new = tables.put(placement.replica)
+        if record.partitions:
             per_call = self.work.policy.options.partitions_per_call
-            if record.partitions:
-                register_partitions(self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease)
-            tables += record.carries_table
-            partitions += len(record.partitions)
-            if record.partitions:
-                self.work.report(f"registered {placement.replica.name}: {len(record.partitions)} partitions")
-        return tables, partitions
+            register_partitions(
+                self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease, is_new=is_new
+            )
+            self.work.report(f"registered {placement.replica.name}: {len(record.partitions)} partitions")
+        return int(record.carries_table), len(record.partitions)
 
     def _records(self) -> Iterator[TableRecord]:
         for batch in self.dump.manifest.batches:
@@ -187,3 +198,20 @@ def _batches_of_each_table(batches: tuple[Batch, ...]) -> dict[TableName, int]:
         for slice_ in batch.slices:
             counts[slice_.table] += 1
     return counts
+
+
+def _submitted(
+    pool: ThreadPoolExecutor, do: Callable[[TableRecord], tuple[int, int]], records: Iterable[TableRecord]
+) -> Iterator[tuple[int, int]]:
+    """Do something with each record in the pool; yield the results in order. After an error nothing more is begun."""
+    waiting: deque[Future[tuple[int, int]]] = deque()
+    try:
+        for record in records:
+            waiting.append(pool.submit(do, record))
+            if len(waiting) >= _MOST_WAITING:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for one in waiting:
+            one.cancel()

@@ -3,6 +3,7 @@
 No call is repeated blindly: what exists is read first and compared by its stamp.
 """
 
+import threading
 from collections.abc import Sequence
 
 from twinhive.domain.errors import ActNow, Foreign, Missing
@@ -13,9 +14,33 @@ from twinhive.domain.placement import TablePlacement
 from twinhive.ports import Lease, MetastoreWriter
 
 
-def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> None:
-    """Create a table or view unless it is there with the same stamp; check type and location."""
-    if _present(replica, table) is None:
+class Tables:
+    """Register each table once, though several threads may come with parts of its partitions."""
+
+    def __init__(self, replica: MetastoreWriter, lease: Lease) -> None:
+        self._replica = replica
+        self._lease = lease
+        self._looking = threading.Lock()
+        self._of_table: dict[TableName, threading.Lock] = {}
+        self._is_new: dict[TableName, bool] = {}
+
+    def put(self, table: Table) -> bool:
+        """Create a table unless it is there; True when it was created here, so that all its partitions are ours."""
+        with self._looking:
+            lock = self._of_table.setdefault(table.name, threading.Lock())
+        with lock:
+            if table.name not in self._is_new:
+                self._is_new[table.name] = register_table(self._replica, table, self._lease)
+            return self._is_new[table.name]
+
+
+def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool:
+    """Create a table or view unless it is there with the same stamp; check type and location.
+
+    Returns whether it was created.
+    """
+    is_new = _present(replica, table) is None
+    if is_new:
         lease.confirm()
         replica.create_table(table)
     made = _present(replica, table)
@@ -25,6 +50,7 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> None
         lease.confirm()
         replica.drop_table(table.name, delete_data=False)
         raise _changed(table, made)
+    return is_new
 
 
 def _present(replica: MetastoreWriter, table: Table) -> Table | None:
@@ -57,10 +83,15 @@ def register_partitions(
     stamp: Stamp,
     per_call: int,
     lease: Lease,
+    *,
+    is_new: bool = False,
 ) -> int:
-    """Add the partitions that are not there yet, in batches of one call each; return their number."""
+    """Add the partitions that are not there yet, in batches of one call each; return their number.
+
+    A table that `is_new`, made by this very load, has none of them.
+    """
     table = placement.replica
-    present = set(replica.partition_names(table.name))
+    present = set() if is_new else set(replica.partition_names(table.name))
     placed = {p.name(table.partition_keys): placement.partition(p, stamp) for p in partitions}
     absent = [partition for name, partition in placed.items() if name not in present]
     for start in range(0, len(absent), per_call):

@@ -21,7 +21,15 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout, result_path
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
-from twinhive.dump.store import Dump, current_dump, publish_dump, read_json, remove_other_dumps, write_json
+from twinhive.dump.store import (
+    Dump,
+    begin_attempt,
+    current_dump,
+    publish_dump,
+    read_json,
+    remove_other_dumps,
+    write_json,
+)
 from twinhive.events.decoder import decode_event
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
@@ -140,7 +148,7 @@ class _Folding:
         """Write the new dump: shards of untouched batches as they are, the others as new batches."""
         ports, policy, old = self._ports, self._policy, self._dump
         token = uuid.uuid4().hex
-        attempt = DumpLayout.attempt(policy.dumps, token)
+        attempt = begin_attempt(ports.dump_files, policy, token)
         number = old.manifest.round + 1
         kept = [batch for batch in old.manifest.batches if not any(s.table in self._loaded for s in batch.slices)]
         for batch in kept:

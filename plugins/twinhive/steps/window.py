@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from twinhive import __version__
+from twinhive.applying.compaction import segments
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
+from twinhive.domain.changes import Event
 from twinhive.domain.errors import Missing
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
-from twinhive.dump.store import Dump, dumps_of, newest_dump, publish_dump, read_json, window_at
+from twinhive.dump.store import Dump, begin_attempt, dumps_of, newest_dump, publish_dump, read_json, window_at
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
@@ -141,7 +143,7 @@ class Window:
         if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
             return None
         token = uuid.uuid4().hex
-        attempt = DumpLayout.attempt(policy.dumps, token)
+        attempt = begin_attempt(ports.dump_files, policy, token)
         taken: tuple[str, ...] = ()
         snapshots: tuple[Batch, ...] = ()
         if wanted and ports.source.current_event_id() <= stretch.end.event_id:
@@ -149,7 +151,7 @@ class Window:
         frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
         events = [decode_event(row) for row in stretch.rows]
         ports.dump_files.write(attempt.events, stretch.pack())
-        items = list(event_items(ports, policy, events, {*taken, *frozen}, stretch.end))
+        items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
         batches = tuple(self._write_batches(ports, attempt, items, stretch))
         manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
         cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
@@ -204,3 +206,10 @@ class Window:
         for layout in applied[:-_KEPT_WINDOWS]:
             dump = layout.directory
             ports.dump_files.delete(dump)
+
+
+def _shown(policy: Policy, events: list[Event]) -> list[Event]:
+    """Return the events whose effect readers will see: files of those that later ones cancel are not copied."""
+    if policy.options.consistency != WINDOW_END:
+        return events
+    return [event for left, _ in segments(events) for event in left]

@@ -1,6 +1,6 @@
 """Say which files a window's events need copied, and where they may be by now."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -10,27 +10,22 @@ from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Slice
 from twinhive.domain.changes import (
     AddPartitions,
-    AlterTable,
     CreateTable,
     Event,
     EventFile,
     Insert,
-    RenamePartition,
     tables_of,
 )
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.events import Position
-from twinhive.domain.files import base_name, is_below, join, parent, relative_to
+from twinhive.domain.files import parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
-from twinhive.events.decoder import decode_event
-from twinhive.events.reader import read_events
-from twinhive.events.scope import in_scope
 from twinhive.ports import FileReader, ReadPorts
+from twinhive.steps.moved_files import later_places, moves_after
 
 _THREADS = 8
-_MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
 
 Wanted = tuple[TableName, str | None, SourceFile]
 
@@ -48,12 +43,10 @@ def event_items(
     moves = list(events)
     if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
         # Only now is it worth reading on to the newest event: renames after the window have carried files along.
-        later = read_events(ports.source, end)
-        moves += [decode_event(row) for row in later if row.event_type in _MOVES and in_scope(row, policy)]
+        moves += moves_after(ports.source, policy, end)
     for table, partition, file in wanted:
-        sized = replace(file, length=lengths.get(file.path, 0))
-        elsewhere = () if file.path in lengths else tuple(_later_places(file, moves))
-        yield replace(item_of(sized, table, partition), elsewhere=elsewhere)
+        item = item_of(replace(file, length=lengths.get(file.path, 0)), table, partition)
+        yield item if file.path in lengths else replace(item, elsewhere=tuple(later_places(item, moves)))
 
 
 def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
@@ -83,37 +76,6 @@ def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
     kept = [kept_path(file.cmroot, file.path, file.checksum) for file in absent if file.cmroot and file.checksum]
     with ThreadPoolExecutor(_THREADS) as pool:
         return len(kept) < len(absent) or any(status is None for status in pool.map(files.status, kept))
-
-
-def _later_places(file: SourceFile, moves: Iterable[Event]) -> Iterator[str]:
-    """Follow a file through renames of tables and partitions, and through exchanges, that come after its event."""
-    path = file.path
-    for event in moves:
-        if event.event_id <= file.event_id:
-            continue
-        moved = _moved(path, file, event)
-        if moved is not None:
-            path = moved
-            yield path
-
-
-def _moved(path: str, file: SourceFile, event: Event) -> str | None:
-    change = event.change
-    if isinstance(change, AddPartitions):
-        same = (
-            named.path
-            for added in change.added
-            for named in added.files
-            if named.checksum == file.checksum and base_name(named.path) == base_name(path) and named.path != path
-        )
-        return next(same, None)
-    if isinstance(change, AlterTable | RenamePartition):
-        before, after = change.before.location, change.after.location
-    else:
-        return None
-    if before and after and before != after and is_below(path, before):
-        return join(after, relative_to(path, before))
-    return None
 
 
 def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:

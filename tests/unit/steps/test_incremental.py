@@ -199,6 +199,14 @@ def test_windows_of_one_event_come_to_the_same_end(history: Callable[[SourceWrit
     followed.assert_twin()
 
 
+@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
+def test_the_end_of_a_window_is_the_same_with_later_events_cancelling_earlier_ones(history) -> None:
+    followed = Followed(tuned(consistency="window_end"))
+    history(followed.users)
+    followed.follow()
+    followed.assert_twin()
+
+
 def test_an_idle_window_ends_the_run(followed: Followed) -> None:
     results = followed.follow()
     assert results["window"].idle

@@ -1,0 +1,134 @@
+"""Type what on-call types, against two clusters in memory."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from tests.fake_world import World, a_world
+from tests.policies import PolicyFiles
+from tests.source_writer import SourceWriter
+from tests.unit.steps.twins import assert_twin
+from twinhive.cli import app
+from twinhive.wiring import Wiring
+
+
+class Terminal:
+    """Be a terminal whose configuration leads to a world in memory."""
+
+    def __init__(self, policies: PolicyFiles, world: World) -> None:
+        self.world = world
+        self.policies = policies
+        self.users = SourceWriter(world.source, world.source_files, "sales")
+
+    def type(self, *words: str, code: int = 0) -> str:
+        """Run a command and return what it prints; its exit code is checked."""
+        result: Result = CliRunner().invoke(app, [*words, "--config", str(self.policies.directory)])
+        assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
+        return result.output + result.stderr if code else result.output
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    world = a_world()
+    for cluster in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    policies = PolicyFiles(tmp_path / "config")
+    policies.add("sales")
+    return Terminal(policies, world)
+
+
+@pytest.fixture
+def published(terminal: Terminal) -> Terminal:
+    terminal.type("run", "sales", "bootstrap")
+    return terminal
+
+
+def test_a_bootstrap_goes_on_until_the_replica_is_published(published: Terminal) -> None:
+    assert_twin(published.world)
+
+
+def test_incremental_applies_a_window_and_consolidate_finds_nothing_to_do(published: Terminal) -> None:
+    published.users.insert("plain", None, [b"more"])
+    assert "already applied" in published.type("run", "sales", "consolidate")
+    published.type("run", "sales", "incremental")
+    assert_twin(published.world)
+
+
+def test_a_published_replica_is_built_anew_only_when_asked_for(published: Terminal) -> None:
+    before = published.world.replica.table(published.users.name("plain")).location
+    published.users.insert("plain", None, [b"more"])
+    assert "already applied" in published.type("run", "sales", "bootstrap")
+    assert published.world.replica.table(published.users.name("plain")).location == before
+    assert "built again" in published.type("run", "sales", "bootstrap", "--again")
+    assert published.world.replica.table(published.users.name("plain")).location != before
+    assert_twin(published.world)
+
+
+def test_again_is_for_a_bootstrap_alone(terminal: Terminal) -> None:
+    assert "--again is for the phase bootstrap" in terminal.type("run", "sales", "incremental", "--again", code=2)
+    assert "is not a phase" in terminal.type("run", "sales", "verify", code=2)
+
+
+def test_the_status_is_shown(terminal: Terminal) -> None:
+    assert "absent" in terminal.type("status", "sales")
+    terminal.type("run", "sales", "bootstrap")
+    shown = terminal.type("status", "sales")
+    for said in ("following", "nobody holds it", "events behind"):
+        assert said in shown
+
+
+def test_a_dry_run_changes_nothing_and_a_run_does(published: Terminal) -> None:
+    assert "dry run: nothing was changed" in published.type("resync", "sales", "plain", "--dry-run")
+    assert "waits for resync" not in published.type("status", "sales")
+    assert "asked for" in published.type("resync", "sales", "plain")
+    assert "waits for resync: plain" in published.type("status", "sales")
+    published.type("run", "sales", "incremental")
+    assert "waits for resync" not in published.type("status", "sales")
+    assert_twin(published.world)
+
+
+def test_pausing_and_going_on(published: Terminal) -> None:
+    published.type("pause", "sales", "--reason", "upgrade of west")
+    assert "upgrade of west" in published.type("status", "sales")
+    assert "twinhive pause sales --off" in published.type("run", "sales", "incremental")
+    assert "upgrade of west" in published.type("pause", "sales", "--off")
+    assert "upgrade of west" not in published.type("status", "sales")
+
+
+def test_pause_wants_either_a_reason_or_off(published: Terminal) -> None:
+    for words in ((), ("--off", "--reason", "why")):
+        assert "either --reason" in published.type("pause", "sales", *words, code=2)
+
+
+def test_a_skipped_event_is_shown(published: Terminal) -> None:
+    event_id = published.world.source.emit("REFRESH", "sales", "plain", {}).event_id
+    assert f"skip-event <policy> {event_id}" in published.type("run", "sales", "incremental", code=4)
+    published.type("skip-event", "sales", str(event_id), "--reason", "a refresh of caches")
+    assert f"skipped event {event_id}" in published.type("status", "sales")
+    published.type("run", "sales", "incremental")
+
+
+def test_a_reason_is_not_optional(published: Terminal) -> None:
+    published.type("skip-event", "sales", "99", code=2)
+
+
+def test_unlock_and_forget(published: Terminal) -> None:
+    assert "nobody holds the lease" in published.type("unlock", "sales")
+    assert "would be removed" in published.type("forget", "sales", "--dry-run")
+    assert "twinhive.phase" in published.world.replica.database("sales").parameters
+    published.type("forget", "sales")
+    assert "twinhive.phase" not in published.world.replica.database("sales").parameters
+    assert "does not belong to policy sales" in published.type("status", "sales", code=4)
+
+
+def test_what_cannot_be_is_told_without_a_traceback(published: Terminal) -> None:
+    said = published.type("resync", "sales", "nowhere", code=4)
+    assert "no table nowhere on either side" in said
+    assert "Traceback" not in said
+    published.world.source.down = True
+    assert "try again later" in published.type("resync", "sales", "plain", code=3)
