@@ -15,6 +15,7 @@ from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
 from twinhive.domain.errors import Missing
 from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.policy import WINDOW_END, Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, begin_attempt, dumps_of, newest_dump, publish_dump, read_json, window_at

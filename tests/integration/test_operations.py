@@ -1,0 +1,139 @@
+"""Mend real replicas: a table brought back, an event passed over, a dead holder fenced, a replica given up."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox import Sandbox
+from tests.policies import PolicyFiles
+from tests.source_writer import SourceWriter
+from tests.thrift_source import ThriftSource
+from tests.twin import assert_equal_twin
+from tests.warehouse import Warehouse
+from twinhive.adapters.hive_metastore import ThriftMetastore
+from twinhive.domain.errors import Foreign, LeaseLost
+from twinhive.domain.marks import DIRECTORY_MARK, without_marks
+from twinhive.domain.names import TableName
+from twinhive.steps.forget import Forget
+from twinhive.steps.replica_status import read_status
+from twinhive.steps.resync import Resync
+from twinhive.steps.skip_event import SkipEvent
+from twinhive.steps.unlock import Unlock
+from twinhive.wiring import Wiring
+
+pytestmark = pytest.mark.sandbox
+
+HOLDER = {"run": "terminal", "task": "operate", "by": "ann"}
+
+
+@pytest.fixture
+def users(sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
+    """The users of a database with a table, a partitioned one and a view."""
+    cluster = sandbox.clusters["east"]
+    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    users = SourceWriter(metastore, east.files, east.create_database("mended", parameters={"team": "Zürich"}))
+    users.create_table("orders", keys=("p",))
+    users.add_partitions("orders", {("a b",): {"f1": b"one"}, ("50%=#:ü",): {"000000_0": b"three"}, ("none",): {}})
+    users.create_table("plain", files={"data": b"plain", "zero": b""}, parameters={"comment": "x"})
+    users.create_view("recent")
+    yield users
+    metastore.close()
+
+
+@pytest.fixture
+def wiring(users: SourceWriter, policies: PolicyFiles) -> Wiring:
+    """A policy whose replica is published, and freezes tables in trouble."""
+    policies.add(users.database, options={"on_object_error": "quarantine"})
+    policies.run(users.database)
+    return policies.wiring(users.database)
+
+
+def follow_all(policies: PolicyFiles, policy: str) -> None:
+    while not policies.follow(policy)["window"].idle:
+        pass
+
+
+def test_a_lost_file_freezes_its_table_and_a_resync_brings_it_back(
+    users: SourceWriter, wiring: Wiring, policies: PolicyFiles, east: Warehouse, west: Warehouse
+) -> None:
+    policy, ports = wiring.policy, wiring.write_ports()
+    users.insert("plain", None, {"lost": b"lost"})
+    east.files.delete(f"{users.location('plain')}/lost")
+    users.insert("orders", ("a b",), {"more": b"more"})
+    follow_all(policies, policy.name)
+    assert set(read_status(ports, policy).quarantined) == {"plain"}
+    users.rename_table("recent", "recently")
+    for table in ("plain", "orders", "recently"):
+        Resync(policy, table, HOLDER).run(ports)
+    follow_all(policies, policy.name)
+    assert_equal_twin(east, users.database, west)
+    # Without an event since the last: the same again, built in another place.
+    before = west.client.get_table(users.database, "plain").sd.location
+    Resync(policy, "plain", HOLDER).run(ports)
+    follow_all(policies, policy.name)
+    assert_equal_twin(east, users.database, west)
+    assert west.client.get_table(users.database, "plain").sd.location != before
+    status = read_status(ports, policy)
+    assert (status.quarantined, status.requested, status.in_scope) == ({}, (), 0)
+
+
+def test_a_skipped_event_is_recorded_on_the_replica(
+    users: SourceWriter, wiring: Wiring, policies: PolicyFiles, west: Warehouse
+) -> None:
+    policy, ports = wiring.policy, wiring.write_ports()
+    users.set_parameters("plain", {"colour": "blue"})
+    event_id = ports.source.current_event_id()
+    users.set_parameters("orders", {"colour": "red"})
+    lines = SkipEvent(policy, event_id, "blauä", HOLDER).run(ports)
+    assert f"ALTER_TABLE of {users.database}.plain" in lines[0]
+    follow_all(policies, policy.name)
+    assert west.client.get_database(users.database).parameters[f"twinhive.skipped.{event_id}"] == "blauä"
+    assert "colour" not in west.client.get_table(users.database, "plain").parameters
+    assert west.client.get_table(users.database, "orders").parameters["colour"] == "red"
+
+
+def test_the_lease_of_a_dead_holder_is_taken_and_released(wiring: Wiring) -> None:
+    ports, directory = wiring.write_ports(), f"{wiring.policy.staging}/lease"
+    dead = ports.lease.hold(directory, {"run": "killed", "task": "apply"})
+    held = dead.__enter__()
+    plan = Unlock(wiring.policy, HOLDER).plan(ports)
+    for said in ('"run": "killed"', '"task": "apply"', '"host"', '"pid"', '"epoch"'):
+        assert said in plan[0]
+    Unlock(wiring.policy, HOLDER).run(ports)
+    assert ports.lease.holder(directory) is None
+    with pytest.raises(LeaseLost):
+        held.confirm()
+
+
+def test_a_forgotten_replica_is_an_ordinary_database(
+    users: SourceWriter,
+    wiring: Wiring,
+    policies: PolicyFiles,
+    sandbox: Sandbox,
+    east: Warehouse,
+    west: Warehouse,
+) -> None:
+    policy, ports = wiring.policy, wiring.write_ports()
+    users.insert("orders", ("a b",), {"more": b"more"})
+    follow_all(policies, policy.name)
+    Forget(policy, HOLDER).run(ports)
+
+    assert_equal_twin(east, users.database, west)
+    cluster = sandbox.clusters["west"]
+    metastore = ThriftMetastore([(cluster.metastore_host, cluster.metastore_port)], timeout_seconds=60.0)
+    tables = metastore.tables(users.database, metastore.table_names(users.database))
+    objects = [metastore.database(users.database), *tables]
+    for table in tables:
+        objects += metastore.partitions(table.name, metastore.partition_names(table.name))
+        if table.location:
+            assert not west.files.attribute(table.location, DIRECTORY_MARK)
+    marks = {key for one in objects for key in one.parameters.keys() - without_marks(one.parameters).keys()}
+    assert marks <= {"repl.target.last.id"}
+    assert policy.name not in east.client.get_database(users.database).parameters.get("repl.source.for", "").split(",")
+    assert east.files.status(policy.dumps) is None
+    assert west.files.status(policy.staging) is None
+
+    with pytest.raises(Foreign):
+        policies.run(policy.name)
+    assert "nothing is left" in Forget(policy, HOLDER).run(ports)[0]
+    assert metastore.table(TableName(users.database, "plain")) is not None
