@@ -2,42 +2,40 @@
 
     python -m benchmarks.bootstrap --tables 4 --partitions 70 --files 1
 
-Both run on the same two clusters in the same run, in one process each, without Spark and without
-Airflow: the times are those of the work itself. Hive's driver runs with MapReduce's local runner.
+Both run on the same two clusters in the same run.
 """
 
 import argparse
-import os
 import sys
-import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from sandbox import Sandbox
-from sandbox.peer import run_statements
-from tests.policies import PolicyFiles
+from benchmarks.measuring import machine, measured, rate, ratio
+from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
 from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
+from twinhive.steps.phase_run import run_bootstrap
+
+_console = Console(width=110, highlight=False)
 
 
 def main() -> int:
     """Create the source, run both, print seconds and ratios."""
     given = _arguments()
-    box = Sandbox.open("bench")
-    box.up()
-    os.environ.update(box.environment())
-    east, west = Warehouse(box.clusters["east"]), Warehouse(box.clusters["west"])
-    database = _fill(east, given.tables, given.partitions, given.files)
-    ours = _twinhive(east, west, database)
-    hive = _hive_repl(box, database)
-    Console(width=100).print(_table(given, ours, hive))
+    clusters = Clusters.start(given.instance)
+    database = _fill(clusters.east, given.tables, given.partitions, given.files)
+    twinhive = Twinhive.of(database)
+    with measured() as ours:
+        run_bootstrap(twinhive.policy, twinhive.ports, {}, lambda line: None)
+    assert_equal_twin(clusters.east, database, clusters.west, twinhive.replica)
+    hive = HiveRepl(clusters.box, database)
+    theirs = None if given.no_hive else hive.dump() + hive.load()
+    _console.print(machine())
+    _console.print(_table(given, ours.seconds, theirs))
     if not given.keep:
-        box.down()
+        clusters.box.down()
     return 0
 
 
@@ -46,7 +44,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--partitions", type=int, default=70, help="partitions of each table")
     parser.add_argument("--files", type=int, default=1, help="files of each partition, 10 kB each")
-    parser.add_argument("--keep", action="store_true", help="leave the clusters running")
+    add_common_options(parser)
     return parser.parse_args()
 
 
@@ -65,37 +63,15 @@ def _fill(east: Warehouse, tables: int, partitions: int, files: int) -> str:
     return database
 
 
-def _twinhive(east: Warehouse, west: Warehouse, database: str) -> dict[str, float]:
-    """Run our phase in this process and check that the twin is equal."""
-    policies = PolicyFiles(Path(tempfile.mkdtemp()) / "config")
-    policy = policies.add(database, replica=f"{database}_ours", options={"copy_threads": 16, "batch_objects": 2000})
-    seconds: dict[str, float] = {}
-    results: dict[str, Any] = {}
-    for part, stages in (("dump", ("preflight", "list_objects", "list_files")), ("load", ("copy", "gate", "load"))):
-        began = time.monotonic()
-        results |= policies.run(policy, *stages, earlier=results)
-        seconds[part] = time.monotonic() - began
-    assert_equal_twin(east, database, west, f"{database}_ours")
-    return seconds
-
-
-def _hive_repl(box: Sandbox, database: str) -> dict[str, float]:
-    """Run Hive's statements; starting its driver is not counted."""
-    options = f"WITH ('hive.repl.rootdir'='{box.clusters['west'].hdfs_uri}/bench/{database}')"
-    (dump,) = run_statements(box, "east", [f"REPL DUMP {database} {options}"])
-    (load,) = run_statements(box, "west", [f"REPL LOAD {database} INTO {database}_hive {options}"])
-    return {"dump": dump.seconds, "load": load.seconds}
-
-
-def _table(given: argparse.Namespace, ours: dict[str, float], hive: dict[str, float]) -> Table:
+def _table(given: argparse.Namespace, ours: float, theirs: float | None) -> Table:
     partitions = given.tables * given.partitions
     title = f"{given.tables} tables, {partitions} partitions, {partitions * given.files} files of about 10 kB"
-    table = Table("", "Twinhive", "Hive REPL", "Hive / Twinhive", title=title)
-    for part in ("dump", "load"):
-        table.add_row(f"{part}, s", f"{ours[part]:.1f}", f"{hive[part]:.1f}", f"{hive[part] / ours[part]:.1f}x")
-    total_ours, total_hive = sum(ours.values()), sum(hive.values())
-    table.add_row("whole, s", f"{total_ours:.1f}", f"{total_hive:.1f}", f"{total_hive / total_ours:.1f}x")
-    table.add_row("partitions/s", f"{partitions / total_ours:.0f}", f"{partitions / total_hive:.0f}", "")
+    table = Table("", "s", "partitions/s", "files/s", "Hive / Twinhive", title=title)
+    files = partitions * given.files
+    table.add_row("Twinhive", f"{ours:.1f}", rate(partitions, ours), rate(files, ours), "")
+    if theirs is not None:
+        row = [f"{theirs:.1f}", rate(partitions, theirs), rate(files, theirs), ratio(theirs, ours)]
+        table.add_row("REPL DUMP and LOAD", *row)
     return table
 
 

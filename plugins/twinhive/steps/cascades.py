@@ -1,13 +1,26 @@
 """Find out which changes of columns the partitions of the source have followed (CASCADE).
 
-The log does not say: the event names the table alone. The source's partitions tell, as long as no later
-change of columns has come over them; of several, the last one stands for all.
+The log does not say: the event names the table alone. The source's partitions tell: those that no later
+event has named show the columns of the last change that they followed. All other partitions get theirs
+by the events that name them.
 """
 
-from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    DropTable,
+    Event,
+    RenamePartition,
+)
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
-from twinhive.domain.names import TableName
+from twinhive.domain.names import TableName, partition_name
+from twinhive.domain.objects import Partition
 from twinhive.domain.policy import Policy
 from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.events.decoder import decode_event
@@ -16,51 +29,96 @@ from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader
 
 _PER_CALL = 1_000
+_MOST_READINGS = 5
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """What came after a change of columns: the table's present name, and the partitions that events have named."""
+
+    name: TableName
+    named: frozenset[str]
 
 
 def followed_by_partitions(
     source: MetastoreReader, policy: Policy, events: list[Event], end: Position
 ) -> tuple[int, ...]:
-    """Return the ids of those changes of columns in a window that all partitions of the table have followed."""
-    last = _last_changes(events)
-    followed = {name: event for name, event in last.items() if _all_follow(source, name, event)}
-    if not followed:
+    """Return the ids of those changes of columns in a window (up to `end`) that the table's partitions have followed.
+
+    Of several that came over a partition, only the last one can be told from it: it stands for all.
+    """
+    changes = [event for event in events if _is_change_of_columns(event.change)]
+    if not changes:
         return ()
-    # What came after the window may be what the partitions show: then that later event tells.
-    later = (decode_event(row) for row in read_events(source, end) if in_scope(row, policy))
-    for event in later:
-        change = event.change
-        if isinstance(change, DropTable) or (isinstance(change, AlterTable) and _is_change(change)):
-            for name in tables_of(change):
-                followed.pop(name, None)
-    return tuple(sorted(event.event_id for event in followed.values()))
+    later = _later(source, policy, end)
+    for _ in range(_MOST_READINGS):
+        fates = {event: _fate(event, [*events, *later]) for event in changes}
+        read = {fate.name: _partitions(source, fate.name) for fate in fates.values() if fate}
+        known, later = len(later), _later(source, policy, end)
+        # Who renames or drops a table while it is read makes its partitions somebody else's.
+        if not any(_gives_names(event.change) for event in later[known:]):
+            break
+    fates = {event: _fate(event, [*events, *later]) for event in changes}
+    return tuple(event.event_id for event, fate in fates.items() if fate and _is_followed(event, fate, read[fate.name]))
 
 
-def _last_changes(events: list[Event]) -> dict[TableName, Event]:
-    last: dict[TableName, Event] = {}
-    for event in events:
-        change = event.change
-        if isinstance(change, AlterTable) and change.after.partition_keys and change.changes_columns:
-            last[change.after.name] = event
-        elif isinstance(change, DropTable) or (isinstance(change, AlterTable) and change.renames):
-            for name in tables_of(change):
-                last.pop(name, None)
-    return last
+def _is_change_of_columns(change: Change) -> bool:
+    return isinstance(change, AlterTable) and bool(change.after.partition_keys) and change.changes_columns
 
 
-def _is_change(change: AlterTable) -> bool:
-    return change.renames or change.changes_columns
+def _gives_names(change: Change) -> bool:
+    return isinstance(change, DropTable) or (isinstance(change, AlterTable) and change.renames)
 
 
-def _all_follow(source: MetastoreReader, name: TableName, event: Event) -> bool:
-    change = event.change
-    assert isinstance(change, AlterTable)
+def _later(source: MetastoreReader, policy: Policy, end: Position) -> list[Event]:
+    return [decode_event(row) for row in read_events(source, end) if in_scope(row, policy)]
+
+
+def _fate(event: Event, events: Iterable[Event]) -> _Fate | None:
+    """Return what became of a table after a change of its columns, None when it was dropped."""
+    assert isinstance(event.change, AlterTable)
+    name, named = event.change.after.name, set[str]()
+    for later in (later for later in events if later.event_id > event.event_id):
+        change = later.change
+        if isinstance(change, DropTable) and change.table.name == name:
+            return None
+        if isinstance(change, AlterTable) and change.renames and change.before.name == name:
+            name = change.after.name
+        named |= _named(change, name)
+    return _Fate(name, frozenset(named))
+
+
+def _named(change: Change, table: TableName) -> set[str]:
+    """Return the partitions of a table whose columns an event tells."""
+    match change:
+        case AddPartitions() if change.table.name == table:
+            partitions: Sequence[Partition] = [one.partition for one in change.added]
+        case AlterPartitions() if change.table.name == table:
+            partitions = change.after
+        case RenamePartition() if change.table.name == table:
+            partitions = [change.after]
+        case _:
+            return set()
+    return {partition_name(change.table.partition_keys, partition.values) for partition in partitions}
+
+
+def _partitions(source: MetastoreReader, name: TableName) -> dict[str, Partition]:
+    table = source.table(name)
+    if table is None:
+        return {}
     try:
         names = source.partition_names(name)
     except Missing:
-        return False
-    for start in range(0, len(names), _PER_CALL):
-        for partition in source.partitions(name, names[start : start + _PER_CALL]):
-            if columns_of_partition(partition) != change.after.columns:
-                return False
-    return bool(names)
+        return {}
+    chunks = (names[start : start + _PER_CALL] for start in range(0, len(names), _PER_CALL))
+    return {
+        partition.name(table.partition_keys): partition
+        for some in chunks
+        for partition in source.partitions(name, some)
+    }
+
+
+def _is_followed(event: Event, fate: _Fate, partitions: dict[str, Partition]) -> bool:
+    assert isinstance(event.change, AlterTable)
+    telling = [partition for name, partition in partitions.items() if name not in fate.named]
+    return bool(telling) and all(columns_of_partition(each) == event.change.after.columns for each in telling)

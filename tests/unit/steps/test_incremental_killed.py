@@ -70,9 +70,10 @@ def test_killed_again_and_again_it_converges(together) -> None:
     followed = Followed()
     for history in together:
         history(followed.users)
-    for _ in range(MOST_CHANGES):
-        if not killed_at(followed, 7, after_effect=True):
+    for number in range(1, MOST_CHANGES):
+        if not killed_at(followed, 5 + number, after_effect=bool(number % 2)):
             break
+    assert number > 5
     followed.follow()
     followed.follow()
     followed.assert_twin()
