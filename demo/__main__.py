@@ -19,7 +19,6 @@ from demo.twin import remove_twin
 from sandbox import Sandbox
 
 POLICY = "flights"
-DAG_ID = f"{POLICY}.bootstrap"
 CONFIG = Path(__file__).resolve().parent.parent / "dags"
 # Output that is piped or logged has no width of its own; 80 columns would break every label.
 console = Console(width=None if sys.stdout.isatty() else 120)
@@ -52,14 +51,16 @@ def run() -> int:
         airflow.result()
     if remove_twin(box.clusters["west"]):
         console.print("removed the twin of an earlier demo from west")
-    state, run_id = follow(box.airflow, DAG_ID, console)
+    state, dag_id, run_id = follow(box.airflow, POLICY, console)
+    page = f"{box.airflow.url}/dags/{dag_id}/runs/{run_id.replace('+', '%2B')}"
     if state != "success":
-        console.print(f"[red]the run ended as {state}[/]: look at it at {_run_page(box, run_id)}", soft_wrap=True)
+        console.print(f"[red]the run ended as {state}[/]: look at it at {page}", soft_wrap=True)
         return 1
-    _summarise(box, run_id)
+    _summarise(box)
     console.print(f"whole demo: {time.monotonic() - started:.0f} s")
     console.print(
-        f"\nAirflow: {_run_page(box, run_id)}\nsign in as [bold]{box.airflow.username}[/] with password "
+        f"\nthe DAG {POLICY}.incremental follows from here on: what changes on east appears on west\n"
+        f"Airflow: {page}\nsign in as [bold]{box.airflow.username}[/] with password "
         f"[bold]{box.airflow.password}[/]\nstop everything with: make demo-down",
         soft_wrap=True,
     )
@@ -86,16 +87,14 @@ def _program(module: str, *arguments: str) -> str:
     return done.stdout
 
 
-def _summarise(box: Sandbox, run_id: str) -> None:
+def _summarise(box: Sandbox) -> None:
     console.print("counting the rows on both sides with Spark ...")
     with ThreadPoolExecutor(2) as pool:
         east, west = pool.map(lambda name: _program("demo.count_rows", name), ("east", "west"))
-    instances = box.airflow.task_instances(DAG_ID, run_id)
+    bootstrap = f"{POLICY}.bootstrap"
+    newest = box.airflow.dag_runs(bootstrap)[0]["dag_run_id"]
+    instances = box.airflow.task_instances(bootstrap, newest)
     console.print(summary_table(CONFIG, POLICY, instances, east, west))
-
-
-def _run_page(box: Sandbox, run_id: str) -> str:
-    return f"{box.airflow.url}/dags/{DAG_ID}/runs/{run_id.replace('+', '%2B')}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Trigger a DAG and tell how far it is, a line per task that ends."""
+"""Start a bootstrap and tell how far it and the runs after it are, a line per task that ends."""
 
 import time
 from datetime import UTC, datetime
@@ -12,22 +12,43 @@ _ENDED = ("success", "failed", "upstream_failed", "skipped")
 _COLOURS = {"success": "green", "skipped": "yellow"}
 
 
-def follow(airflow: AirflowApi, dag_id: str, console: Console, seconds: float = 600) -> tuple[str, str]:
-    """Return the state in which the run ended, and its id. Raises SystemExit when the DAG does not appear."""
+def follow(airflow: AirflowApi, policy: str, console: Console, seconds: float = 600) -> tuple[str, str, str]:
+    """Bootstrap a policy and wait until its replica is published.
+
+    Return the state of the last run that belongs to it, its DAG and its id. Raises SystemExit when the
+    DAGs do not appear.
+    """
+    dag_id = f"{policy}.bootstrap"
     _wait_for_dag(airflow, dag_id)
     airflow.unpause(dag_id)
     run_id = airflow.trigger(dag_id, run_id=f"demo-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-    console.print(f"triggered {dag_id}, run {run_id}")
-    told: set[tuple[str, int]] = set()
     deadline = time.monotonic() + seconds
+    while True:
+        console.print(f"{dag_id}, run {run_id}", highlight=False)
+        state = _follow_run(airflow, dag_id, run_id, console, deadline)
+        started = _started_run(airflow, dag_id, run_id) if state == "success" else None
+        if started is None:
+            return state, dag_id, run_id
+        dag_id, run_id = f"{policy}.consolidate", started
+
+
+def _follow_run(airflow: AirflowApi, dag_id: str, run_id: str, console: Console, deadline: float) -> str:
+    told: set[tuple[str, int]] = set()
     while True:
         state = str(airflow.dag_run(dag_id, run_id)["state"])
         _tell(airflow, dag_id, run_id, told, console)
         if state in ("success", "failed"):
-            return state, run_id
+            return state
         if time.monotonic() > deadline:
-            return f"{state} after {seconds:.0f} s", run_id
+            return f"still {state}"
         time.sleep(1)
+
+
+def _started_run(airflow: AirflowApi, dag_id: str, run_id: str) -> str | None:
+    """Return the run that goes on where this one ended, None for the last one."""
+    hand_over = "consolidate" if dag_id.endswith(".bootstrap") else "next_round"
+    started: str | None = airflow.xcom(dag_id, run_id, hand_over, "trigger_run_id")
+    return started
 
 
 def _wait_for_dag(airflow: AirflowApi, dag_id: str, seconds: float = 120) -> None:

@@ -15,6 +15,7 @@ from twinhive.dump.store import Dump, current_dump
 from twinhive.ports import FileReader
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.steps.list_objects import VIEWS
+from twinhive.steps.replica_state import read_state
 from twinhive.wiring import Wiring
 
 
@@ -23,11 +24,13 @@ def summary_table(
 ) -> Table:
     """Return table, partitions, files, bytes, seconds of its batches, and rows on both sides."""
     wiring = Wiring.of(load_configuration(config), policy, resolve_from_environment)
-    files = wiring.read_ports().dump_files
+    ports = wiring.read_ports()
+    files = ports.dump_files
     dump = current_dump(files, wiring.policy)
+    event = read_state(ports.replica, wiring.policy, ports.source.log_id()).last_event_id
     sizes, seconds = _sizes(files, dump), _seconds(dump, instances)
     east, west = (_last_json(output) for output in (east_output, west_output))
-    table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {_event(dump)}")
+    table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {event}")
     for heading in ("partitions", "files", "bytes", "list + copy", "rows on east", "rows on west"):
         table.add_column(heading, justify="right")
     for name in sorted(sizes):
@@ -36,10 +39,6 @@ def summary_table(
         spent = f"{seconds[name]:.1f} s" if name in seconds else ""
         table.add_row(name, str(partitions or ""), str(count), readable(length), spent, *rows)
     return table
-
-
-def _event(dump: Dump) -> int:
-    return dump.manifest.begin.event_id
 
 
 def _sizes(files: FileReader, dump: Dump) -> dict[str, tuple[int, int, int]]:
@@ -61,12 +60,11 @@ def _sizes(files: FileReader, dump: Dump) -> dict[str, tuple[int, int, int]]:
 
 def _seconds(dump: Dump, instances: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Add up the tasks that worked on a table; tables of one batch share them."""
+    tables = {batch.label: {slice_.table.table for slice_ in batch.slices} for batch in dump.manifest.batches}
     spent: dict[str, float] = defaultdict(float)
     for instance in instances:
-        if instance["map_index"] >= 0:
-            batch = dump.manifest.batches[instance["map_index"]]
-            for name in {slice_.table.table for slice_ in batch.slices}:
-                spent[name] += instance["duration"] or 0
+        for name in tables.get(instance.get("rendered_map_index") or "", ()):
+            spent[name] += instance["duration"] or 0
     return spent
 
 

@@ -80,6 +80,13 @@ class AirflowApi:
         instances: list[dict[str, Any]] = self._get(path)["task_instances"]
         return instances
 
+    def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
+        """Return what a task has pushed under a key, None when it has not."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries?xcom_key_pattern={key}"
+        if not any(entry["key"] == key for entry in self._get(path)["xcom_entries"]):
+            return None
+        return self._get(f"{path.partition('?')[0]}/{key}")["value"]
+
     def clear(
         self, dag_id: str, run_id: str, task_ids: Sequence[str] | None = None, *, only_failed: bool = False
     ) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from tests.fake_files import InMemoryFiles
@@ -196,27 +197,34 @@ def _places(table: Table, partitions: list[Partition]) -> list[str]:
 
 
 def _table_state(table: Table, below: Mapping[str, Files]) -> TableState:
-    tree = from_text(table.thrift)
     return TableState(
         kind=table.table_type,
         keys=table.partition_keys,
         columns=tuple(table.columns),
         parameters=_pairs(spoken(table.parameters)),
-        rest=_text(_without(tree, _TABLE_FIELDS) | {"sd": _storage(tree, "7")}),
+        rest=_rest_of_table(table.thrift),
         files=below.get(table.location or "", NO_FILES) if not table.partition_keys else NO_FILES,
     )
 
 
 def _partition_state(partition: Partition, below: Mapping[str, Files]) -> PartitionState:
-    tree = from_text(partition.thrift)
-    sd = tree.get("6", {}).get("rec", {})
-    columns = sd.get(_COLUMNS, {}).get("lst", [])[2:]
-    return PartitionState(
-        parameters=_pairs(spoken(partition.parameters)),
-        columns=tuple((each["1"]["str"], each.get("2", {}).get("str", "")) for each in columns),
-        rest=_text(_without(tree, _PARTITION_FIELDS) | {"sd": _storage(tree, "6")}),
-        files=below.get(partition.location or "", NO_FILES),
-    )
+    columns, rest = _rest_of_partition(partition.thrift)
+    files = below.get(partition.location or "", NO_FILES)
+    return PartitionState(_pairs(spoken(partition.parameters)), columns, rest, files)
+
+
+@lru_cache(2_000)
+def _rest_of_table(thrift: str) -> str:
+    tree = from_text(thrift)
+    return _text(_without(tree, _TABLE_FIELDS) | {"sd": _storage(tree, "7")})
+
+
+@lru_cache(2_000)
+def _rest_of_partition(thrift: str) -> tuple[Pairs, str]:
+    tree = from_text(thrift)
+    columns = tree.get("6", {}).get("rec", {}).get(_COLUMNS, {}).get("lst", [])[2:]
+    named = tuple((each["1"]["str"], each.get("2", {}).get("str", "")) for each in columns)
+    return named, _text(_without(tree, _PARTITION_FIELDS) | {"sd": _storage(tree, "6")})
 
 
 def _storage(tree: Tree, sd_id: str) -> Tree:

@@ -94,7 +94,9 @@ def test_a_source_that_goes_on_gets_another_round_by_a_run_of_its_own(
     assert_twin(world)
 
 
-def test_what_cannot_be_copied_is_not_applied(world: World, policies: PolicyFiles, dags: dict[str, Any]) -> None:
+def test_what_cannot_be_copied_is_not_applied(
+    world: World, policies: PolicyFiles, dags: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
     policies.add("sales", options={"spark_above_files": 0})
     run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
     before = world.replica.database("sales").parameters["repl.last.id"]
@@ -103,3 +105,7 @@ def test_what_cannot_be_copied_is_not_applied(world: World, policies: PolicyFile
     states = run(dags["incremental"], ends="failed")
     assert states == {"window": "success", "copy": "failed", "apply": "upstream_failed"}
     assert world.replica.database("sales").parameters["repl.last.id"] == before
+    said = capfd.readouterr().out
+    assert "Airflow knows no connection west_spark" in said and "airflow connections add west_spark" in said
+    # An unknown connection would be submitted to YARN without a word.
+    assert "spark-submit" not in said and "yarn" not in said

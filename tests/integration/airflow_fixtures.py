@@ -4,23 +4,21 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sandbox import Sandbox, processes
 from sandbox.airflow_api import AirflowApi
+from sandbox.errors import SandboxError
 from sandbox.ports import is_free
 from tests.policies import PolicyFiles
 from twinhive.steps.phases import PHASES
 
 # There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
 FIRST = "first"
-LOST_SPARK = "no_such_spark"
 _SETTINGS = {
     # What a killed Airflow left running is found soon by the next one, not after five minutes.
     "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
@@ -43,12 +41,9 @@ class Operator(AirflowApi):
     """Do what the pages offer besides."""
 
     def parse_again(self, dag_id: str) -> None:
-        """Ask for the file of a DAG to be parsed now."""
-        self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
-
-    def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
-        """Return what a task has pushed."""
-        return self._get(f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries/{key}")["value"]
+        """Ask for the file of a DAG to be parsed now; asking twice is refused, and as good."""
+        with suppress(SandboxError):
+            self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
 
     def clear_alone(self, dag_id: str, run_id: str, task_id: str) -> None:
         """Clear a task, all its mapped instances, without what follows it."""
@@ -63,7 +58,6 @@ class RunningAirflow:
         self.box = box
         self.api = Operator(box.airflow.url, box.airflow.username, box.airflow.password)
         self.policies = PolicyFiles(directory)
-        self._add_a_cluster_without_spark()
         self.policies.add(FIRST)
 
     def start(self) -> None:
@@ -87,10 +81,15 @@ class RunningAirflow:
 
         The machine is small: only the policies of tests that look at it follow their sources.
         """
-        if parse:
-            self.api.parse_again(f"{FIRST}.bootstrap")
         wanted = {f"{policy}.{phase}" for phase in PHASES}
-        until(lambda: wanted <= set(self.api.dag_ids()), f"Airflow knows the DAGs of {policy}", every=0.2)
+
+        def known() -> bool:
+            # A file that is just being parsed is not parsed for this wish as well.
+            if parse:
+                self.api.parse_again(f"{FIRST}.bootstrap")
+            return wanted <= set(self.api.dag_ids())
+
+        until(known, f"Airflow knows the DAGs of {policy}", every=0.5)
         assert self.api.import_errors() == {}
         if not following:
             self.api.pause(f"{policy}.incremental")
@@ -120,12 +119,6 @@ class RunningAirflow:
             yield
         finally:
             os.kill(record.pid, signal.SIGCONT)
-
-    def _add_a_cluster_without_spark(self) -> None:
-        path = self.policies.directory / "clusters.yaml"
-        clusters = yaml.safe_load(path.read_text())["clusters"]
-        clusters["west_lost"] = {**clusters["west"], "job_tracker": {"connection": LOST_SPARK}}
-        self.policies.write("clusters.yaml", {"clusters": clusters})
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from hive_metastore.ttypes import GetTableRequest
 
 from sandbox import Sandbox
-from tests.integration.airflow_fixtures import LOST_SPARK, Run, RunningAirflow, until
+from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
 from twinhive.copying.listing import list_files
@@ -66,12 +66,12 @@ def assert_red_at_once(run: Run, task: str) -> None:
     assert run.states()["consolidate"] == {"upstream_failed"}
 
 
-def a_policy(database: str, replica_cluster: str = "west") -> dict[str, Any]:
+def a_policy(database: str) -> dict[str, Any]:
     """Return the content of a policy file."""
     return {
         "policy": database,
         "source": {"cluster": "east", "database": database},
-        "replica": {"cluster": replica_cluster, "database": database},
+        "replica": {"cluster": "west", "database": database},
     }
 
 
@@ -260,29 +260,8 @@ def test_a_broken_policy_is_red_at_once_and_its_log_says_why(airflow: RunningAir
     )
 
 
-def test_an_unknown_key_of_the_trigger_form_is_red_and_named(airflow: RunningAirflow) -> None:
-    run = airflow.trigger("first.bootstrap", copy_treads=4)
-    assert run.wait() == "failed"
-    assert_red_at_once(run, "preflight")
-    assert_log_ends_with_next_step(run.log("preflight"), "copy_treads", "only again, copy_threads", "trigger a new run")
-
-
 def test_a_source_database_that_is_missing_is_red_and_named(airflow: RunningAirflow) -> None:
     run = airflow.trigger(airflow.add("nowhere"))
     assert run.wait() == "failed"
     assert_red_at_once(run, "preflight")
     assert_log_ends_with_next_step(run.log("preflight"), "database nowhere does not exist on cluster east")
-
-
-def test_an_unknown_spark_connection_is_red_and_nothing_is_submitted(
-    airflow: RunningAirflow, east: Warehouse, west: Warehouse
-) -> None:
-    database = a_database(east)
-    airflow.policies.write(f"policies/{database}.yaml", a_policy(database, replica_cluster="west_lost"))
-    run = airflow.trigger(airflow.reload(database))
-    assert run.wait() == "failed"
-    assert_red_at_once(run, "copy")
-    log = run.log("copy")
-    assert_log_ends_with_next_step(log, f"Airflow knows no connection {LOST_SPARK}", "airflow connections add")
-    assert "spark-submit" not in log and "yarn" not in log
-    assert database not in west.client.get_all_databases()

@@ -68,11 +68,11 @@ def test_a_lost_file_freezes_its_table_and_a_resync_brings_it_back(
     follow_all(policies, policy.name)
     assert_equal_twin(east, users.database, west)
     # Without an event since the last: the same again, built in another place.
-    before = west.client.get_table(users.database, "plain").sd.location
+    before = ports.replica.table(TableName(users.database, "plain")).location
     Resync(policy, "plain", HOLDER).run(ports)
     follow_all(policies, policy.name)
     assert_equal_twin(east, users.database, west)
-    assert west.client.get_table(users.database, "plain").sd.location != before
+    assert ports.replica.table(TableName(users.database, "plain")).location != before
     status = read_status(ports, policy)
     assert (status.quarantined, status.requested, status.in_scope) == ({}, (), 0)
 
@@ -88,8 +88,9 @@ def test_a_skipped_event_is_recorded_on_the_replica(
     assert f"ALTER_TABLE of {users.database}.plain" in lines[0]
     follow_all(policies, policy.name)
     assert west.client.get_database(users.database).parameters[f"twinhive.skipped.{event_id}"] == "blauä"
-    assert "colour" not in west.client.get_table(users.database, "plain").parameters
-    assert west.client.get_table(users.database, "orders").parameters["colour"] == "red"
+    plain, orders = (ports.replica.table(TableName(users.database, name)) for name in ("plain", "orders"))
+    assert "colour" not in plain.parameters
+    assert orders.parameters["colour"] == "red"
 
 
 def test_the_lease_of_a_dead_holder_is_taken_and_released(wiring: Wiring) -> None:

@@ -105,3 +105,24 @@ def test_there_are_commands_to_look_at() -> None:
 )
 def test_a_command_that_is_not_there_is_found(text: str) -> None:
     assert wrong_commands(text)
+
+
+RUNBOOKS = (PLUGINS.parent / "docs" / "runbooks.md").read_text(encoding="utf-8")
+ERRORS = re.findall(r"^\| (`.*?) \|", RUNBOOKS, re.MULTILINE)
+
+
+def test_the_runbooks_name_commands_that_exist() -> None:
+    lines = [line for line in RUNBOOKS.splitlines() if line.startswith("twinhive ")]
+    typed = [re.sub(r"\b[A-Z]+\b", FILLED_IN, re.split(r"  +", line)[0]) for line in lines]
+    assert len(typed) > 5
+    for line in typed:
+        assert COMMAND.match(line), line
+        words = COMMAND.sub(r"\1\2", line).replace("bootstrap", FILLED_IN).split()
+        assert _problem(words[0], words[1:]) is None, line
+
+
+def test_the_runbooks_explain_errors_that_exist() -> None:
+    said = "\n".join(text for path in MODULES for text in texts(path.read_text(encoding="utf-8")))
+    pieces = {piece.strip() for row in ERRORS for text in re.findall("`(.*?)`", row) for piece in text.split("...")}
+    assert len(pieces) > 30
+    assert [piece for piece in sorted(pieces) if piece not in said] == []

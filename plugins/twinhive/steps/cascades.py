@@ -52,14 +52,14 @@ def followed_by_partitions(
         return ()
     later = _later(source, policy, end)
     for _ in range(_MOST_READINGS):
-        fates = {event: _fate(event, [*events, *later]) for event in changes}
-        read = {fate.name: _partitions(source, fate.name) for fate in fates.values() if fate}
+        names = {fate.name for event in changes if (fate := _fate(event, [*events, *later]))}
+        read = {name: _partitions(source, name) for name in sorted(names)}
         known, later = len(later), _later(source, policy, end)
         # Who renames or drops a table while it is read makes its partitions somebody else's.
         if not any(_gives_names(event.change) for event in later[known:]):
             break
-    fates = {event: _fate(event, [*events, *later]) for event in changes}
-    return tuple(event.event_id for event, fate in fates.items() if fate and _is_followed(event, fate, read[fate.name]))
+    fates = [(event, _fate(event, [*events, *later])) for event in changes]
+    return tuple(event.event_id for event, fate in fates if fate and _is_followed(event, fate, read.get(fate.name, {})))
 
 
 def _is_change_of_columns(change: Change) -> bool:
@@ -111,11 +111,8 @@ def _partitions(source: MetastoreReader, name: TableName) -> dict[str, Partition
     except Missing:
         return {}
     chunks = (names[start : start + _PER_CALL] for start in range(0, len(names), _PER_CALL))
-    return {
-        partition.name(table.partition_keys): partition
-        for some in chunks
-        for partition in source.partitions(name, some)
-    }
+    found = (partition for some in chunks for partition in source.partitions(name, some))
+    return {partition.name(table.partition_keys): partition for partition in found}
 
 
 def _is_followed(event: Event, fate: _Fate, partitions: dict[str, Partition]) -> bool:

@@ -27,7 +27,10 @@ class Followed:
         self.users = SourceWriter(self.world.source, self.world.source_files, "sales")
 
     def follow(self):
-        return run_phase(INCREMENTAL, self.policy, self.world.ports(), {"run": "i"}, self.log.append)
+        return self.run_with(self.world.ports())
+
+    def run_with(self, ports):
+        return run_phase(INCREMENTAL, self.policy, ports, {"run": "i"}, self.log.append)
 
     def assert_twin(self) -> None:
         assert_twin(self.world)
