@@ -31,7 +31,7 @@ def main() -> int:
         run_bootstrap(twinhive.policy, twinhive.ports, {}, lambda line: None)
     assert_equal_twin(clusters.east, database, clusters.west, twinhive.replica)
     hive = HiveRepl(clusters.box, database)
-    theirs = None if given.no_hive else hive.dump() + hive.load()
+    theirs = None if given.no_hive else hive.dump().seconds + hive.load().seconds
     _console.print(machine())
     _console.print(_table(given, ours.seconds, theirs))
     if not given.keep:

@@ -10,12 +10,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.history import History
-from benchmarks.measuring import Measured, machine, measured, rate, ratio
+from benchmarks.measuring import Measured, machine, measured, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
 from tests.source_writer import SourceWriter
 from tests.twin import assert_equal_twin, describe
@@ -43,10 +44,10 @@ class Ours:
 
 @dataclass(frozen=True)
 class Hives:
-    """The seconds of Hive's side; its load copies the files as well."""
+    """What a window took on Hive's side; its load copies the files as well."""
 
-    dump: float
-    load: float
+    dump: Measured
+    load: Measured
 
 
 def main() -> int:
@@ -64,7 +65,7 @@ def main() -> int:
     _console.print(f"\n{machine()}")
     for events in given.events:
         begin = source.current_event_id()
-        _said(f"history of {events} events", lambda events=events: history.go_on(events))
+        _said(f"history of {events} events", partial(history.go_on, events))
         kinds = Counter(row.event_type for row in source.events_after(begin, 2 * events + 1000))
         ours = _follow(twinhive)
         assert_equal_twin(clusters.east, writer.database, clusters.west, twinhive.replica)
@@ -104,7 +105,7 @@ def _table(ours: Ours, hive: Hives | None) -> Table:
     title = f"{ours.events} events, {ours.files} files copied, applied in {ours.actions} steps"
     table = Table("", "Twinhive, s", "events/s", "peak MiB", "Hive, s", "events/s", "Hive / Twinhive", title=title)
     copy_and_apply = ours.copy.seconds + ours.apply.seconds
-    whole = Measured(copy_and_apply, max(ours.copy.peak_mib, ours.apply.peak_mib))
+    whole = Measured(copy_and_apply, max(ours.copy.peak_mib, ours.apply.peak_mib), ours.apply.load)
     rows = [
         ("dump", ours.dump, hive.dump if hive else None),
         ("copy", ours.copy, None),
@@ -114,14 +115,17 @@ def _table(ours: Ours, hive: Hives | None) -> Table:
     for name, own, theirs in rows:
         table.add_row(name, f"{own.seconds:.2f}", own.rate(ours.events), str(own.peak_mib), *_beside(own, theirs, ours))
     if hive:
-        table.caption = "REPL LOAD copies the files too: 'copy + apply' is equal work, 'apply' is against all of it"
+        table.caption = (
+            "REPL LOAD copies the files too: 'copy + apply' is equal work, 'apply' is against all of it\n"
+            f"load average after our apply {ours.apply.load:.1f}, after Hive's load {hive.load.load:.1f}"
+        )
     return table
 
 
-def _beside(own: Measured, theirs: float | None, ours: Ours) -> tuple[str, ...]:
+def _beside(own: Measured, theirs: Measured | None, ours: Ours) -> tuple[str, ...]:
     if theirs is None:
         return "", "", ""
-    return f"{theirs:.2f}", rate(ours.events, theirs), ratio(theirs, own.seconds)
+    return f"{theirs.seconds:.2f}", theirs.rate(ours.events), ratio(theirs.seconds, own.seconds)
 
 
 def _same(west: Warehouse, ours: str, hives: str | None) -> str:

@@ -13,10 +13,11 @@ _SELF = Path("/proc/self")
 
 @dataclass
 class Measured:
-    """Seconds of work, and the most memory (MiB, Java included) that the process held meanwhile."""
+    """Seconds of work, the most memory (MiB, Java included) that the process held, the load average at the end."""
 
     seconds: float = 0.0
     peak_mib: int = 0
+    load: float = 0.0
 
     def rate(self, things: int) -> str:
         """Return so many things a second, as text."""
@@ -35,6 +36,7 @@ def measured() -> Iterator[Measured]:
     finally:
         taken.seconds = time.monotonic() - began
         taken.peak_mib = _peak_mib()
+        taken.load = load_average()
 
 
 def rate(things: int, seconds: float) -> str:
@@ -50,11 +52,15 @@ def ratio(theirs: float, ours: float) -> str:
 def machine() -> str:
     """Name cores, memory and system."""
     memory = int(_field(Path("/proc/meminfo"), "MemTotal")) // 2**20
-    load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} cores, {memory} GiB, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}; load average {load:.1f}"
+        f"Python {platform.python_version()}; load average {load_average():.1f}"
     )
+
+
+def load_average() -> float:
+    """Return how many processes wanted to run, on average of the last minute; others' work is in it."""
+    return os.getloadavg()[0]
 
 
 def _peak_mib() -> int:

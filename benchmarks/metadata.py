@@ -102,11 +102,13 @@ def _twinhive(twinhive: Twinhive) -> dict[str, Measured]:
         for stage in stages:
             with measured() as taken_here:
                 results |= run_phase((stage,), twinhive.policy, twinhive.ports, {}, _quiet, results)
-            taken[f"{stage.name} ({stage.mapped_over})" if stage.name == "copy" else stage.name] = taken_here
+            # Without files there is nothing to copy.
+            if stage.name != "copy":
+                taken[stage.name] = taken_here
     return taken
 
 
-def _hive(clusters: Clusters, database: str, size: Size) -> dict[str, float]:
+def _hive(clusters: Clusters, database: str, size: Size) -> dict[str, Measured]:
     hive = HiveRepl(clusters.box, database)
     taken = {"dump": hive.dump(), "load": hive.load()}
     _check_counts(clusters.west, hive.replica, size)
@@ -126,7 +128,7 @@ def _check_counts(west: Warehouse, replica: str, size: Size) -> None:
     assert Size(len(tables), partitions) == size, f"{replica} has {Size(len(tables), partitions)}"
 
 
-def _table(size: Size, ours: dict[str, Measured], small: Size, hives: dict[str, float] | None) -> Table:
+def _table(size: Size, ours: dict[str, Measured], small: Size, hives: dict[str, Measured] | None) -> Table:
     table = Table("Twinhive", "s", "partitions/s", "peak MiB", "Hive REPL", "s", "partitions/s", "times as fast")
     load = [("load", ours["load"])]
     others = [(name, one) for name, one in ours.items() if name != "load"]
@@ -134,13 +136,17 @@ def _table(size: Size, ours: dict[str, Measured], small: Size, hives: dict[str, 
     for name, one in others:
         table.add_row(f"  {name}", f"{one.seconds:.2f}", rate(size.partitions, one.seconds), str(one.peak_mib))
     for name, one in [("before load", dump), *load]:
-        theirs = (hives or {}).get("load" if name == "load" else "dump")
+        theirs = hives["load" if name == "load" else "dump"].seconds if hives else None
         row = [name, f"{one.seconds:.2f}", rate(size.partitions, one.seconds), str(one.peak_mib)]
         table.add_row(*row, *_beside(one.seconds / size.partitions, theirs, small, name))
     whole = dump.seconds + ours["load"].seconds
+    theirs_whole = sum(one.seconds for one in hives.values()) if hives else None
     row = ["whole", f"{whole:.2f}", rate(size.partitions, whole), ""]
-    table.add_row(*row, *_beside(whole / size.partitions, sum(hives.values()) if hives else None, small, "whole"))
+    table.add_row(*row, *_beside(whole / size.partitions, theirs_whole, small, "whole"))
     table.title = f"Twinhive: {size}" + (f"; Hive: {small}" if hives else "")
+    if hives:
+        theirs = hives["load"].load
+        table.caption = f"load average after our load {ours['load'].load:.1f}, after Hive's load {theirs:.1f}"
     return table
 
 

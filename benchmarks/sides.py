@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.measuring import Measured, load_average
 from sandbox import Sandbox
 from sandbox.peer import run_statements
 from tests.policies import PolicyFiles
@@ -76,18 +77,18 @@ class HiveRepl:
         """Return the name of the replica's database."""
         return f"{self.database}_hive"
 
-    def dump(self) -> float:
-        """Dump what the replica does not have yet; return the seconds."""
+    def dump(self) -> Measured:
+        """Dump what the replica does not have yet."""
         return self._run("east", f"REPL DUMP {self.database}")
 
-    def load(self) -> float:
-        """Load the newest dump, and copy its files; return the seconds."""
+    def load(self) -> Measured:
+        """Load the newest dump, and copy its files."""
         return self._run("west", f"REPL LOAD {self.database} INTO {self.replica}")
 
-    def _run(self, cluster: str, statement: str) -> float:
+    def _run(self, cluster: str, statement: str) -> Measured:
         root = f"{self.box.clusters['west'].hdfs_uri}/bench/{self.database}"
         (result,) = run_statements(self.box, cluster, [f"{statement} WITH ('hive.repl.rootdir'='{root}')"])
-        return result.seconds
+        return Measured(result.seconds, load=load_average())
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:

@@ -26,11 +26,12 @@ class Fault(Enum):
 
 
 class Plan:
-    """Count the changes of one run, and let the fault happen at one of them."""
+    """Count the changes of one run at some of its ports, and let the fault happen at one of them."""
 
-    def __init__(self, fault: Fault, at: int) -> None:
+    def __init__(self, fault: Fault = Fault.NONE, at: int = 0, port: str = "") -> None:
         self.fault = fault
         self.at = at
+        self.port = port
         self.count = 0
         self.met: str | None = None
         self._lock = threading.Lock()
@@ -38,8 +39,8 @@ class Plan:
     def change(self, name: str, effect: Callable[[], Any]) -> Any:
         """Carry one change out, or what the fault makes of it."""
         with self._lock:
-            self.count += 1
-            here = self.fault is not Fault.NONE and self.count == self.at
+            self.count += name.startswith(self.port)
+            here = self.met is None and self.fault is not Fault.NONE and self.count == self.at
             dead = self.met is not None and self.fault in (Fault.KILL_BEFORE, Fault.KILL_AFTER)
         if dead:
             raise Killed

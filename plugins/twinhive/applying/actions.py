@@ -176,13 +176,14 @@ def _joined(first: Action, second: Action) -> Action | None:
 def _joined_what(first: What, second: What) -> What | None:
     if isinstance(first, Single) or isinstance(second, Single) or first.table.name != second.table.name:
         return None
-    if any(edit.rows is Rows.APPEND for edit in _edits(second)) and not all(edit.only_appends for edit in _edits(first)):
+    appends = any(edit.rows is Rows.APPEND for edit in _edits(second))
+    if appends and not all(edit.only_appends for edit in _edits(first)):
         # Files of an append are seen when they are placed, which is before the call that changes all the rest.
         return None
     match first, second:
         case EditTable(), EditTable():
             edit = first.edit.then(second.edit)
-            return None if edit is None or second.edit.cascade else replace(second, edit=edit)
+            return None if edit is None or first.edit.cascade or second.edit.cascade else replace(second, edit=edit)
         case EditPartitions(), EditPartitions():
             return _joined_edits(first, second)
         case Add(), Add():

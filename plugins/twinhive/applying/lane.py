@@ -25,7 +25,7 @@ from twinhive.domain.changes import Event, NotReplicated, tables_of
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
 from twinhive.domain.objects import Table, TableKind
-from twinhive.domain.policy import WINDOW_END
+from twinhive.domain.policy import EVERY_EVENT, WINDOW_END
 
 _LOOK_AHEAD = 500
 _FOLLOWED = (TableKind.MANAGED, TableKind.VIEW)
@@ -57,11 +57,17 @@ class Lane:
         self._database = DatabaseChanges(target)
         self.applied = Applied()
 
-    def apply(self, events: Iterable[Event], cascades: frozenset[int], skipped: frozenset[int]) -> Applied:
+    def apply(
+        self,
+        events: Iterable[Event],
+        cascades: frozenset[int],
+        skipped: frozenset[int],
+        consistency: str = EVERY_EVENT,
+    ) -> Applied:
         """Apply the events that come after the replica's position. Raises the first trouble, or quarantines it."""
         after = self._progress.position.event_id
         wanted = self._replicated((event for event in events if event.event_id > after), skipped)
-        if self._target.policy.options.consistency == WINDOW_END:
+        if consistency == WINDOW_END:
             self._progress.in_order = False
             for left, end in segments(wanted):
                 self._run(actions(left, cascades))

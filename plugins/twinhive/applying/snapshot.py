@@ -69,6 +69,9 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
         contents.append((location, tuple(snapshot.files.get(None, ()))))
     target.lease.confirm()
     target.placing.place_all(name, contents)
+    if location is not None:
+        target.files.make_directories(location)
+        target.own(location)
     if not is_there:
         target.lease.confirm()
         target.replica.create_table(target.table(table, location, event_id))

@@ -55,6 +55,7 @@ class TableChanges:
             self._target.placing.append_all(there.name, [(location, tuple(with_checksums(edit.files)))])
         else:
             self._target.placing.place(there.name, location, with_checksums(edit.files))
+            self._target.own(location)
         return location
 
     def _alter(self, there: Table, after: Table, *, cascade: bool = False) -> None:
@@ -78,6 +79,7 @@ class TableChanges:
             location = table_directory(target.root, name.table, event.event_id)
             target.lease.confirm()
             target.placing.place(name, location, created_files(change, event.event_id))
+            target.own(location)
         made = target.table(change.table, location, event.event_id)
         target.lease.confirm()
         target.replica.create_table(made)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from twinhive.applying.placing import Placing
 from twinhive.applying.twin import Twin
-from twinhive.domain.marks import Stamp
+from twinhive.domain.marks import DIRECTORY_MARK, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import replica_parameters
@@ -29,6 +29,10 @@ class Target:
     def stamp(self, event_id: int) -> Stamp:
         """Return the stamp of an event of the source's log."""
         return Stamp(self.log_id, event_id)
+
+    def own(self, directory: str) -> None:
+        """Mark a table's directory as this policy's: only such directories are ever removed."""
+        self.files.set_attribute(directory, DIRECTORY_MARK, f"{self.policy.name}:events")
 
     def on_replica(self, table: str) -> TableName:
         """Return the replica's name of a source table."""

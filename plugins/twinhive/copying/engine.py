@@ -219,7 +219,10 @@ class _Copier:
 
     def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
         """True when it was the source that failed, which is looked at: the staging area can be gone as well."""
-        if item.is_event_content or FailureKind.of(error) not in (FailureKind.MISSING, FailureKind.CHANGED):
+        if item.is_event_content:
+            # Whatever took it away comes later in the log; the table's files are listed again.
+            return FailureKind.of(error) is FailureKind.LOST
+        if FailureKind.of(error) not in (FailureKind.MISSING, FailureKind.CHANGED):
             return False
         try:
             self._check_listed(item)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from twinhive.domain.files import join
 from twinhive.domain.names import TableName
 
-
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 
 

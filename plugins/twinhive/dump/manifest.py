@@ -10,6 +10,7 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function
+from twinhive.domain.policy import EVERY_EVENT
 from twinhive.dump.layout import DumpKind
 
 FORMAT_VERSION = 2
@@ -52,6 +53,7 @@ class DumpManifest:
     events: int = 0
     round: int = 0
     snapshots: tuple[str, ...] = ()
+    consistency: str = EVERY_EVENT
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""
@@ -89,6 +91,7 @@ class DumpManifest:
                 events=fields["events"],
                 round=fields["round"],
                 snapshots=tuple(fields["snapshots"]),
+                consistency=fields["consistency"],
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ActNow(

@@ -52,12 +52,13 @@ def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
 def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
     """Return the finished window (begin, end] that holds the event after a position, None without one.
 
-    One without events, which only brings tables over whole, is found at its own position.
+    It may have been cut under another text of the policy. One without events, which only brings tables
+    over whole, is found at its own position.
     """
     for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
         begin, end = layout.bounds
         if begin <= event_id < end or begin == event_id == end:
-            return of_this_text(open_dump(files, layout), policy)
+            return open_dump(files, layout)
     return None
 
 
@@ -124,6 +125,11 @@ def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLa
     dumps = [layout for layout in _children(files, policy.dumps) if layout.is_dump]
     wanted = [layout for layout in dumps if not kinds or layout.kind in kinds]
     return sorted(wanted, key=lambda layout: (layout.bounds[::-1], layout.kind != DumpKind.BOOTSTRAP))
+
+
+def attempts_of(files: FileReader, policy: Policy) -> list[DumpLayout]:
+    """Return the dumps that are being written, or were cut off."""
+    return [layout for layout in _children(files, policy.dumps) if layout.is_attempt]
 
 
 def _children(files: FileReader, directory: str) -> list[DumpLayout]:

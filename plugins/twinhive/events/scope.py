@@ -1,16 +1,5 @@
 """Judge whether an event concerns a policy."""
 
-from twinhive.domain.changes import (
-    AlterDatabase,
-    Change,
-    CreateDatabase,
-    CreateFunction,
-    DropDatabase,
-    DropFunction,
-    Event,
-    NotReplicated,
-    tables_of,
-)
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
@@ -39,36 +28,5 @@ def in_scope(row: EventRow, policy: Policy) -> bool:
     return any(_selected(name, policy) for name in names_touched(row))
 
 
-def concerns(event: Event, row: EventRow, policy: Policy) -> bool:
-    """True when a decoded event changes the policy's database, its functions or its selected tables.
-
-    `row` is the row that the event was decoded from: it names the catalog, and the database of
-    events whose change names none.
-    """
-    if row.catalog not in _DEFAULT_CATALOGS:
-        return False
-    tables = tables_of(event.change)
-    if tables:
-        return any(_selected(name, policy) for name in tables)
-    return _database_of(event.change, row) == policy.source.database
-
-
 def _selected(name: TableName, policy: Policy) -> bool:
     return name.database == policy.source.database and bool(name.table) and policy.selects(name.table)
-
-
-def _database_of(change: Change, row: EventRow) -> str | None:
-    match change:
-        case CreateDatabase(database=database):
-            return database.name
-        case AlterDatabase(after=after):
-            return after.name
-        case DropDatabase(name=name):
-            return name
-        case CreateFunction(function=function):
-            return function.database
-        case DropFunction(database=name):
-            return name
-        case NotReplicated() if row.database:
-            return row.database.lower()
-    return None

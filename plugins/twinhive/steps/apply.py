@@ -21,7 +21,7 @@ from twinhive.domain.files import join
 from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump, window_at
+from twinhive.dump.store import Dump, of_this_text, window_at
 from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
@@ -78,7 +78,10 @@ class Apply:
                 next_step=f"start the DAG {self.work.policy.name}.bootstrap, or clear its failed task",
             )
         dump = window_at(ports.dump_files, self.work.policy, state.position.event_id)
-        if dump is None or not dump.layout.is_eventless:
+        if dump is None:
+            return None
+        of_this_text(dump, self.work.policy)
+        if not dump.layout.is_eventless:
             return dump
         waiting = set(requested_tables(ports.replica_files, self.work.policy))
         return dump if waiting & set(dump.manifest.snapshots) else None
@@ -133,7 +136,7 @@ class _Applying:
         policy, manifest = self._work.policy, self._dump.manifest
         skipped = dict(skipped_events(self._ports.replica_files, policy))
         lane = Lane(self._target, self._progress, Quarantine(policy, self._progress), lost)
-        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped))
+        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), manifest.consistency)
         for table in manifest.snapshots:
             replace_table(self._target, self._progress, self._snapshot(table), manifest.end, manifest.token[:8])
             table_is_done(self._ports.replica_files, policy, table)

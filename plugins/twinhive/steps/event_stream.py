@@ -17,7 +17,7 @@ from twinhive.dump.layout import drained_directory
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.events.reader import bounded, read_events
 from twinhive.events.scope import in_scope
-from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts
 
 _NAME = re.compile(r"(\d+)-(\d+)\.jsonl\.gz")
 
@@ -40,6 +40,17 @@ class Stretch:
         """Read what `pack` wrote."""
         head, *rows = (json.loads(line) for line in unpack_lines(content))
         return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
+
+
+def window_after(ports: ReadPorts, policy: Policy, begin: Position, skipped: Collection[int]) -> Stretch:
+    """Read what is in scope after a position, at most about one window of it, without `skipped` events.
+
+    What was drained while the replica was loaded comes first: the log may not hold it any more.
+    """
+    for stretch in drained_after(ports.dump_files, policy, begin):
+        rows = (row for row in stretch.rows if row.event_id > begin.event_id and row.event_id not in skipped)
+        return Stretch(begin, stretch.end, tuple(rows))
+    return stretch_after(ports.source, policy, begin, skipped)
 
 
 def stretch_after(source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()) -> Stretch:
@@ -96,6 +107,13 @@ def drained_path(policy: Policy, stretch: Stretch) -> str:
     """Return where a stretch is drained to."""
     name = f"{stretch.begin.event_id:012d}-{stretch.end.event_id:012d}.jsonl.gz"
     return join(drained_directory(policy.dumps), name)
+
+
+def drop_drained(files: FileWriter, policy: Policy, event_id: int) -> None:
+    """Remove the drained stretches that end at or before an event."""
+    for _, last, path in _drained(files, policy):
+        if last <= event_id:
+            files.delete(path)
 
 
 def _drained(files: FileReader, policy: Policy) -> list[tuple[int, int, str]]:

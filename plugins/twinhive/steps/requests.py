@@ -25,6 +25,10 @@ def frozen_tables(parameters: Parameters) -> dict[str, str]:
 def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
     """Say why a window that was begun cannot come to its end as it is, None when it can."""
     manifest = dump.manifest
+    if manifest.fingerprint != policy.fingerprint:
+        return "the policy file has changed"
+    if manifest.consistency != policy.options.consistency:
+        return f"consistency is {policy.options.consistency} now"
     requested = set(requested_tables(ports.replica_files, policy))
     if dump.layout.is_eventless:
         return "its tables are read again" if requested else "its tables are brought over"

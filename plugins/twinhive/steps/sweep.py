@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from twinhive.applying.places import managed_root
 from twinhive.domain.files import base_name, join, parent
-from twinhive.domain.marks import Phase
+from twinhive.domain.marks import DIRECTORY_MARK, Phase
 from twinhive.domain.placement import CONTENTS, event_of_directory
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
@@ -28,7 +28,7 @@ def sweep(ports: WritePorts, work: Work, now: float) -> int:
             return 0
         seen = read_json(ports.replica_files, path) or {}
         unused = set(unused_directories(ports.replica, ports.replica_files, policy, state.position.event_id))
-        due = sorted(one for one in unused if now - seen.get(one, now) >= policy.options.grace_seconds)
+        due = sorted(one for one in unused if one in seen and now - seen[one] >= policy.options.grace_seconds)
         for directory in due:
             lease.confirm()
             ports.replica_files.delete(directory)
@@ -44,8 +44,12 @@ def unused_directories(replica: MetastoreReader, files: FileReader, policy: Poli
     ((_, children),) = files.list_directories([managed_root(replica, policy)])
     for child in children or ():
         event_id = event_of_directory(base_name(child.path)) if child.is_directory else None
-        if event_id is not None and event_id <= position:
+        if event_id is not None and event_id <= position and _is_ours(files, child.path, policy):
             yield from _unused_below(files, child.path, places, position)
+
+
+def _is_ours(files: FileReader, directory: str, policy: Policy) -> bool:
+    return (files.attribute(directory, DIRECTORY_MARK) or "").partition(":")[0] == policy.name
 
 
 def _unused_below(files: FileReader, directory: str, places: "_Places", position: int) -> Iterator[str]:

@@ -18,7 +18,16 @@ from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import WINDOW_END, Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
-from twinhive.dump.store import Dump, begin_attempt, dumps_of, newest_dump, publish_dump, read_json, window_at
+from twinhive.dump.store import (
+    Dump,
+    attempts_of,
+    begin_attempt,
+    dumps_of,
+    newest_dump,
+    publish_dump,
+    read_json,
+    window_at,
+)
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
@@ -26,7 +35,7 @@ from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, remove_passed_skips, requested_tables, skipped_events
 from twinhive.steps.copy_batch import CopyBatch
-from twinhive.steps.event_stream import Stretch, drained_end, drained_path, stretch_after
+from twinhive.steps.event_stream import Stretch, drained_end, drained_path, drop_drained, stretch_after, window_after
 from twinhive.steps.list_files import write_file_list
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
@@ -139,7 +148,7 @@ class Window:
         policy = self.work.policy
         wanted = requested_tables(ports.replica_files, policy)
         skipped = skipped_events(ports.replica_files, policy)
-        stretch = stretch_after(ports.source, policy, state.position, skipped)
+        stretch = window_after(ports, policy, state.position, skipped)
         passed = stretch.end.event_id - stretch.begin.event_id
         if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
             return None
@@ -156,9 +165,9 @@ class Window:
         batches = tuple(self._write_batches(ports, attempt, items, stretch))
         manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
         cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
-        manifest = replace(manifest, cascades=cascades, snapshots=taken)
+        manifest = replace(manifest, cascades=cascades, snapshots=taken, consistency=policy.options.consistency)
         begin, end = stretch.begin.event_id, stretch.end.event_id
-        self._remove_old(ports, state.position.event_id)
+        self._remove_old(ports, state.position.event_id, attempt)
         dump = publish_dump(
             ports.dump_files, attempt, DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end), manifest
         )
@@ -196,7 +205,7 @@ class Window:
             write_file_list(ports.dump_files, attempt, batch.name, some, stretch.end.event_id)
             yield batch
 
-    def _remove_old(self, ports: WritePorts, position: int) -> None:
+    def _remove_old(self, ports: WritePorts, position: int, keep: DumpLayout) -> None:
         """Remove windows that are applied, but the newest, and attempts that were cut off."""
         policy = self.work.policy
         applied = [
@@ -204,9 +213,10 @@ class Window:
             for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL)
             if layout.bounds[1] <= position
         ]
-        for layout in applied[:-_KEPT_WINDOWS]:
-            dump = layout.directory
-            ports.dump_files.delete(dump)
+        for layout in applied[:-_KEPT_WINDOWS] + attempts_of(ports.dump_files, policy):
+            if layout.name != keep.name:
+                ports.dump_files.delete(layout.directory)
+        drop_drained(ports.dump_files, policy, position)
 
 
 def _shown(policy: Policy, events: list[Event]) -> list[Event]:

@@ -146,3 +146,22 @@ def test_a_new_table_of_the_same_name_and_other_keys(copying: Copying) -> None:
     copying.finish()
     assert_twin(copying.world)
     assert a_table("sales.orders").name in [t.name for t in copying.world.replica.tables("sales", ["orders"])]
+
+
+def test_a_file_of_an_event_that_nobody_has_any_more_is_left_to_the_next_listing(copying: Copying) -> None:
+    copying.run(BOOTSTRAP)
+    copying.users.insert("plain", None, {"told": b"rows"})
+    path = f"{copying.users.location('plain')}/told"
+    copying.world.source_files.delete(path)
+    copying.world.source_files.put(f"{copying.users.location('plain')}/silent", b"other rows")
+    copying.finish()
+    assert_twin(copying.world)
+
+
+def test_again_builds_a_published_replica_anew_also_at_the_same_event(copying: Copying) -> None:
+    policy, log = copying.policy, copying.log.append
+    run_bootstrap(policy, copying.world.ports(), {"run": "r"}, log)
+    copying.users.create_table("newest", files=[b"new"])
+    copying.run(INCREMENTAL)
+    run_bootstrap(policy, copying.world.ports(), {"run": "r"}, log, again=True)
+    assert_twin(copying.world)

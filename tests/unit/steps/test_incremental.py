@@ -1,6 +1,7 @@
 """Follow a source whose users do everything that Hive's log can tell, window by window."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
+from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.steps.phase_run import run_bootstrap, run_phase
 from twinhive.steps.phases import INCREMENTAL
 
@@ -29,8 +31,8 @@ class Followed:
     def follow(self):
         return self.run_with(self.world.ports())
 
-    def run_with(self, ports):
-        return run_phase(INCREMENTAL, self.policy, ports, {"run": "i"}, self.log.append)
+    def run_with(self, ports, stages=INCREMENTAL):
+        return run_phase(stages, self.policy, ports, {"run": "i"}, self.log.append)
 
     def assert_twin(self) -> None:
         assert_twin(self.world)
@@ -236,3 +238,23 @@ def test_cascade_reaches_the_partitions_and_its_absence_does_not(followed: Follo
     followed.users.add_columns("orders", [("extra2", "string")], cascade=True)
     followed.follow()
     assert "extra2" in partition_thrift()
+
+
+def test_a_change_of_columns_after_a_cascade_reaches_only_the_table(followed: Followed) -> None:
+    cascade(followed.users)
+    followed.users.add_columns("orders", [("later", "string")], cascade=False)
+    followed.follow()
+    columns = [
+        columns_of_partition(metastore.partitions(TableName("sales", "orders"), ["p=a b"])[0])
+        for metastore in (followed.world.source, followed.world.replica)
+    ]
+    assert columns[0] == columns[1]
+
+
+def test_a_policy_edited_while_a_window_is_begun_cuts_it_anew(followed: Followed) -> None:
+    insert_into_table(followed.users)
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.policy = replace(followed.policy, fingerprint="f2", exclude=("orders",))
+    followed.follow()
+    assert any("cut anew: the policy file has changed" in line for line in followed.log)
+    followed.assert_twin()

@@ -1,0 +1,146 @@
+"""Break the replication in ways that people do, and see that the checker notices: a check that cannot fail is none."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from tests.checker.drill import Drill, Settings
+from twinhive.applying import actions, lane
+from twinhive.applying.actions import Action, Edit, Rows
+from twinhive.applying.lane import Lane
+from twinhive.applying.placing import Placing
+from twinhive.applying.progress import Progress
+from twinhive.applying.target import Target
+from twinhive.applying.twin import Twin
+from twinhive.copying.event_source import EventCopier
+from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.events import Position
+
+SEEDS = range(60)
+MANY_FAULTS = Settings(faults=85)
+Patch = pytest.MonkeyPatch
+
+
+def copies_what_is_there_now(patch: Patch) -> None:
+    """A file is taken from its path whatever it holds by then."""
+
+    def look(self: EventCopier, path: str, item: Any) -> Any:
+        status = self._source.status(path)
+        return "nothing" if status is None else status
+
+    patch.setattr(EventCopier, "_look", look)
+
+
+def applies_the_metadata_of_now(patch: Patch) -> None:
+    """A table gets the definition that it has at the source when it is altered."""
+    faithful = Target.table
+
+    def table(self: Target, given: Any, location: str | None, event_id: int) -> Any:
+        now = next((one for one in _SOURCE[0].tables("sales", [given.name.table])), given)
+        return faithful(self, now if now.partition_keys == given.partition_keys else given, location, event_id)
+
+    patch.setattr(Target, "table", table)
+
+
+def forgets_the_position_before_removals(patch: Patch) -> None:
+    """A replay may hold several removals, and what was made anew between them."""
+    patch.setattr(Progress, "before_removal", lambda self: None)
+
+
+def overwrites_in_the_live_directory(patch: Patch) -> None:
+    """New files come beside the old ones before these are gone."""
+    faithful = actions._insert
+
+    def insert(change: Any, event_id: int) -> Any:
+        what = faithful(change, event_id)
+        for edit in actions._edits(what):
+            if edit.rows is Rows.REPLACE:
+                object.__setattr__(edit, "rows", Rows.APPEND)
+        return what
+
+    patch.setattr(actions, "_insert", insert)
+
+
+def writes_the_position_before_applying(patch: Patch) -> None:
+    """A kill in between loses an event, and readers are told of what is not there."""
+    faithful = Lane._apply
+
+    def apply(self: Lane, action: Action) -> None:
+        self._progress.write(action.last)
+        faithful(self, action)
+
+    patch.setattr(Lane, "_apply", apply)
+
+
+def writes_the_end_of_a_window_first(patch: Patch) -> None:
+    """The position goes back when what comes before it is written."""
+
+    def write(self: Progress, position: Position) -> None:
+        self.set_parameters(self._parameters, position)
+        self._reached, self._since = self.position, 0
+
+    patch.setattr(Progress, "write", write)
+    patch.setattr(Progress, "passed", lambda self, position: write(self, Position(max(position.event_id - 3, 0))))
+
+
+def places_appends_together(patch: Patch) -> None:
+    """Files of several appends are placed before what happened between them."""
+    patch.setattr(Edit, "only_appends", property(lambda self: True))
+    patch.setattr(Placing, "append_all", Placing.place_all)
+
+
+def swaps_neighbours(patch: Patch) -> None:
+    """Events of two tables change places."""
+    faithful = lane.actions
+
+    def swapped(events: Any, cascades: Any = frozenset()) -> Iterator[Action]:
+        found = list(faithful(events, cascades))
+        pairs = zip(found[::2], found[1::2], strict=False)
+        rest = found[len(found) // 2 * 2 :]
+        yield from chain.from_iterable((second, first) for first, second in pairs)
+        yield from rest
+
+    patch.setattr(lane, "actions", swapped)
+
+
+def ignores_stamps(patch: Patch) -> None:
+    """What a killed run has done is done again."""
+    patch.setattr(Twin, "is_at", lambda self, found, event_id: False)
+
+
+def forgets_drops(patch: Patch) -> None:
+    """Partitions stay."""
+    patch.setattr("twinhive.applying.partition_changes.PartitionChanges.drop", lambda self, what, progress: False)
+
+
+MUTANTS = [
+    copies_what_is_there_now,
+    applies_the_metadata_of_now,
+    forgets_the_position_before_removals,
+    overwrites_in_the_live_directory,
+    writes_the_position_before_applying,
+    writes_the_end_of_a_window_first,
+    places_appends_together,
+    swaps_neighbours,
+    ignores_stamps,
+    forgets_drops,
+]
+_SOURCE: list[Any] = [None]
+
+
+@pytest.mark.parametrize("mutate", MUTANTS, ids=lambda mutate: mutate.__name__)
+def test_a_wrong_replication_is_found_out(mutate: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mutate(monkeypatch)
+    for seed in SEEDS:
+        drill = Drill(seed, MANY_FAULTS)
+        _SOURCE[0] = drill.world.source
+        try:
+            drill.run()
+        except (TwinhiveError, AssertionError):
+            # A mutant may well not come to an end.
+            pass
+        if any(violation.position >= 0 for violation in drill.violations):
+            return
+    pytest.fail(f"nothing was noticed in {len(SEEDS)} histories")
