@@ -21,7 +21,7 @@ from tests.fake_world import Killed, World, tuned
 from tests.source_writer import SourceWriter
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.policy import Policy
+from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.ports import WritePorts
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, Stage
@@ -31,14 +31,18 @@ MOST_RUNS = 120
 
 @dataclass(frozen=True)
 class Settings:
-    """What a history is made of. Rates are per cent."""
+    """What a history is made of. Rates are per cent, of statements, runs and calls; `deaths` are per thousand steps.
+
+    With a `consistency` other than `every_event` the replica is looked at only when a run has ended well.
+    """
 
     prelude: int = 8
     statements: int = 30
     writers: int = 2
     deaths: int = 0
-    faults: int = 40
+    faults: int = 60
     pace: int = 12
+    consistency: str = EVERY_EVENT
 
 
 @dataclass
@@ -66,7 +70,8 @@ class Drill:
         self.policy = self._policy()
         self.judge = Judge(self.crowd.recorder.timeline)
         viewer = Viewer(self.world.replica, self.world.replica_files, "sales")
-        self.watcher = Watcher(viewer, self.judge, self.policy.staging)
+        every = settings.consistency == EVERY_EVENT
+        self.watcher = Watcher(viewer, self.judge, self.policy.staging, every_call=every)
         self.viewer = viewer
         self._zombies: list[Pausable] = []
         self._is_listed = False
@@ -79,6 +84,7 @@ class Drill:
             partitions_per_call=self.random.choice([1, 2, 100]),
             rest_events=self.random.choice([0, 2, 100]),
             copy_threads=1,
+            consistency=self.settings.consistency,
         )
 
     @property
@@ -93,7 +99,7 @@ class Drill:
             while self.crowd.is_busy and self.runs < MOST_RUNS:
                 self._attempt()
                 for _ in range(self.random.randrange(6)):
-                    self.crowd.tick()
+                    self._meanwhile()
             self.crowd.finish()
             self.crowd.recorder.assert_whole()
             for zombie in self._zombies:
@@ -131,8 +137,13 @@ class Drill:
         return faulty(watched, plan, (lambda: None) if quiet else self._meanwhile)
 
     def _meanwhile(self) -> None:
-        if self.random.randrange(100) < self.settings.pace:
+        if self.random.randrange(100) < self.settings.pace and not self._users_wait():
             self.crowd.tick()
+
+    def _users_wait(self) -> bool:
+        """True when so much has happened before the replica is published that little would be left to follow."""
+        is_following = ReplicaState.read(self.viewer.parameters()).phase is Phase.FOLLOWING
+        return self.crowd.statements <= 2 * self.settings.statements // 3 and not is_following
 
     def _attempt(self) -> None:
         """Run something once, perhaps with a fault; a frozen run lives on."""
@@ -152,6 +163,8 @@ class Drill:
         self.faults += plan.met is not None
         error = run.error
         self.log.append(f"{run.name}: {plan.fault.value} {plan.met or ''} {type(error).__name__ if error else 'done'}")
+        if error is None:
+            self.watcher.look(f"{run.name}, which ended well")
         if error is None or isinstance(error, Killed):
             return
         if not isinstance(error, TwinhiveError):
@@ -185,7 +198,7 @@ class Drill:
         if self.random.randrange(100) >= self.settings.faults:
             return Plan()
         # Copying makes most of the changes, applying is where they count.
-        port, most = self.random.choice([("replica.", 8), ("replica.", 25), ("replica_files.", 40), ("", 60)])
+        port, most = self.random.choice([("replica.", 4), ("replica.", 15), ("replica_files.", 20), ("", 40)])
         return Plan(self.random.choice(list(Fault)[1:]), self.random.randint(1, most), port)
 
     def _run_phases(self, ports: WritePorts) -> dict[str, Any]:

@@ -82,6 +82,7 @@ class Recorder:
         self._there = self._viewer.state()
         self._told: Told = dict(files_of(self._there))
         self._late: dict[Key, frozenset[Pairs]] = {}
+        self._root = f"{files.root}/warehouse/managed/{database}.db"
         self._note("the beginning", None)
 
     @property
@@ -107,6 +108,11 @@ class Recorder:
         self._there = database.with_tables(kept | self._viewer.tables(tables))
         if self.timeline.moments:
             self._note_untold()
+
+    def look_at(self, path: str) -> None:
+        """Read the table again in whose default place a path is."""
+        if is_below(path, self._root):
+            self.look([relative_to(path, self._root).partition("/")[0]])
 
     def rename(self, names: Mapping[Key, Key]) -> None:
         """Give what is told of objects to their new names."""
@@ -256,6 +262,10 @@ class RecordedSource:
         there.between(f"exchange {values} into {taking}", before + 1, {taking: table_with_files(taking, state, told)})
         there.called(f"exchange {values} out of {given}", [given, taking], {(taking, values): None}, None)
 
+    def cm_recycle(self, path: str) -> None:
+        self._metastore.cm_recycle(path)
+        self._recorder.look_at(path)
+
     def fire_insert(
         self,
         name: TableName,
@@ -277,26 +287,21 @@ class RecordedSource:
 class RecordedFiles:
     """Be the file system of a source, where writers leave files before their events tell of them."""
 
-    def __init__(self, files: FileWriter, recorder: Recorder, database: str) -> None:
+    def __init__(self, files: FileWriter, recorder: Recorder) -> None:
         self._files = files
         self._recorder = recorder
-        self._root = f"{files.root}/warehouse/managed/{database}.db"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._files, name)
 
     def write(self, path: str, content: bytes) -> None:
         self._files.write(path, content)
-        self._look(path)
+        self._recorder.look_at(path)
 
     def delete(self, path: str) -> bool:
         deleted = self._files.delete(path)
-        self._look(path)
+        self._recorder.look_at(path)
         return deleted
-
-    def _look(self, path: str) -> None:
-        if is_below(path, self._root):
-            self._recorder.look([relative_to(path, self._root).partition("/")[0]])
 
 
 def _tables_of(first: Any) -> Iterable[str]:

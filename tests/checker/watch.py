@@ -14,7 +14,8 @@ from twinhive.domain.marks import Phase, ReplicaState
 class Watcher:
     """Show a judge the replica, as soon as it says that it follows its source."""
 
-    def __init__(self, viewer: Viewer, judge: Judge, staging: str) -> None:
+    def __init__(self, viewer: Viewer, judge: Judge, staging: str, *, every_call: bool = True) -> None:
+        self._every_call = every_call
         self._viewer = viewer
         self._judge = judge
         self._staging = staging
@@ -26,7 +27,7 @@ class Watcher:
             try:
                 return effect(*args, **kwargs)
             finally:
-                if not self._is_about_staging(args):
+                if self._every_call and not self._is_about_staging(args):
                     self.look(f"{name} {_told(args)}")
 
     def look(self, when: str = "") -> None:

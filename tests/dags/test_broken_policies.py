@@ -13,6 +13,8 @@ TASKS = {
     "bootstrap": {"preflight", "list_objects", "tables.list_files", "tables.copy", "consolidate"},
     "consolidate": {"round", "copy", "gate", "load", "next_round"},
     "incremental": {"window", "copy", "apply"},
+    "scan": {"scan"},
+    "operate": {"operate"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 

@@ -1,4 +1,4 @@
-"""Parse the DAG file as Airflow does, and look at the three DAGs of a policy."""
+"""Parse the DAG file as Airflow does, and look at the DAGs of a policy."""
 
 import json
 from typing import Any
@@ -27,11 +27,13 @@ UPSTREAM: dict[str, dict[str, set[str]]] = {
         "next_round": {"gate"},
     },
     "incremental": {"window": set(), "copy": {"window"}, "apply": {"copy"}},
+    "scan": {"scan": set()},
 }
 MAPPED = {
     "bootstrap": {"tables.list_files", "tables.copy"},
     "consolidate": {"copy"},
     "incremental": {"copy"},
+    "scan": set(),
 }
 COPIES = {"bootstrap": "tables.copy", "consolidate": "copy", "incremental": "copy"}
 
@@ -58,7 +60,7 @@ def dag(dags: dict[str, DAG], phase: str) -> DAG:
 def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
-    assert set(dags) == {f"{file.stem}.{phase}" for file in files for phase in PHASES}
+    assert set(dags) == {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, "operate")}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
 
@@ -73,7 +75,7 @@ def test_a_policy_becomes_a_dag_for_each_phase(dag: DAG, phase: str) -> None:
 
 def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dict[str, DAG]) -> None:
     assert {phase for phase, dag in dags.items() if dag.is_paused_upon_creation} == {"bootstrap"}
-    assert {phase for phase, dag in dags.items() if dag.schedule is not None} == {"incremental"}
+    assert {phase for phase, dag in dags.items() if dag.schedule is not None} == {"incremental", "scan"}
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:
@@ -108,6 +110,7 @@ def test_all_tasks_are_retried_more_and_more_slowly(dag: DAG) -> None:
         assert task.retry_delay.total_seconds() == 15
 
 
+@pytest.mark.parametrize("phase", COPIES)
 def test_a_copy_forgets_its_old_spark_job_and_uses_the_connection_and_the_options_of_the_policy(
     dag: DAG, phase: str
 ) -> None:
@@ -122,6 +125,7 @@ def test_a_copy_forgets_its_old_spark_job_and_uses_the_connection_and_the_option
     assert copy.max_active_tis_per_dagrun == 2
 
 
+@pytest.mark.parametrize("phase", COPIES)
 def test_the_trigger_form_offers_the_threads_of_the_policy_within_limits(dag: DAG) -> None:
     param = dag.params.get_param("copy_threads")
     assert param.value == 3
@@ -163,6 +167,11 @@ def test_following_is_started_by_the_log_of_the_source_and_every_two_minutes(dag
     assert schedule.timetable.expression.endswith("-59/2 * * * *")
 
 
+def test_a_scan_runs_every_quarter_of_an_hour_and_can_be_asked_to_compare_every_file(dags: dict[str, DAG]) -> None:
+    assert dags["scan"].schedule.expression.endswith("-59/15 * * * *")
+    assert dags["scan"].params.get_param("deep").value is False
+
+
 def test_policies_take_turns(policies: PolicyFiles) -> None:
     for number in range(20):
         policies.add(f"db{number}")
@@ -179,13 +188,13 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
         assert (same.upstream_task_ids, same.retries) == (task.upstream_task_ids, task.retries)
         assert same.trigger_rule == task.trigger_rule
     assert (read.max_active_runs, read.is_paused_upon_creation) == (1, phase == "bootstrap")
-    assert read.timetable.can_be_scheduled == (phase == "incremental")
+    assert read.timetable.can_be_scheduled == (phase in ("incremental", "scan"))
 
 
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:
     policies.add("sales")
     once, again = (_stored(parse_dags(policies.directory)) for _ in range(2))
-    assert len(once) == len(PHASES)
+    assert len(once) == len(PHASES) + 1
     assert once == again
 
 

@@ -12,6 +12,7 @@ from twinhive import __version__
 from twinhive.airflow_edge.assets import backlog_alias, replica_asset
 from twinhive.airflow_edge.copy_task import CopyOperator
 from twinhive.airflow_edge.hand_over import HandOverOperator
+from twinhive.airflow_edge.operate_dag import OPERATE, operate_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import schedule_of
 from twinhive.airflow_edge.stage_task import StageOf
@@ -29,7 +30,7 @@ _COPY_JOB = "spark_jobs/copy_files.py"
 
 
 def replication_dags(config: Path, project: Path) -> dict[str, DAG]:
-    """Return the DAGs by id, `<policy>.<phase>`.
+    """Return the DAGs by id, `<policy>.<phase>` and `<policy>.operate`.
 
     `config` holds clusters.yaml and policies/, `project` holds spark_jobs/. When Airflow parses or
     runs one DAG, only that one is built: with hundreds of policies every task start would
@@ -38,12 +39,18 @@ def replication_dags(config: Path, project: Path) -> dict[str, DAG]:
     wanted = get_parsing_context().dag_id
     configuration = load_configuration(config)
     place = Place(config, project)
-    return {
+    phases = {
         dag_id: build_dag(entry, phase, configuration.clusters, place)
         for entry in configuration.policies.values()
         for phase in PHASES
         if (dag_id := f"{entry.name}.{phase}") == wanted or wanted is None
     }
+    operations = {
+        dag_id: operate_dag(entry, config)
+        for entry in configuration.policies.values()
+        if (dag_id := f"{entry.name}.{OPERATE}") == wanted or wanted is None
+    }
+    return phases | operations
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from twinhive.settings import PolicyEntry
 
 def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
     """Return the form's fields by name."""
+    if phase == "scan":
+        return {"deep": _deep()}
     params = {"copy_threads": _copy_threads(entry.settings.options.copy_threads if entry.settings else 8)}
     if phase == "bootstrap":
         params["again"] = Param(
@@ -17,6 +19,16 @@ def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
             "replaced when the new load begins",
         )
     return params
+
+
+def _deep() -> Param:
+    return Param(
+        False,
+        type="boolean",
+        title="Compare every file",
+        description="Compare all files with the replica's, also where no directory has changed; once a day a scan "
+        "does so by itself",
+    )
 
 
 def _copy_threads(threads: int) -> Param:

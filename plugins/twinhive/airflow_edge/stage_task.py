@@ -10,6 +10,7 @@ from twinhive.settings import load_configuration
 from twinhive.steps.base import Work
 from twinhive.steps.phases import Step, stage_of
 from twinhive.steps.preflight import Preflight
+from twinhive.steps.scan import Scan
 from twinhive.wiring import Wiring
 
 
@@ -33,6 +34,8 @@ class StageOf:
         step = stage_of(self.phase, self.stage).step
         if step is Preflight:
             return Preflight(work, self.planned_version, again=context["params"]["again"])
+        if step is Scan:
+            return Scan(work, deep=context["params"]["deep"])
         return step(work)
 
 

@@ -56,7 +56,7 @@ def _loading_parameters(policy: Policy, dump: Dump) -> dict[str, str]:
 
 
 def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease) -> None:
-    """Remove what a load that never published has put there: our tables, our directories."""
+    """Remove what a load that never published has put there: our tables, our directories, and all functions."""
     database = policy.replica.database
     for table in ports.replica.tables(database, ports.replica.table_names(database)):
         stamp = Stamp.parse(table.parameters.get(STAMP))
@@ -69,6 +69,9 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
             )
         lease.confirm()
         ports.replica.drop_table(table.name, delete_data=False)
+    for function in ports.replica.functions(database):
+        lease.confirm()
+        ports.replica.drop_function(database, function.name)
     _remove_built_directories(ports, policy, lease)
 
 

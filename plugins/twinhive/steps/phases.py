@@ -16,9 +16,10 @@ from twinhive.steps.list_objects import ListObjects
 from twinhive.steps.load import Load
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.round import Round
+from twinhive.steps.scan import Scan
 from twinhive.steps.window import Window
 
-Step = Preflight | ListObjects | ListFiles | CopyBatch | Round | Gate | Load | Window | Apply
+Step = Preflight | ListObjects | ListFiles | CopyBatch | Round | Gate | Load | Window | Apply | Scan
 
 
 class RunsOn(Enum):
@@ -84,10 +85,14 @@ INCREMENTAL: tuple[Stage, ...] = (
 )
 """Cut a window of the log, copy its files, apply its events."""
 
+SCAN: tuple[Stage, ...] = (Stage("scan", Scan),)
+"""Look for writes that left no event; sweep what nobody uses."""
+
 PHASES: Mapping[str, tuple[Stage, ...]] = {
     "bootstrap": BOOTSTRAP,
     "consolidate": CONSOLIDATE,
     "incremental": INCREMENTAL,
+    "scan": SCAN,
 }
 
 PUBLISHING = ("load", "apply")

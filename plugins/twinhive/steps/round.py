@@ -15,6 +15,7 @@ from twinhive.domain.contents import Content, Shard, TableState
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
+from twinhive.domain.marks import Phase
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, TableKind
 from twinhive.domain.policy import Policy
@@ -63,7 +64,8 @@ class Round:
     def run(self, ports: WritePorts) -> Folded:
         """Return the new dump and what of it is not staged yet."""
         policy = self.work.policy
-        if already := already_published(read_state(ports.replica, policy, ports.source.log_id())):
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if already := already_published(state):
             self.work.report(already)
             return Folded("", (), already=already)
         dump = current_dump(ports.dump_files, policy)
@@ -72,7 +74,8 @@ class Round:
         stretch = all_after(ports, policy, dump.manifest.end)
         folding.follow(stretch)
         end = folding.settle(stretch.end)
-        new = folding.write(end)
+        # A load that was cut off may have moved copies away that results speak of: the copy looks again.
+        new = folding.write(end, carries_results=state.phase is Phase.ABSENT)
         events = folding.events
         for removed in remove_other_dumps(ports.dump_files, policy, new.layout):
             self.work.report(f"removed {removed}")
@@ -144,7 +147,7 @@ class _Folding:
         self.follow(stretch)
         return self.shard
 
-    def write(self, end: Position) -> Dump:
+    def write(self, end: Position, *, carries_results: bool) -> Dump:
         """Write the new dump: shards of untouched batches as they are, the others as new batches."""
         ports, policy, old = self._ports, self._policy, self._dump
         token = uuid.uuid4().hex
@@ -178,7 +181,8 @@ class _Folding:
         )
         layout = DumpLayout.of(policy.dumps, DumpKind.CONSOLIDATE, old.manifest.begin.event_id, end.event_id)
         dump = publish_dump(ports.dump_files, attempt, layout, manifest)
-        self._carry_results(dump, kept)
+        if carries_results:
+            self._carry_results(dump, kept)
         return dump
 
     def _carry_results(self, dump: Dump, kept: list[Batch]) -> None:

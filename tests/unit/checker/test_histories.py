@@ -1,0 +1,60 @@
+"""Replicate random histories in memory, with faults, and let the checker judge all that the replica shows.
+
+`TWINHIVE_SEED` runs one history, the one that a failure names; `TWINHIVE_HISTORIES` runs so many of each kind.
+"""
+
+import os
+
+import pytest
+
+from tests.checker.drill import Drill, Settings
+from twinhive.domain.policy import WINDOW_END
+
+ONE = os.environ.get("TWINHIVE_SEED")
+MANY = int(os.environ.get("TWINHIVE_HISTORIES", "0"))
+CHUNK = 10
+
+
+def seeds(number: int) -> list[range]:
+    """Return the seeds of one kind of histories, some for each test."""
+    if ONE:
+        return [range(int(ONE), int(ONE) + 1)]
+    return [range(first, first + CHUNK) for first in range(0, MANY or number, CHUNK)]
+
+
+def judge(some: range, settings: Settings) -> None:
+    compared = 0
+    for seed in some:
+        drill = Drill(seed, settings)
+        drill.run()
+        drill.assert_end()
+        compared += drill.judge.compared
+    assert compared > 4 * len(some)
+
+
+@pytest.mark.parametrize("some", seeds(60), ids=str)
+def test_with_kills_zombies_and_lost_answers(some: range) -> None:
+    judge(some, Settings())
+
+
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_a_busy_source(some: range) -> None:
+    judge(some, Settings(writers=3, statements=45, pace=30, faults=20))
+
+
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_writers_that_die_before_their_events(some: range) -> None:
+    judge(some, Settings(deaths=15))
+
+
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_that_are_shown_as_windows_leave_them(some: range) -> None:
+    judge(some, Settings(consistency=WINDOW_END))
+
+
+def test_a_seed_always_gives_the_same() -> None:
+    one, other = Drill(3), Drill(3)
+    one.run()
+    other.run()
+    assert one.log == other.log
+    assert one.judge.compared == other.judge.compared
