@@ -249,6 +249,7 @@ class InMemoryLease:
         try:
             yield lease
         except ActNow:
+            lease.confirm()
             self._unreleased.discard(directory)
             raise
         lease.confirm()

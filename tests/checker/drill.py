@@ -151,13 +151,11 @@ class Drill:
         plan = self._plan()
         run = Pausable(lambda: self._run_phases(self.ports(plan)), f"run {self.runs}")
         run.step()
-        self._wake_some()
-        if not run.ended:
-            self.faults += 1
-            self.log.append(f"{run.name}: {plan.fault.value} {plan.met}")
+        if run.ended:
+            self._ended(run, plan)
+        else:
             self._freeze(run, plan)
-            return
-        self._ended(run, plan)
+        self._wake_some()
 
     def _ended(self, run: Pausable, plan: Plan) -> None:
         self.faults += plan.met is not None
@@ -177,6 +175,8 @@ class Drill:
 
     def _freeze(self, run: Pausable, plan: Plan) -> None:
         """Let a frozen run's call be done before somebody else holds the lease, or, for files, at any time."""
+        self.faults += 1
+        self.log.append(f"{run.name}: {plan.fault.value} {plan.met}")
         self._zombies.append(run)
         if (plan.met or "").startswith("replica."):
             self.lease.before_next.append(lambda: self._wake(run))
@@ -274,7 +274,7 @@ class InOrder:
 
 @contextmanager
 def one_thread(random: Random) -> Iterator[None]:
-    """Let things that happen side by side happen one after the other, and names be no surprise: a seed gives the same."""
+    """Let what happens side by side happen one after the other, and names be no surprise: a seed gives the same."""
     modules = [module for name, module in sys.modules.items() if name.startswith("twinhive.")]
     with ExitStack() as stack:
         for module in modules:

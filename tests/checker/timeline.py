@@ -93,7 +93,7 @@ class Recorder:
     def called(
         self, what: str, tables: Collection[str], told: Mapping[Key, Files | None], append: Append | None
     ) -> None:
-        """Note a call that concerned some tables; `told` are files as its events tell them, None: all that are there."""
+        """Note a call that concerned some tables; `told` are files as its events tell them, None for all there are."""
         self.look(tables)
         there = files_of(self._there)
         self._told |= {key: there.get(key, NO_FILES) if files is None else files for key, files in told.items()}

@@ -14,7 +14,7 @@ import pytest
 from tests.fake_files import InMemoryLease
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.domain.errors import LeaseLost, SourceMoved
+from twinhive.domain.errors import LeaseLost, Refused, SourceMoved
 from twinhive.ports import LeaseKeeper
 
 SETTLE = 7.25
@@ -78,6 +78,13 @@ def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, director
     with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}):
         raise SourceMoved("its end is not known")
     assert "a killed one" in (keeper.holder(directory) or "")
+
+
+def test_a_refusal_met_by_one_who_has_lost_it_is_the_loss(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}):
+        with keeper.hold(directory, {"run": "second"}):
+            pass
+        raise Refused("what the second one did is in the way")
 
 
 def test_leases_of_other_policies_are_others(keeper: LeaseKeeper, directory: str) -> None:

@@ -61,9 +61,9 @@ class HdfsLease:
             try:
                 yield lease
             except ActNow:
-                # A refusal is an answer: nothing of ours is under way any more.
-                with suppress(LeaseLost):
-                    lease.release()
+                # A refusal is an answer: nothing of ours is under way any more. Met by one who has lost the
+                # lease, it only shows what the new holder does, and the loss is what is told.
+                lease.release()
                 raise
             except BaseException:
                 lease.leave()

@@ -45,10 +45,17 @@ class TablePlacement:
     building: str
 
     @classmethod
-    def plan(cls, table: Table, policy: Policy, managed_root: str, build_root: str, stamp: Stamp) -> "TablePlacement":
-        """Place a managed table below `managed_root`."""
+    def plan(
+        cls, table: Table, policy: Policy, managed_root: str, build_root: str, stamp: Stamp, token: str = ""
+    ) -> "TablePlacement":
+        """Place a managed table below `managed_root`.
+
+        `token` tells dumps of one event apart: who is late in removing what a load of another dump has
+        left must not find the directories of this one.
+        """
         name = policy.on_replica(table.name)
-        directory = table_directory(managed_root, name.table, stamp.event_id)
+        key = silent_key(stamp.event_id, token) if token else stamp.event_id
+        directory = table_directory(managed_root, name.table, key)
         replica = table.at(name, directory).with_parameters(replica_parameters(table.parameters, stamp))
         return cls(table, replica, directory, join(build_root, escape_path_name(name.table)))
 

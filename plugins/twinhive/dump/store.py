@@ -120,6 +120,18 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
     return Dump(layout, manifest)
 
 
+def finish_publishing(files: FileWriter, policy: Policy) -> None:
+    """Give finished dumps their names whose writers were killed just before: an earlier one may be gone already."""
+    for attempt in attempts_of(files, policy):
+        if files.status(attempt.manifest) is None or files.status(attempt.begun) is not None:
+            continue
+        manifest = open_dump(files, attempt).manifest
+        if manifest.kind not in BASE_KINDS:
+            continue
+        layout = DumpLayout.of(policy.dumps, manifest.kind, manifest.begin.event_id, manifest.end.event_id)
+        files.rename(attempt.directory, layout.directory)
+
+
 def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLayout]:
     """Return the policy's dumps of some kinds (all), oldest end first; attempts are not among them."""
     dumps = [layout for layout in _children(files, policy.dumps) if layout.is_dump]

@@ -104,7 +104,8 @@ class _Loading:
 
     def placement(self, table: Table) -> TablePlacement:
         build_root = join(self.work.policy.staging, "tables", self.dump.key)
-        return TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp)
+        token = self.dump.manifest.token[:8]
+        return TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp, token)
 
     def place(self) -> None:
         """Put every table's files into place; a table appears when its last batch is built."""

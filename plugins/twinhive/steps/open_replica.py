@@ -34,6 +34,7 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
     elif state.dump != dump.key:
         report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
         _remove_unpublished(ports, policy, dump, lease)
+        lease.confirm()
         ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
     return managed_root(ports.replica, policy)
 

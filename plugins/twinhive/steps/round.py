@@ -26,6 +26,7 @@ from twinhive.dump.store import (
     Dump,
     begin_attempt,
     current_dump,
+    finish_publishing,
     publish_dump,
     read_json,
     remove_other_dumps,
@@ -68,6 +69,7 @@ class Round:
         if already := already_published(state):
             self.work.report(already)
             return Folded("", (), already=already)
+        finish_publishing(ports.dump_files, policy)
         dump = current_dump(ports.dump_files, policy)
         folding = _Folding(ports, policy, dump)
         folding.doubt_superseded()

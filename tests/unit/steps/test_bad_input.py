@@ -13,6 +13,7 @@ from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.domain.files import Space
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database
+from twinhive.dump.store import current_dump
 from twinhive.steps.base import Work
 from twinhive.steps.phase_run import run_phase, run_rounds
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE
@@ -237,7 +238,8 @@ def test_a_file_changed_after_its_listing_is_never_loaded() -> None:
 def test_a_foreign_directory_in_the_way_is_not_touched() -> None:
     world = a_world()
     run_until(world, "gate")
-    path = f"hdfs://west/warehouse/managed/sales.db/plain.{world.source.current_event_id()}/mine"
+    token = current_dump(world.source_files, a_policy()).manifest.token[:8]
+    path = f"hdfs://west/warehouse/managed/sales.db/plain.{world.source.current_event_id()}-{token}/mine"
     world.replica_files.put(path, b"precious")
     with pytest.raises(ActNow, match="exists already"):
         run_only(world, "load")
