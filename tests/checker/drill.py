@@ -1,13 +1,14 @@
 """Replicate a random history in memory, with faults, and judge all that the replica shows meanwhile."""
 
 import sys
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 from unittest import mock
 
 from tests.builders import a_policy
@@ -18,11 +19,12 @@ from tests.checker.pauses import Pausable
 from tests.checker.states import Viewer
 from tests.checker.watch import Watched, Watcher
 from tests.fake_world import Killed, World, tuned
-from tests.source_writer import SourceWriter
+from tests.source_writer import SourceMetastore, SourceWriter
 from twinhive.domain.errors import ActNow, TwinhiveError
+from twinhive.domain.files import base_name, join
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import EVERY_EVENT, Policy
-from twinhive.ports import WritePorts
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, Stage
 
@@ -45,47 +47,80 @@ class Settings:
     consistency: str = EVERY_EVENT
 
 
-@dataclass
+class Place(Protocol):
+    """Where a history happens: a source database, and the clusters of its replica."""
+
+    database: str
+    source: SourceMetastore
+    source_files: FileWriter
+    replica: MetastoreReader
+    replica_files: FileReader
+    viewer: type[Viewer]
+
+    def policy(self, options: Mapping[str, Any]) -> Policy:
+        """Return the policy, with some options."""
+        ...
+
+    def ports(self) -> WritePorts:
+        """Return the ports of a run."""
+        ...
+
+
+class InMemory:
+    """Two clusters in memory."""
+
+    database = "sales"
+    viewer = Viewer
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.lease = self.world.lease = LeaseWithTakeOver()
+        self.source, self.source_files = self.world.source, self.world.source_files
+        self.replica, self.replica_files = self.world.replica, self.world.replica_files
+        SourceWriter.with_database(self.source, self.source_files, self.database, {"team": "Zürich"})
+
+    def policy(self, options: Mapping[str, Any]) -> Policy:
+        """Return the policy; its copies are made one by one."""
+        return tuned(a_policy(), **options, copy_threads=1)
+
+    def ports(self) -> WritePorts:
+        """Return the ports of a run."""
+        return self.world.ports()
+
+
 class Drill:
     """Be one history, its replica, and what was seen."""
 
-    seed: int
-    settings: Settings = Settings()
-    log: list[str] = field(default_factory=list)
-    runs: int = 0
-    faults: int = 0
-
-    def __post_init__(self) -> None:
-        self.random = Random(self.seed)
-        self.world = World()
-        self.world.lease = self.lease = LeaseWithTakeOver()
-        SourceWriter.with_database(self.world.source, self.world.source_files, "sales", {"team": "Zürich"})
-        settings = self.settings
+    def __init__(self, seed: int, settings: Settings | None = None, place: Place | None = None) -> None:
+        self.seed = seed
+        self.settings = settings or Settings()
+        self.place: Any = place or InMemory()
+        self.log: list[str] = []
+        self.runs = self.faults = 0
+        self.random = Random(seed)
         self.crowd = Crowd(
-            *(Random(self.seed), self.world.source, self.world.source_files, "sales", settings.statements),
-            writers=settings.writers,
-            deaths=settings.deaths,
+            *(Random(seed), self.place.source, self.place.source_files, self.place.database, self.settings.statements),
+            writers=self.settings.writers,
+            deaths=self.settings.deaths,
             log=self.log,
         )
-        self.policy = self._policy()
+        self.policy = self.place.policy(self._options())
         self.judge = Judge(self.crowd.recorder.timeline)
-        viewer = Viewer(self.world.replica, self.world.replica_files, "sales")
-        every = settings.consistency == EVERY_EVENT
-        self.watcher = Watcher(viewer, self.judge, self.policy.staging, every_call=every)
-        self.viewer = viewer
+        self.viewer = self.place.viewer(self.place.replica, self.place.replica_files, self.policy.replica.database)
+        every = self.settings.consistency == EVERY_EVENT
+        self.watcher = Watcher(self.viewer, self.judge, self.policy.staging, every_call=every)
         self._zombies: list[Pausable] = []
         self._is_listed = False
+        self._meeting = threading.Lock()
 
-    def _policy(self) -> Policy:
-        return tuned(
-            a_policy(),
-            window_events=self.random.choice([1, 2, 3, 5, 10, 50]),
-            batch_objects=self.random.choice([1, 2, 100]),
-            partitions_per_call=self.random.choice([1, 2, 100]),
-            rest_events=self.random.choice([0, 2, 100]),
-            copy_threads=1,
-            consistency=self.settings.consistency,
-        )
+    def _options(self) -> dict[str, Any]:
+        return {
+            "window_events": self.random.choice([1, 2, 3, 5, 10, 50]),
+            "batch_objects": self.random.choice([1, 2, 100]),
+            "partitions_per_call": self.random.choice([1, 2, 100]),
+            "rest_events": self.random.choice([0, 2, 100]),
+            "consistency": self.settings.consistency,
+        }
 
     @property
     def violations(self) -> list[Violation]:
@@ -94,7 +129,7 @@ class Drill:
 
     def run(self) -> None:
         """Replicate while the history happens, with faults; then the rest without."""
-        with one_thread(self.random):
+        with self.in_order():
             self.crowd.run(self.settings.prelude)
             while self.crowd.is_busy and self.runs < MOST_RUNS:
                 self._attempt()
@@ -106,6 +141,10 @@ class Drill:
                 zombie.finish()
             self._to_the_end()
             self.watcher.look("the end")
+
+    def in_order(self) -> AbstractContextManager[None]:
+        """Return what keeps things from happening at the same time."""
+        return one_thread(self.random)
 
     def _to_the_end(self) -> None:
         """Run undisturbed until nothing is left to do."""
@@ -128,7 +167,7 @@ class Drill:
 
     def ports(self, plan: Plan, *, quiet: bool = False) -> WritePorts:
         """Return the ports of one run, watched, with a fault, and with users that do not wait for it."""
-        given = self.world.ports()
+        given = self.place.ports()
         watched: Any = replace(
             given,
             replica=Watched(given.replica, self.watcher),
@@ -137,8 +176,13 @@ class Drill:
         return faulty(watched, plan, (lambda: None) if quiet else self._meanwhile)
 
     def _meanwhile(self) -> None:
-        if self.random.randrange(100) < self.settings.pace and not self._users_wait():
-            self.crowd.tick()
+        if not self._meeting.acquire(blocking=False):
+            return
+        try:
+            if self.random.randrange(100) < self.settings.pace and not self._users_wait():
+                self.crowd.tick()
+        finally:
+            self._meeting.release()
 
     def _users_wait(self) -> bool:
         """True when so much has happened before the replica is published that little would be left to follow."""
@@ -179,7 +223,7 @@ class Drill:
         self.log.append(f"{run.name}: {plan.fault.value} {plan.met}")
         self._zombies.append(run)
         if (plan.met or "").startswith("replica."):
-            self.lease.before_next.append(lambda: self._wake(run))
+            self.place.lease.before_next.append(lambda: self._wake(run))
 
     def _wake_some(self) -> None:
         for zombie in self._zombies:
@@ -222,11 +266,11 @@ class Drill:
 
     def left_in_staging(self) -> list[str]:
         """Return what is in staging and should not be."""
-        staging = self.policy.staging
-        kept = (f"{staging}/lease", f"{staging}/control")
-        return [
-            path for path in self.world.replica_files.paths() if path.startswith(staging) and not path.startswith(kept)
-        ]
+        ((_, found),) = self.place.replica_files.list_directories([self.policy.staging])
+        names = {base_name(status.path) for status in found or ()} - {"lease", "control"}
+        below = self.place.replica_files.list_directories([join(self.policy.staging, name) for name in sorted(names)])
+        # An empty directory is nothing.
+        return [path for path, children in below if children]
 
     def assert_end(self) -> None:
         """Assert that both sides are equal, with marks and staging as they should be."""

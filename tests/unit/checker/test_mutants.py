@@ -136,7 +136,7 @@ def test_a_wrong_replication_is_found_out(mutate: Callable[[Patch], None], monke
     mutate(monkeypatch)
     for seed in SEEDS:
         drill = Drill(seed, MANY_FAULTS)
-        _SOURCE[0] = drill.world.source
+        _SOURCE[0] = drill.place.source
         # A mutant may well not come to an end.
         with suppress(TwinhiveError, AssertionError):
             drill.run()
