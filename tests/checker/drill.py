@@ -13,7 +13,7 @@ from unittest import mock
 
 from tests.builders import a_policy
 from tests.checker.crowd import Crowd
-from tests.checker.faults import Fault, LeaseWithTakeOver, Plan, faulty
+from tests.checker.faults import OF_A_PROCESS, LeaseWithTakeOver, Plan, faulty
 from tests.checker.judge import Judge, Violation
 from tests.checker.pauses import Pausable
 from tests.checker.states import Viewer
@@ -151,17 +151,17 @@ class Drill:
         for _ in range(MOST_RUNS):
             try:
                 results = self._run_phases(self.ports(Plan(), quiet=True))
-            except ActNow as error:
+            except TwinhiveError as error:
                 self._obey(error)
                 continue
             if "window" in results and results["window"].idle:
                 return
         raise AssertionError("it never ends")
 
-    def _obey(self, error: ActNow) -> None:
+    def _obey(self, error: TwinhiveError) -> None:
         """Do what an error asks for, as people do when a planning task that was frozen has published an old dump."""
         self.log.append(f"a person is asked: {error}")
-        if not self._zombies or not self._is_listed:
+        if not (isinstance(error, ActNow) and self._zombies and self._is_listed):
             raise error
         self._is_listed = False
 
@@ -243,7 +243,7 @@ class Drill:
             return Plan()
         # Copying makes most of the changes, applying is where they count.
         port, most = self.random.choice([("replica.", 4), ("replica.", 15), ("replica_files.", 20), ("", 40)])
-        return Plan(self.random.choice(list(Fault)[1:]), self.random.randint(1, most), port)
+        return Plan(self.random.choice(OF_A_PROCESS), self.random.randint(1, most), port)
 
     def _run_phases(self, ports: WritePorts) -> dict[str, Any]:
         """Do what is next for the replica, or by chance something that is not."""

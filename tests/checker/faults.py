@@ -23,12 +23,19 @@ class Fault(Enum):
     LOST_REQUEST = "request lost"
     LOST_ANSWER = "answer lost"
     FREEZE = "frozen before"
+    SERVER = "a server killed before"
+
+
+OF_A_PROCESS = (Fault.KILL_BEFORE, Fault.KILL_AFTER, Fault.LOST_REQUEST, Fault.LOST_ANSWER, Fault.FREEZE)
 
 
 class Plan:
     """Count the changes of one run at some of its ports, and let the fault happen at one of them."""
 
-    def __init__(self, fault: Fault = Fault.NONE, at: int = 0, port: str = "") -> None:
+    def __init__(
+        self, fault: Fault = Fault.NONE, at: int = 0, port: str = "", action: Callable[[], None] = lambda: None
+    ) -> None:
+        self.action = action
         self.fault = fault
         self.at = at
         self.port = port
@@ -53,6 +60,8 @@ class Plan:
             raise Unreachable(f"{name}: nobody answered")
         if self.fault is Fault.FREEZE:
             pause()
+        if self.fault is Fault.SERVER:
+            self.action()
         result = effect()
         if self.fault is Fault.KILL_AFTER:
             raise Killed

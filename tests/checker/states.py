@@ -137,6 +137,8 @@ class Viewer:
         self._metastore = metastore
         self._contents = contents_of(files)
         self._database = database
+        self.places: dict[str, str] = {}
+        """The directories of what `tables` has read last, with the tables that they belong to."""
 
     def parameters(self) -> Parameters | None:
         """Return the database's parameters with all marks, None when there is no database."""
@@ -158,8 +160,10 @@ class Viewer:
         found = self._metastore.tables(self._database, list(names))
         tables = [table for table in found if table.kind in (TableKind.MANAGED, TableKind.VIEW)]
         partitions = {table.name: self._partitions(table) for table in tables if table.partition_keys}
-        places = [place for table in tables for place in _places(table, partitions.get(table.name, []))]
-        below = self._contents.below(places)
+        self.places = {
+            place: table.name.table for table in tables for place in _places(table, partitions.get(table.name, []))
+        }
+        below = self._contents.below(self.places)
         return {
             table.name.table: _table_state(table, below).with_partitions(
                 {each.values: _partition_state(each, below) for each in partitions.get(table.name, [])}

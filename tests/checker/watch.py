@@ -1,18 +1,27 @@
 """See the replica after every single call that changes it."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tests.checker.judge import Judge
-from tests.checker.states import Viewer
+from tests.checker.states import DatabaseState, Viewer
 from tests.fake_world import Killable
+from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.files import is_below
 from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
+
+_OF_THE_DATABASE = frozenset({"set_database_parameters", "alter_database", "create_function", "drop_function"})
 
 
 class Watcher:
-    """Show a judge the replica, as soon as it says that it follows its source."""
+    """Show a judge the replica, as soon as it says that it follows its source.
+
+    After a call only the tables that it concerns are read again (`see_call`); `look` reads all, and asserts
+    that nothing was missed. What cannot be read, because a server is down, is seen the next time.
+    """
 
     def __init__(self, viewer: Viewer, judge: Judge, staging: str, *, every_call: bool = True) -> None:
         self._every_call = every_call
@@ -20,22 +29,75 @@ class Watcher:
         self._judge = judge
         self._staging = staging
         self._lock = threading.RLock()
+        self._known: DatabaseState | None = None
+        self._places: dict[str, str] = {}
+        self.unseen = 0
 
     def call(self, name: str, effect: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Carry one call out and look, with nobody else in between."""
         with self._lock:
             try:
                 return effect(*args, **kwargs)
+            except TwinhiveError:
+                # Whether it has happened is not known, or it has partly.
+                self._known = None
+                raise
             finally:
                 if self._every_call and not self._is_about_staging(args):
-                    self.look(f"{name} {_told(args)}")
+                    self._see_call(name, args)
 
     def look(self, when: str = "") -> None:
-        """Look now."""
-        parameters = self._viewer.parameters()
-        state = ReplicaState.read(parameters)
-        if state.phase is Phase.FOLLOWING:
-            self._judge.see(state.position.event_id, self._viewer.state(), when)
+        """Read all and judge it."""
+        with self._lock:
+            known = self._known if self._every_call else None
+            self._known = None
+            self._see(when, ())
+            assert known is None or self._known is None or self._known == known, f"a change of {when} was not seen"
+
+    def forget(self) -> None:
+        """Know nothing any more: others have changed the replica."""
+        self._known = None
+
+    def _see_call(self, name: str, args: tuple[Any, ...]) -> None:
+        paths = [arg for arg in args if isinstance(arg, str) and "://" in arg]
+        tables = self._tables_at(paths) if paths else set(_tables_of(name, args))
+        if not paths or tables or self._known is None:
+            self._see(f"{name} {_told(args)}", tables)
+
+    def _see(self, when: str, tables: Iterable[str]) -> None:
+        try:
+            state = ReplicaState.read(self._viewer.parameters())
+            if state.phase is not Phase.FOLLOWING:
+                self._known = None
+                return
+            self._known = self._read(set(tables))
+        except TwinhiveError:
+            self._known = None
+            self.unseen += 1
+            return
+        self._judge.see(state.position.event_id, self._known, when)
+
+    def _read(self, tables: set[str]) -> DatabaseState:
+        if self._known is None:
+            self._places = {}
+            state = self._viewer.state()
+            self._places |= self._viewer.places
+            return state
+        database = self._viewer.state(only=())
+        kept = {name: table for name, table in self._known.tables if name not in tables}
+        state = database.with_tables(kept | self._viewer.tables(tables))
+        self._places = {place: table for place, table in self._places.items() if table not in tables}
+        self._places |= self._viewer.places
+        return state
+
+    def _tables_at(self, paths: list[str]) -> set[str]:
+        """Return the tables that have something at one of the paths, below it, or above it."""
+        return {
+            table
+            for place, table in self._places.items()
+            for path in paths
+            if place == path or is_below(path, place) or is_below(place, path)
+        }
 
     def _is_about_staging(self, args: tuple[Any, ...]) -> bool:
         """True for a change of files that no reader of tables can see."""
@@ -55,6 +117,20 @@ class Watched:
         if name not in Killable.CHANGES:
             return value
         return lambda *args, **kwargs: self._watcher.call(name, value, *args, **kwargs)
+
+
+def _tables_of(name: str, args: tuple[Any, ...]) -> Iterable[str]:
+    """Return the tables that a call to a metastore names."""
+    if name in _OF_THE_DATABASE:
+        return
+    for arg in args:
+        for one in arg if isinstance(arg, list | tuple) else [arg]:
+            if isinstance(one, TableName):
+                yield one.table
+            elif isinstance(one, Table):
+                yield one.name.table
+            elif isinstance(one, Partition):
+                yield one.table.table
 
 
 def _told(args: tuple[Any, ...]) -> str:

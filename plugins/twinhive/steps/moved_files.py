@@ -1,5 +1,6 @@
 """Follow files of events to where the source has moved them since: by renames, and by exchanges of partitions."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -26,33 +27,48 @@ def followed(source: MetastoreReader, policy: Policy, items: Sequence[CopyItem])
     """Return the items with all places where the log says that their files have been after their events."""
     if not items:
         return []
-    moves = moves_after(source, policy, Position(min(item.event_id for item in items)))
-    return [replace(item, elsewhere=tuple(later_places(item, moves))) for item in items]
+    moves = Moves(moves_after(source, policy, Position(min(item.event_id for item in items))))
+    return [replace(item, elsewhere=tuple(moves.later_places(item))) for item in items]
 
 
-def later_places(item: CopyItem, moves: Iterable[Event]) -> Iterator[str]:
-    """Yield the places of an event's file after its event, one after the other."""
-    path = item.source_path
-    for event in moves:
-        moved = _moved(path, item, event) if event.event_id > item.event_id else None
-        if moved is not None:
-            path = moved
-            yield path
+class Moves:
+    """The moves that events tell of, found by what was moved: a window has few of them among many events."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        # Directories (event id, before, after), and the paths of one event by checksum and name of the file.
+        self._directories: list[tuple[int, str, str]] = []
+        self._files: dict[tuple[str | None, str], list[tuple[int, str]]] = defaultdict(list)
+        for event in events:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        change = event.change
+        if isinstance(change, AddPartitions):
+            for named in (named for added in change.added for named in added.files):
+                self._files[named.checksum, base_name(named.path)].append((event.event_id, named.path))
+        elif isinstance(change, AlterTable | RenamePartition):
+            before, after = change.before.location, change.after.location
+            if before and after and before != after:
+                self._directories.append((event.event_id, before, after))
+
+    def later_places(self, item: CopyItem) -> Iterator[str]:
+        """Yield the places of an event's file after its event, one after the other."""
+        path, last = item.source_path, 0
+        # Neither kind of move changes the name of the file itself.
+        exchanged = ((number, None, there) for number, there in self._files[item.checksum, base_name(path)])
+        moves = sorted([*self._directories, *exchanged], key=lambda move: move[0])
+        for event_id, before, after in moves:
+            if event_id <= item.event_id or event_id == last:
+                continue
+            moved = _moved(path, before, after)
+            if moved is not None:
+                # One event moves a file once.
+                path, last = moved, event_id
+                yield path
 
 
-def _moved(path: str, item: CopyItem, event: Event) -> str | None:
-    change = event.change
-    if isinstance(change, AddPartitions):
-        # An exchange says no more than that the same file is in another partition now.
-        same = (
-            named.path
-            for added in change.added
-            for named in added.files
-            if named.checksum == item.checksum and base_name(named.path) == base_name(path) and named.path != path
-        )
-        return next(same, None)
-    if isinstance(change, AlterTable | RenamePartition):
-        before, after = change.before.location, change.after.location
-        if before and after and before != after and is_below(path, before):
-            return join(after, relative_to(path, before))
-    return None
+def _moved(path: str, before: str | None, after: str) -> str | None:
+    if before is not None:
+        return join(after, relative_to(path, before)) if is_below(path, before) else None
+    # An exchange says no more than that the same file is in another partition now.
+    return after if after != path else None

@@ -23,7 +23,7 @@ from twinhive.domain.names import TableName
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, ReadPorts
-from twinhive.steps.moved_files import later_places, moves_after
+from twinhive.steps.moved_files import Moves, moves_after
 
 _THREADS = 8
 
@@ -44,9 +44,10 @@ def event_items(
     if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
         # Only now is it worth reading on to the newest event: renames after the window have carried files along.
         moves += moves_after(ports.source, policy, end)
+    moved = Moves(moves)
     for table, partition, file in wanted:
         item = item_of(replace(file, length=lengths.get(file.path, 0)), table, partition)
-        yield item if file.path in lengths else replace(item, elsewhere=tuple(later_places(item, moves)))
+        yield item if file.path in lengths else replace(item, elsewhere=tuple(moved.later_places(item)))
 
 
 def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
