@@ -30,7 +30,7 @@ from twinhive.ports import WritePorts
 
 # A call that takes longer counts as unanswered; whoever takes a lease over waits as long.
 TIMEOUT_SECONDS = 2
-SMALL = Settings(prelude=5, statements=18, faults=50, pace=5)
+SMALL = Settings(prelude=5, statements=20, faults=50, pace=25)
 SERVERS = ("west-metastore", "west-datanode", "east-metastore", "east-datanode")
 _PLUGINS = Path(__file__).parents[2] / "plugins"
 _RUN = "from twinhive.cli import main; main()"
@@ -104,6 +104,7 @@ class ClusterDrill(Drill):
         super().__init__(seed, settings, place)
         self.kills = self.polls = 0
         self._server_kills = int(servers)
+        self._processes = 2
         self._server_down = False
 
     def in_order(self) -> AbstractContextManager[None]:
@@ -121,8 +122,9 @@ class ClusterDrill(Drill):
         return plan
 
     def _attempt(self) -> None:
-        if self.random.random() < 0.25 and self._follows():
+        if self._processes and self.random.random() < 0.4 and self._follows():
             self.runs += 1
+            self._processes -= 1
             self._run_process()
             return
         super()._attempt()

@@ -54,20 +54,26 @@ class Plan:
         if not here:
             return effect()
         self.met = name
-        if self.fault is Fault.KILL_BEFORE:
-            raise Killed
-        if self.fault is Fault.LOST_REQUEST:
-            raise Unreachable(f"{name}: nobody answered")
-        if self.fault is Fault.FREEZE:
-            pause()
-        if self.fault is Fault.SERVER:
-            self.action()
+        self._before(name)
         result = effect()
         if self.fault is Fault.KILL_AFTER:
             raise Killed
         if self.fault is Fault.LOST_ANSWER:
             raise Unreachable(f"{name}: the answer was lost")
         return result
+
+    def _before(self, name: str) -> None:
+        match self.fault:
+            case Fault.KILL_BEFORE:
+                raise Killed
+            case Fault.LOST_REQUEST:
+                raise Unreachable(f"{name}: nobody answered")
+            case Fault.FREEZE:
+                pause()
+            case Fault.SERVER:
+                self.action()
+            case _:
+                return
 
 
 class _Faulty:

@@ -28,6 +28,7 @@ NO_FILES: Files = frozenset()
 
 # Written by the metastore itself. The last one comes with every partition whose statistics Hive completes.
 _OF_THE_SERVER = {"transient_lastDdlTime", "COLUMN_STATS_ACCURATE", "numFilesErasureCoded"}
+_COUNTED = {"numFiles", "totalSize", "numRows", "rawDataSize"}
 # Names, times, storage (looked at field by field), keys, parameters, type; and what thrift_objects
 # leaves to the receiving metastore.
 _TABLE_FIELDS = {"1", "2", "4", "5", "7", "8", "9", "12", "18"} | {str(number) for number in (13, 14, *range(16, 29))}
@@ -191,8 +192,15 @@ def state_of(metastore: MetastoreReader, files: FileReader, database: str) -> Da
 
 
 def spoken(parameters: Parameters) -> dict[str, str]:
-    """Return the parameters that users have set."""
-    return {key: value for key, value in without_marks(parameters).items() if key not in _OF_THE_SERVER}
+    """Return the parameters that users have set, and what the metastore has counted unless it is nothing.
+
+    A directory that is there and empty counts as nothing, one that is not there does not count.
+    """
+    return {
+        key: value
+        for key, value in without_marks(parameters).items()
+        if key not in _OF_THE_SERVER and not (key in _COUNTED and value == "0")
+    }
 
 
 def _places(table: Table, partitions: list[Partition]) -> list[str]:

@@ -13,6 +13,7 @@ from twinhive.applying.placing import Contents
 from twinhive.applying.table_changes import created_files, with_checksums
 from twinhive.applying.target import Target
 from twinhive.domain.changes import CreateTable, Event, tables_of
+from twinhive.domain.contents import SourceFile
 from twinhive.domain.names import TableName
 from twinhive.domain.placement import partition_directory, table_directory
 
@@ -85,5 +86,5 @@ class Ahead:
         return self._target.twin.is_at(known, event_id)
 
 
-def _files(edit: Edit) -> tuple:  # type: ignore[type-arg]
+def _files(edit: Edit) -> tuple[SourceFile, ...]:
     return tuple(with_checksums(edit.files))

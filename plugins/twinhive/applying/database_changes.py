@@ -62,7 +62,9 @@ class DatabaseChanges:
                 after = replace(there, owner=change.after.owner, comment=change.after.comment)
                 target.lease.confirm()
                 target.replica.alter_database(after)
-        progress.set_parameters({**without_marks(change.after.parameters), **own_marks(progress.parameters)})
+        # With its position in the same call: a replay must not bring back what an earlier event has set.
+        parameters = {**without_marks(change.after.parameters), **own_marks(progress.parameters)}
+        progress.set_parameters(parameters, event.position if progress.in_order else None)
         return True
 
     def _drop(self, event: Event, progress: Progress) -> bool:
@@ -85,6 +87,7 @@ class DatabaseChanges:
         assert isinstance(change, DropFunction)
         progress.before_removal()
         self._functions.drop(change.name)
+        progress.after_removal(event.position)
         return True
 
     def _add_constraints(self, event: Event, progress: Progress) -> bool:
@@ -106,6 +109,7 @@ class DatabaseChanges:
         progress.before_removal()
         target.lease.confirm()
         target.replica.drop_constraint(target.policy.on_replica(change.table), change.name)
+        progress.after_removal(event.position)
         return True
 
     def _set_statistics(self, event: Event, progress: Progress) -> bool:

@@ -1,7 +1,8 @@
 """Rename staged copies into the directories of the replica's tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
 
 from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
@@ -11,6 +12,7 @@ from twinhive.domain.names import TableName
 from twinhive.ports import FileWriter
 
 _THREADS = 8
+Thing = TypeVar("Thing")
 # Whose file it is plays no part in where its copy is staged.
 _NO_TABLE = TableName("", "")
 
@@ -62,7 +64,7 @@ class Placing:
             of_event = ((directory, _of_event(files, event_id)) for directory, files in contents)
             self.place_all(table, [(directory, files) for directory, files in of_event if files])
 
-    def _each(self, do, things: Sequence) -> None:  # type: ignore[no-untyped-def,type-arg]
+    def _each(self, do: Callable[[Thing], object], things: Sequence[Thing]) -> None:
         if len(things) < 2:
             for thing in things:
                 do(thing)

@@ -41,6 +41,11 @@ class Progress:
         if self._reached != self.position:
             self.write(self._reached)
 
+    def after_removal(self, position: Position) -> None:
+        """Write the position of an event that removed what bears no stamp: a replay would take a later one away."""
+        if self.in_order:
+            self.write(position)
+
     def write(self, position: Position) -> None:
         """Write a position, unless it stands there already. It never goes back."""
         if position.event_id > self.position.event_id:

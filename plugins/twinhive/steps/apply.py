@@ -16,6 +16,7 @@ from twinhive.copying.items import file_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
+from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join
 from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
@@ -176,8 +177,8 @@ class _Applying:
                         snapshot = snapshot.with_record(record.table, record.partitions, items)
         return snapshot
 
-    def _items(self, batch: Batch, name: TableName) -> dict[str | None, list]:  # type: ignore[type-arg]
-        found: dict[str | None, list] = defaultdict(list)  # type: ignore[type-arg]
+    def _items(self, batch: Batch, name: TableName) -> dict[str | None, list[SourceFile]]:
+        found: dict[str | None, list[SourceFile]] = defaultdict(list)
         for line in unpack_lines(self._ports.dump_files.read(self._dump.layout.files(batch.name))):
             item = CopyItem.from_line(line)
             if item.table == str(name):

@@ -39,6 +39,7 @@ from twinhive.steps.dump_states import batches_with, read_states, write_states
 from twinhive.steps.event_stream import Stretch, all_after
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.replica_state import already_published, read_state
+from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.source_scope import LEFT_OUT_REASONS
 from twinhive.steps.source_states import settle
 
@@ -86,7 +87,8 @@ class Round:
             f"round {new.manifest.round}: {len(events)} events folded into {len(folding.shard.tables)} tables; "
             f"the dump describes the source at event {end.event_id}; {len(waiting)} batches to copy"
         )
-        return Folded(new.key, waiting, new.manifest.round, len(events), len(folding.shard.tables), end.event_id)
+        left = left_for_spark(self.work, ports, new, waiting)
+        return Folded(new.key, left, new.manifest.round, len(events), len(folding.shard.tables), end.event_id)
 
 
 class _Folding:

@@ -25,7 +25,6 @@ from twinhive.dump.store import (
     dumps_of,
     newest_dump,
     publish_dump,
-    read_json,
     window_at,
 )
 from twinhive.events.decoder import decode_event
@@ -34,11 +33,11 @@ from twinhive.steps.base import Work
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, remove_passed_skips, requested_tables, skipped_events
-from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, drop_drained, stretch_after, window_after
 from twinhive.steps.list_files import write_file_list
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
+from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.snapshots import write_snapshots
 from twinhive.steps.window_files import cut_items, event_items, label_of, slices_of
 
@@ -102,31 +101,16 @@ class Window:
         return dump
 
     def _cut_of(self, ports: WritePorts, dump: Dump) -> WindowCut:
-        waiting = [batch for batch in dump.manifest.batches if self._needs_copy(ports, dump, batch)]
-        if self._is_small(ports, dump, waiting):
-            for batch in waiting:
-                CopyBatch(replace(self.work, batch=batch.name, dump=dump.key)).run(ports)
-            waiting = []
+        waiting = left_for_spark(self.work, ports, dump, dump.manifest.batches)
         manifest = dump.manifest
         return WindowCut(
             dump.key,
-            tuple(waiting),
+            waiting,
             idle=False,
             events=manifest.events,
             begin=manifest.begin.event_id,
             end=manifest.end.event_id,
         )
-
-    def _needs_copy(self, ports: ReadPorts, dump: Dump, batch: Batch) -> bool:
-        summary = read_json(ports.dump_files, dump.layout.summary(batch.name))
-        return bool(summary and summary["files"])
-
-    def _is_small(self, ports: ReadPorts, dump: Dump, batches: list[Batch]) -> bool:
-        summaries = [read_json(ports.dump_files, dump.layout.summary(batch.name)) or {} for batch in batches]
-        options = self.work.policy.options
-        files = sum(summary.get("files", 0) for summary in summaries)
-        length = sum(summary.get("bytes", 0) for summary in summaries)
-        return bool(files <= options.spark_above_files and length <= options.spark_above_bytes)
 
     def _drain(self, ports: WritePorts) -> None:
         """Copy what the log holds in scope beside the dump that is being loaded."""

@@ -113,7 +113,7 @@ def test_much_that_is_left_over_asks_for_another_round() -> None:
 
 
 def test_rounds_that_lead_nowhere_end_with_what_to_do() -> None:
-    copying = Copying(tuned(most_rounds=2))
+    copying = Copying(tuned(most_rounds=2, spark_above_files=0))
     location = copying.users.location("plain")
     results = copying.run(BOOTSTRAP[:3])
 
