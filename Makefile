@@ -9,7 +9,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration lint up down status reset pins clean
+.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak lint up down status reset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -29,11 +29,14 @@ demo: $(STAMP) ## Replicate a real database between two real clusters, with Airf
 demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down
 
-test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration
+test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration, scenarios
 	$(RUN) -m pytest tests
 
-unit contracts dags integration: $(STAMP) ## Run one group of tests
+unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
 	$(RUN) -m pytest tests/$@
+
+soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, with kills, and check each state
+	$(RUN) -m tests.checker.soak $(or $(SEEDS),200) $(or $(FIRST),0)
 
 lint: $(STAMP) ## Check style, layers and types
 	$(RUN) -m ruff check .

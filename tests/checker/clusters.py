@@ -29,7 +29,7 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
 
 # A call that takes longer counts as unanswered; whoever takes a lease over waits as long.
-TIMEOUT_SECONDS = 2
+TIMEOUT_SECONDS = 1
 SMALL = Settings(prelude=5, statements=20, faults=50, pace=25)
 SERVERS = ("west-metastore", "west-datanode", "east-metastore", "east-datanode")
 _PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -69,8 +69,14 @@ class Clusters:
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(command, env=environment, text=True, **streams)
 
-    def remove(self) -> None:
-        """Leave nothing behind."""
+    def close(self, *, keep: bool = False) -> None:
+        """Leave nothing behind, unless somebody is to look at it."""
+        if not keep:
+            self._remove()
+        for closing in (self.source, self.source_files, self.replica, self.replica_files):
+            closing.close()
+
+    def _remove(self) -> None:
         policy = self.policies.wiring(self.database).policy
         for metastore in (self.source, self.replica):
             with suppress(TwinhiveError):
@@ -78,8 +84,6 @@ class Clusters:
                 metastore.drop_database(self.database)
         self.source_files.delete(policy.dumps)
         self.replica_files.delete(policy.staging)
-        for closing in (self.source, self.source_files, self.replica, self.replica_files):
-            closing.close()
 
 
 def _hasten(policies: PolicyFiles) -> None:
@@ -104,7 +108,7 @@ class ClusterDrill(Drill):
         super().__init__(seed, settings, place)
         self.kills = self.polls = 0
         self._server_kills = int(servers)
-        self._processes = 2
+        self._processes = self.random.choice([0, 1, 1, 2])
         self._server_down = False
 
     def in_order(self) -> AbstractContextManager[None]:

@@ -1,0 +1,91 @@
+"""Run many random histories between the two real clusters: `make soak SEEDS=200`.
+
+One line for each history, then the sums. The exit code is 1 when anything was seen that may not be; the
+story of such a history is written into the working directory. A second argument is the first seed.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from sandbox import Sandbox
+from tests.checker.clusters import ClusterDrill, Clusters
+from tests.policies import PolicyFiles
+
+
+@dataclass
+class Sums:
+    """What histories have come to."""
+
+    histories: int = 0
+    events: int = 0
+    runs: int = 0
+    kills: int = 0
+    faults: int = 0
+    states: int = 0
+    polls: int = 0
+    violations: int = 0
+    failures: int = 0
+
+    def __str__(self) -> str:
+        return ", ".join(f"{getattr(self, field.name)} {field.name}" for field in fields(self))
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+def one_history(box: Sandbox, seed: int, *, servers: bool, directory: Path) -> tuple[Sums, str]:
+    """Run one history; return what it came to, and its story when it went wrong."""
+    place = Clusters(box, PolicyFiles(directory))
+    drill = ClusterDrill(seed, place, servers=servers)
+    story = ""
+    try:
+        drill.run()
+        drill.assert_end()
+    except Exception as error:
+        story = drill.story(f"{type(error).__name__}: {error}")
+    finally:
+        place.close(keep=bool(story))
+    return Sums(
+        histories=1,
+        events=len(drill.crowd.recorder.timeline.moments),
+        runs=drill.runs,
+        kills=drill.kills,
+        faults=drill.faults,
+        states=drill.judge.compared,
+        polls=drill.polls,
+        violations=len(drill.violations),
+        failures=int(bool(story)),
+    ), story
+
+
+def main(histories: int, first: int) -> int:
+    """Run them all; return the exit code."""
+    box = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "soak"))
+    box.up()
+    os.environ.update(box.environment())
+    total = Sums()
+    for seed in range(first, first + histories):
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="twinhive-soak-") as directory:
+            # Restarting a server takes longer than the rest of a history.
+            sums, story = one_history(box, seed, servers=seed % 4 == 0, directory=Path(directory) / "config")
+        total += sums
+        print(f"seed {seed}: {time.monotonic() - started:.1f} s, {sums}", flush=True)
+        if story:
+            path = Path(f"soak-{seed}.txt")
+            path.write_text(story, encoding="utf-8")
+            print(f"  went wrong, see {path}", flush=True)
+    if not os.environ.get("TWINHIVE_KEEP"):
+        box.down()
+    print(f"total: {total}", flush=True)
+    return int(bool(total.violations or total.failures))
+
+
+if __name__ == "__main__":
+    code = main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    # Java in this process takes its time to end.
+    os._exit(code)
