@@ -161,3 +161,20 @@ def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
         lease=ports.lease,
         source_marker=Killable(ports.source_marker, switch),
     )
+
+
+def backup(metastore: InMemoryMetastore) -> Callable[[], None]:
+    """Take a backup of a metastore's database; return what restores it, with its log, and leaves files alone."""
+    names = ("_databases", "_tables", "_functions", "_constraints", "_statistics")
+    kept = {name: dict(getattr(metastore, name)) for name in names}
+    partitions = {table: dict(some) for table, some in metastore._partitions.items()}
+    log = metastore._log
+    rows, last_event_id = list(log.rows), log.last_event_id
+
+    def restore() -> None:
+        for name, value in kept.items():
+            setattr(metastore, name, dict(value))
+        metastore._partitions = {table: dict(some) for table, some in partitions.items()}
+        log.rows, log.last_event_id = list(rows), last_event_id
+
+    return restore

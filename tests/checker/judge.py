@@ -129,7 +129,7 @@ class Judge:
     def _difference(self, start: int, state: DatabaseState) -> str:
         """Say how a state differs from the moment that it is most like, and whether it is an earlier one."""
         moments = self._timeline.moments
-        for index in range(start):
+        for index in reversed(range(start)):
             if self._explains(index, state):
                 return f"the state went back to {moments[index]}; it was at {moments[start]} or later"
         differences = {index: list(self._differences(index, state)) for index in range(start, len(moments))}

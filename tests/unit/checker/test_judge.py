@@ -1,0 +1,129 @@
+"""Judge states that were made by hand, one rule at a time."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.checker.judge import Judge
+from tests.checker.states import DatabaseState, Files, PartitionState, TableState
+from tests.checker.timeline import Append, Moment, Timeline
+
+OLD, ONE, TWO, OTHER = ("f0", "c0"), ("f1", "c1"), ("f2", "c2"), ("f3", "c3")
+
+
+def table(*files: tuple[str, str], **changes) -> TableState:
+    return replace(TableState("MANAGED_TABLE", (), (("id", "int"),), (), "{}", files=frozenset(files)), **changes)
+
+
+def database(**tables: TableState) -> DatabaseState:
+    return DatabaseState().with_tables(tables)
+
+
+def files(*pairs: tuple[str, str]) -> Files:
+    return frozenset(pairs)
+
+
+@pytest.fixture
+def judge() -> Judge:
+    """Event 10: table t with one file; 20: two are added; 30: its parameters change; 40: what was at 10 again."""
+    changed = table(OLD, ONE, TWO, parameters=(("k", "v"),))
+    moments = [
+        Moment(10, database(t=table(OLD))),
+        Moment(20, database(t=table(OLD, ONE, TWO)), append=Append(("t", None), files(ONE, TWO))),
+        Moment(30, database(t=changed)),
+        Moment(40, database(t=table(OLD))),
+    ]
+    return Judge(Timeline(moments))
+
+
+def violations(judge: Judge, *seen: tuple[int, DatabaseState]) -> list[str]:
+    for position, state in seen:
+        judge.see(position, state)
+    return [violation.what for violation in judge.violations]
+
+
+def test_the_states_of_the_source_in_their_order(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    assert violations(judge, *((0, state) for state in states)) == []
+
+
+def test_states_may_be_left_out(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    assert violations(judge, (10, states[0]), (10, states[2]), (30, states[2])) == []
+
+
+def test_a_state_that_comes_again_later_is_no_return(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    assert violations(judge, (10, states[0]), (30, states[2]), (30, states[0]), (40, states[3])) == []
+
+
+def test_a_return_is_a_violation(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    (what,) = violations(judge, (10, states[2]), (10, states[1]))
+    assert "went back to event 20" in what
+
+
+def test_a_position_that_goes_back_is_a_violation(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    (what,) = violations(judge, (20, states[2]), (10, states[2]))
+    assert "position went back from 20" in what
+
+
+def test_a_position_promises_what_is_up_to_it(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    (what,) = violations(judge, (20, states[1]), (30, states[1]))
+    assert "went back to event 20" in what
+
+
+def test_some_files_of_an_append_may_be_seen_before_all_are(judge: Judge) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    assert violations(judge, (10, states[0]), (10, database(t=table(OLD, TWO))), (10, states[1])) == []
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        database(t=table(OLD, OTHER)),
+        database(t=table(ONE)),
+        database(t=table(OLD, ("f1", "c2"))),
+        database(t=table(OLD, TWO, parameters=(("k", "v"),))),
+        database(t=table(OLD, ONE), u=table()),
+        database(),
+    ],
+    ids=["another file", "a lost file", "another content", "too early a change", "another table", "no table"],
+)
+def test_what_never_was_is_a_violation(judge: Judge, seen: DatabaseState) -> None:
+    states = [moment.state for moment in judge._timeline.moments]
+    (what,) = violations(judge, (10, states[0]), (10, seen))
+    assert "not a state of the source" in what
+
+
+def test_files_that_no_event_tells_may_come_with_a_bootstrap_and_not_later(judge: Judge) -> None:
+    judge._timeline.moments[0].untold.add(OTHER)
+    states = [moment.state for moment in judge._timeline.moments]
+    with_listed = [
+        database(t=replace(table, files=table.files | {OTHER})) for _, table in (s.tables[0] for s in states)
+    ]
+    assert violations(judge, (10, with_listed[0]), (20, with_listed[1])) == []
+    late = Judge(judge._timeline)
+    (what,) = violations(late, (10, states[0]), (10, with_listed[0]))
+    assert "too many" in what
+
+
+def test_columns_of_partitions_may_follow_late_and_not_for_ever() -> None:
+    before = PartitionState((), (("id", "int"),), "{}")
+    after = replace(before, columns=(("id", "int"), ("x", "int")))
+    plain = table(keys=("p",))
+    moments = [
+        Moment(10, database(t=plain.with_partitions({("1",): before}))),
+        Moment(
+            20,
+            database(t=replace(plain, columns=after.columns).with_partitions({("1",): after})),
+            late={("t", ("1",)): frozenset({before.columns})},
+        ),
+    ]
+    lagging = database(t=replace(plain, columns=after.columns).with_partitions({("1",): before}))
+    judge = Judge(Timeline(moments))
+    assert violations(judge, (10, moments[0].state), (20, lagging)) == []
+    assert judge.differences_at_the_end(moments[1].state) == []
+    assert "columns of t" in judge.differences_at_the_end(lagging)[0]
