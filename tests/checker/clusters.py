@@ -182,12 +182,10 @@ class ClusterDrill(Drill):
 
     def _poll(self) -> None:
         """Look from outside; it counts when nothing has changed meanwhile."""
-        before, position = self.viewer.stamps(), ReplicaState.read(self.viewer.parameters()).position
-        try:
+        # What goes away while it is read cannot be read.
+        with suppress(TwinhiveError):
+            before, position = self.viewer.stamps(), ReplicaState.read(self.viewer.parameters()).position
             state, again = self.viewer.state(), self.viewer.state()
-        except TwinhiveError:
-            # Something went away while it was read.
-            return
-        if state == again and before == self.viewer.stamps():
-            self.polls += 1
-            self.judge.see(position.event_id, state, "a poll")
+            if state == again and before == self.viewer.stamps():
+                self.polls += 1
+                self.judge.see(position.event_id, state, "a poll")

@@ -28,7 +28,7 @@ NO_FILES: Files = frozenset()
 
 # Written by the metastore itself. The last one comes with every partition whose statistics Hive completes.
 _OF_THE_SERVER = {"transient_lastDdlTime", "COLUMN_STATS_ACCURATE", "numFilesErasureCoded"}
-_COUNTED = {"numFiles", "totalSize", "numRows", "rawDataSize"}
+COUNTED = {"numFiles", "totalSize", "numRows", "rawDataSize"}
 # Names, times, storage (looked at field by field), keys, parameters, type; and what thrift_objects
 # leaves to the receiving metastore.
 _TABLE_FIELDS = {"1", "2", "4", "5", "7", "8", "9", "12", "18"} | {str(number) for number in (13, 14, *range(16, 29))}
@@ -199,7 +199,7 @@ def spoken(parameters: Parameters) -> dict[str, str]:
     return {
         key: value
         for key, value in without_marks(parameters).items()
-        if key not in _OF_THE_SERVER and not (key in _COUNTED and value == "0")
+        if key not in _OF_THE_SERVER and not (key in COUNTED and value == "0")
     }
 
 
