@@ -32,22 +32,22 @@ def judge(some: range, settings: Settings) -> None:
     assert compared > 4 * len(some)
 
 
-@pytest.mark.parametrize("some", seeds(60), ids=str)
+@pytest.mark.parametrize("some", seeds(30), ids=str)
 def test_with_kills_zombies_and_lost_answers(some: range) -> None:
     judge(some, Settings())
 
 
-@pytest.mark.parametrize("some", seeds(20), ids=str)
+@pytest.mark.parametrize("some", seeds(10), ids=str)
 def test_with_a_busy_source(some: range) -> None:
     judge(some, Settings(writers=3, statements=45, pace=30, faults=20))
 
 
-@pytest.mark.parametrize("some", seeds(20), ids=str)
+@pytest.mark.parametrize("some", seeds(10), ids=str)
 def test_with_writers_that_die_before_their_events(some: range) -> None:
     judge(some, Settings(deaths=15))
 
 
-@pytest.mark.parametrize("some", seeds(20), ids=str)
+@pytest.mark.parametrize("some", seeds(10), ids=str)
 def test_that_are_shown_as_windows_leave_them(some: range) -> None:
     judge(some, Settings(consistency=WINDOW_END))
 
