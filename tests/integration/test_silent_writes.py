@@ -93,7 +93,8 @@ def test_spark_writes_of_every_kind_reach_the_twin(
     assert_equal_twin(east, database, west)
     scan(policies, policy, report)
 
-    for statements in (writes(database), more_writes(database)):
+    # With events once is enough: Spark takes its time to start.
+    for statements in [writes(database), more_writes(database)][: 1 if settings else 2]:
         spark(statements, **DYNAMIC, **settings)
         follow_all(policies, policy, report)
         scanned = scan(policies, policy, report)
