@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def one_history(box: Sandbox, seed: int, *, servers: bool, directory: Path) -> t
         drill.run()
         drill.assert_end()
     except Exception as error:
-        story = drill.story(f"{type(error).__name__}: {error}")
+        story = drill.story("".join(traceback.format_exception(error)))
     finally:
         place.close(keep=bool(story))
     return Sums(

@@ -125,7 +125,9 @@ class ThriftMetastoreReader:
         name_of = {_values(name): name for name in names}
         pages = _pages(list(name_of.values()), PARTITIONS_PER_CALL)
         found = [partition for page in pages for partition in self._partitions(table, page)]
-        return sorted(found, key=lambda partition: name_of[_as_named(partition.values)])
+        # Hive reads by several queries: of a partition that is dropped meanwhile it returns a rest without values.
+        whole = [partition for partition in found if _as_named(partition.values) in name_of]
+        return sorted(whole, key=lambda partition: name_of[_as_named(partition.values)])
 
     def functions(self, database: str) -> list[Function]:
         """Return all permanent functions of a database, sorted by name."""
