@@ -18,8 +18,9 @@ from pyspark import SparkContext, SparkFiles
 
 from twinhive.adapters import jvm
 from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
+from twinhive.copying.engine import copy_items
 from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
+from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.endpoints import FileSystemEndpoint

@@ -1,82 +1,66 @@
-"""Stand in for a file system and for the lease on it, without Java and without a network.
+"""Stand in for a file system, without Java and without a network.
 
-Both pass the contract suites that the real ones pass. Knobs make them fail.
+It passes the contract suites that the real one passes.
 """
 
-import itertools
-import threading
-import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from twinhive.domain.errors import ActNow, AlreadyThere, LeaseLost, Missing, Refused, SafeMode, Unreachable
-from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage, is_below, parent, short_hash
+from tests.fake_attributes import InMemoryAttributes
+from tests.fake_snapshots import InMemorySnapshots
+from tests.fake_streams import InMemoryStream, comparison_checksum, damaged
+from tests.fake_tree import CHECKSUM_TYPE, Node
+from twinhive.domain.errors import AlreadyThere, Refused, Unreachable
+from twinhive.domain.files import (
+    AS_USUAL,
+    ChecksumForm,
+    Creation,
+    FileStatus,
+    Space,
+    Usage,
+    Written,
+    is_below,
+    parent,
+    short_hash,
+)
 
 BLOCK = 128 * 1024 * 1024
 
 
-@dataclass
-class _Node:
-    status: FileStatus
-    content: bytes = b""
-    attributes: dict[str, str] = field(default_factory=dict)
-
-
-class InMemoryStream:
-    """Be an open file; what it held when it was opened is what a copy gets."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-
-
-class InMemoryFiles:
-    """Implement FileReader and FileWriter as HDFS behaves.
-
-    `down` and `safe_mode` are states, `unanswered` is how many of the next calls get no answer,
-    `corrupt_next_copies` how many of the next copies come out wrong. Opening a file of
-    `changes_when_opened` changes it once it was read; paths below one of `forbidden` refuse writes.
-    """
-
-    def __init__(self, root: str = "hdfs://fake", *, has_checksums: bool = True) -> None:
-        self._root = root
-        self._has_checksums = has_checksums
-        self._ids = itertools.count(16386)
-        self._times = itertools.count(1_700_000_000_000, 1000)
-        self._lock = threading.RLock()
-        self._nodes: dict[str, _Node] = {}
-        self.calls: Counter[str] = Counter()
-        self.down = False
-        self.safe_mode = False
-        self.unanswered = 0
-        self.corrupt_next_copies = 0
-        self.changes_when_opened: set[str] = set()
-        self.forbidden: set[str] = set()
-        self.quotas: dict[str, Space] = {}
-
-    @property
-    def root(self) -> str:
-        return self._root
+class InMemoryFiles(InMemoryAttributes, InMemorySnapshots):
+    """Implement TreeWriter as HDFS behaves; `InMemoryCalls` has the knobs."""
 
     def close(self) -> None:
         """Hold nothing."""
 
-    def put(self, path: str, content: bytes = b"", *, block_size: int = BLOCK) -> FileStatus:
+    def put(
+        self,
+        path: str,
+        content: bytes = b"",
+        *,
+        block_size: int = BLOCK,
+        modified_ms: int | None = None,
+        checksum_type: str = CHECKSUM_TYPE,
+    ) -> FileStatus:
         """Write a file as the source's own users do, over whatever was there."""
         with self._lock:
-            self._make_directories(parent(path))
-            status = FileStatus(
-                path, len(content), next(self._times), False, next(self._ids), "hive", "hive", 0o644, block_size, 1
-            )
-            self._nodes[path] = _Node(status, content)
+            status = self._tree.new_status(path, len(content), permission=0o644, block_size=block_size)
+            status = replace(status, modified_ms=status.modified_ms if modified_ms is None else modified_ms)
+            self._tree.add(Node(status, content, checksum_type=checksum_type))
+            return status
+
+    def link(self, path: str) -> FileStatus:
+        """Make a symbolic link."""
+        with self._lock:
+            status = replace(self._tree.new_status(path, permission=0o777), is_link=True)
+            self._tree.add(Node(status))
             return status
 
     def retime(self, path: str) -> None:
-        """Give a directory a new time, as HDFS does when a child of it comes or goes."""
+        """Give a file or directory a new time."""
         with self._lock:
-            node = self._node(path)
-            node.status = replace(node.status, modified_ms=next(self._times))
+            self._node(path)
+            self._tree.touch(path)
 
     def paths(self) -> list[str]:
         """Return the paths of all files, sorted."""
@@ -88,19 +72,30 @@ class InMemoryFiles:
 
     def status(self, path: str) -> FileStatus | None:
         with self._call("status"):
-            node = self._nodes.get(path.rstrip("/"))
+            self._check_readable(parent(path))
+            node = self._tree.find(path)
             return node.status if node else None
 
     def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
         for path in paths:
             with self._call("list_directories"):
                 children = self._children(path)
-            yield path, children
+            yield path, children and sorted(children, key=lambda status: status.path)
+
+    def list_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
+        for path in paths:
+            with self._call("list_pages"):
+                children = self._children(path)
+            yield path, children and children[: self.page_size]
+            for start in range(self.page_size, len(children or ()), self.page_size):
+                with self._call("list_pages"):
+                    page = (children or [])[start : start + self.page_size]
+                yield path, page
 
     def usage(self, path: str) -> Usage:
         with self._call("usage"):
             self._node(path)
-            below = [node.status for name, node in self._nodes.items() if name == path or is_below(name, path)]
+            below = [self._nodes[name].status for name in self._tree.below(path)]
             files = [status for status in below if not status.is_directory]
             directories = sum(status.is_directory and status.path != path for status in below)
             return Usage(sum(status.length for status in files), len(files), directories)
@@ -113,162 +108,136 @@ class InMemoryFiles:
                     found = quota
             return found
 
-    def checksum(self, path: str, form: ChecksumForm) -> str | None:
+    def checksum(self, path: str, form: ChecksumForm, *, length: int | None = None) -> str | None:
         with self._call("checksum"):
+            self._check_readable(path)
             node = self._node(path)
             if not self._has_checksums or node.status.is_directory:
                 return None
+            content = node.content[:length]
             if form is ChecksumForm.COMPARISON:
-                return f"{zlib.crc32(node.content):08x}"
-            return short_hash(f"{node.status.block_size} {node.content.hex()}", 56)
+                return comparison_checksum(content, node.checksum_type)
+            return short_hash(f"{node.status.block_size} {content.hex()}", 56)
 
     def read(self, path: str) -> bytes:
         with self._call("read"):
-            return self._file(path).content
+            return b"".join(self._stream(path, verified=True).pieces(None))
 
-    def open(self, path: str) -> InMemoryStream:
+    def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
         with self._call("open"):
-            stream = InMemoryStream(self._file(path).content)
+            stream = self._stream(path, verified=verified)
             if path in self.changes_when_opened:
                 self.changes_when_opened.remove(path)
                 self.put(path, stream.content + b"!")
-            return stream
-
-    def attribute(self, path: str, name: str) -> str | None:
-        with self._call("attribute"):
-            return self._node(path).attributes.get(name)
+            return replace(stream, content=stream.content[offset:])
 
     def write(self, path: str, content: bytes) -> None:
         with self._change("write", path):
             self.put(path, content)
 
-    def create_from(self, stream: InMemoryStream, path: str, *, block_size: int = 0) -> int:
+    def create_from(
+        self,
+        stream: InMemoryStream,
+        path: str,
+        *,
+        how: Creation = AS_USUAL,
+        length: int | None = None,
+        meter: Callable[[int], None] | None = None,
+    ) -> Written:
         with self._change("create_from", path):
             if path in self._nodes:
                 raise AlreadyThere(f"{path}: {self.root} has this path already")
-            content = stream.content
+            self.put(path, block_size=how.block_size or BLOCK, checksum_type=how.checksum or CHECKSUM_TYPE)
+            permission = 0o644 if how.permission is None else how.permission
+            self._change_status(path, permission=permission, replication=how.replication or 1)
+        written = self._append(stream, path, length, meter)
+        checksum_type = how.checksum or CHECKSUM_TYPE
+        with self._lock:
+            number = self._node(path).status.file_id
             if self.corrupt_next_copies:
                 self.corrupt_next_copies -= 1
-                content = content[:-1] + b"?" if content else b"?"
-            self.put(path, content, block_size=block_size or BLOCK)
-            return len(content)
+                self._set_content(path, damaged(self._node(path).content))
+        return Written(
+            len(written), comparison_checksum(written, checksum_type) if self._has_checksums else None, number
+        )
+
+    def append_from(self, stream: InMemoryStream, path: str, *, meter: Callable[[int], None] | None = None) -> int:
+        with self._change("append_from", path):
+            self._file(path)
+        return len(self._append(stream, path, None, meter))
+
+    def concatenate(self, path: str, parts: Sequence[str]) -> None:
+        with self._change("concatenate", path):
+            if not self.can_concatenate:
+                raise Refused(f"{path}: {self.root} refused", found="files cannot be put together")
+            if any(parent(part) != parent(path) or part == path for part in parts):
+                raise Refused(f"{path}: {self.root} refused", found="parts that are not beside it")
+            if not parts:
+                return
+            content = self._file(path).content + b"".join(self._file(part).content for part in parts)
+            for part in parts:
+                self._tree.remove(part)
+            self._set_content(path, content)
 
     def make_directories(self, path: str) -> None:
         with self._change("make_directories", path):
-            self._make_directories(path)
+            self._tree.make_directories(path)
 
     def rename(self, source: str, target: str) -> bool:
         with self._change("rename", target):
             if source not in self._nodes or target in self._nodes:
                 return False
-            if parent(target) not in self._nodes:
-                raise Missing(f"{parent(target)}: the directory to rename into does not exist")
-            for path in [path for path in self._nodes if path == source or is_below(path, source)]:
-                node = self._nodes.pop(path)
-                moved = target + path[len(source) :]
-                self._nodes[moved] = replace(node, status=replace(node.status, path=moved))
+            self._check_parent(target)
+            self._tree.move(source, target)
             return True
+
+    def replace(self, source: str, target: str) -> None:
+        with self._change("replace", target):
+            there = self._nodes.get(target)
+            if self._node(source).status.is_directory or (there and there.status.is_directory):
+                raise Refused(f"{target}: {self.root} refused", found="a directory", expected="files")
+            self._check_parent(target)
+            if there:
+                self._tree.remove(target)
+            self._tree.move(source, target)
 
     def delete(self, path: str) -> bool:
         with self._change("delete", path):
-            gone = [name for name in self._nodes if name == path or is_below(name, path)]
-            for name in gone:
-                del self._nodes[name]
-            return bool(gone)
-
-    def set_attribute(self, path: str, name: str, value: str) -> None:
-        with self._change("set_attribute", path):
-            self._node(path).attributes[name] = value
-
-    @contextmanager
-    def _call(self, name: str) -> Iterator[None]:
-        with self._lock:
-            self.calls[name] += 1
-            if self.down or self.unanswered:
-                self.unanswered = max(0, self.unanswered - 1)
-                raise Unreachable(f"{self.root} did not answer", next_step="start it")
-            yield
-
-    @contextmanager
-    def _change(self, name: str, path: str) -> Iterator[None]:
-        with self._call(name):
-            if self.safe_mode:
-                raise SafeMode(f"{path}: {self.root} is in safe mode", next_step="wait")
-            if any(path == directory or is_below(path, directory) for directory in self.forbidden):
-                raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
-            yield
+            return self._tree.remove(path)
 
     def _children(self, path: str) -> list[FileStatus] | None:
-        directory = path.rstrip("/")
-        node = self._nodes.get(directory)
-        if node is None:
-            return None
-        if not node.status.is_directory:
+        self._check_readable(path)
+        node = self._tree.find(path)
+        if node is not None and not node.status.is_directory:
             raise Refused(f"{path}: cannot be listed", found="a file", expected="a directory")
-        found = [node.status for name, node in self._nodes.items() if parent(name) == directory]
-        return sorted(found, key=lambda status: status.path)
+        return None if node is None else self._tree.children(path)
 
-    def _node(self, path: str) -> _Node:
-        node = self._nodes.get(path)
-        if node is None:
-            raise Missing(f"{path}: {self.root} does not have this path")
-        return node
+    def _stream(self, path: str, *, verified: bool) -> InMemoryStream:
+        self._check_readable(path)
+        content = self._file(path).content
+        if verified and path in self.corrupt:
+            return InMemoryStream(content, Unreachable(f"{path}: no replica of a block has the right checksum"))
+        if not verified and path in self.corrupt | self.corrupt_replicas:
+            return InMemoryStream(damaged(content))
+        return InMemoryStream(content)
 
-    def _file(self, path: str) -> _Node:
+    def _append(
+        self, stream: InMemoryStream, path: str, length: int | None, meter: Callable[[int], None] | None
+    ) -> bytes:
+        """Write piece by piece: what ends the copy leaves what was written so far."""
+        written = b""
+        for piece in stream.pieces(length):
+            if meter:
+                meter(len(piece))
+            written += piece
+            with self._lock:
+                self._set_content(path, self._file(path).content + piece)
+        return written
+
+    def _set_content(self, path: str, content: bytes) -> None:
+        self._node(path).content = content
+        self._change_status(path, length=len(content), modified_ms=self._tree.new_time())
+
+    def _change_status(self, path: str, **fields: int) -> None:
         node = self._node(path)
-        if node.status.is_directory:
-            raise Missing(f"{path}: {self.root} has a directory there")
-        return node
-
-    def _make_directories(self, path: str) -> None:
-        directory = path.rstrip("/")
-        while len(directory) > len(self._root):
-            node = self._nodes.get(directory)
-            if node is None:
-                status = FileStatus(directory, 0, next(self._times), True, next(self._ids), "hive", "hive", 0o755)
-                self._nodes[directory] = _Node(status)
-            elif not node.status.is_directory:
-                raise AlreadyThere(f"{directory}: {self.root} has a file there")
-            directory = parent(directory)
-
-
-class InMemoryLease:
-    """Implement LeaseKeeper within one process."""
-
-    def __init__(self) -> None:
-        self._newest: Counter[str] = Counter()
-        self._holders: dict[str, Mapping[str, str]] = {}
-        self._unreleased: set[str] = set()
-
-    @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["_HeldInMemory"]:
-        self._newest[directory] += 1
-        self._holders[directory] = holder
-        lease = _HeldInMemory(self, directory, self._newest[directory])
-        self._unreleased.add(directory)
-        try:
-            yield lease
-        except ActNow:
-            lease.confirm()
-            self._unreleased.discard(directory)
-            raise
-        lease.confirm()
-        self._unreleased.discard(directory)
-
-    def holder(self, directory: str) -> str | None:
-        return str(dict(self._holders[directory])) if directory in self._unreleased else None
-
-    def confirm(self, directory: str, epoch: int) -> None:
-        """Raise LeaseLost unless `epoch` is the newest."""
-        if self._newest[directory] != epoch:
-            raise LeaseLost(f"{directory}: the lease is not ours any more", found=dict(self._holders[directory]))
-
-
-@dataclass(frozen=True)
-class _HeldInMemory:
-    keeper: InMemoryLease
-    directory: str
-    epoch: int
-
-    def confirm(self) -> None:
-        self.keeper.confirm(self.directory, self.epoch)
+        node.status = replace(node.status, **fields)

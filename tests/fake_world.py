@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from tests.builders import a_partition, a_policy, a_table
-from tests.fake_files import InMemoryFiles, InMemoryLease
+from tests.fake_files import InMemoryFiles
+from tests.fake_lease import InMemoryLease
 from tests.fake_metastore import InMemoryMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.objects import Database, Table
@@ -132,10 +133,17 @@ class Killable:
         "delete_statistics",
         "write",
         "create_from",
+        "append_from",
+        "concatenate",
         "make_directories",
         "rename",
+        "replace",
         "delete",
         "set_attribute",
+        "set_attributes",
+        "allow_snapshots",
+        "create_snapshot",
+        "delete_snapshot",
         "mark",
     )
 

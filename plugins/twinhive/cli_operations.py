@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli_base import Config, PolicyName, holder_of, said_plainly, say, wiring_of
+from twinhive.cli_base import PolicyName, wiring_of
+from twinhive.cli_terminal import Config, holder_of, said_plainly, say
 from twinhive.steps.operations import Fields, operation_of
 
 operations = typer.Typer()

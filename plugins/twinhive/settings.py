@@ -191,7 +191,7 @@ class Configuration:
 
 def load_configuration(directory: Path) -> Configuration:
     """Read everything; broken files become entries with an error, never exceptions."""
-    clusters, clusters_error = _load_clusters(directory / "clusters.yaml")
+    clusters, clusters_error = load_clusters(directory / "clusters.yaml")
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
     return Configuration(clusters, _without_conflicts(entries))
@@ -214,7 +214,8 @@ def resolve_from_environment(connection_id: str) -> Connection:
     return parse_connection(connection_id, text)
 
 
-def _load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
+def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
+    """Read the clusters, and what is wrong with the file."""
     try:
         return _ClustersFile.model_validate(_read_yaml(path)).clusters, None
     except (OSError, yaml.YAMLError, ValueError) as error:

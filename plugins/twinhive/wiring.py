@@ -1,78 +1,18 @@
 """Build adapters from settings: the only place that does."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.adapters.hdfs_lease import HdfsLease
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
-from twinhive.connections import Connection
 from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.files import authority
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
+from twinhive.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.file_wiring import files, lease_keeper
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.settings import (
-    ClusterSettings,
-    Configuration,
-    FileSystemSettings,
-    MetastoreSettings,
-    PolicySettings,
-    Resolve,
-)
-
-_METASTORE_PORT = 9083
-
-
-def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> MetastoreEndpoint:
-    """Resolve a metastore; a connection may name several hosts, separated by commas."""
-    if settings.connection:
-        connection = resolve(settings.connection)
-        port = connection.port or _METASTORE_PORT
-        addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
-        if not addresses:
-            raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
-        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user or _user(connection))
-    addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
-    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user)
-
-
-def _address(text: str, port: int) -> tuple[str, int]:
-    host, colon, own_port = text.partition(":")
-    return host, int(own_port) if colon else port
-
-
-def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> FileSystemEndpoint:
-    """Resolve a file system; a connection's extra holds `uri`, `user` and `hadoop` (properties)."""
-    if not settings.connection:
-        return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
-    connection = resolve(settings.connection)
-    root = connection.extra.get("uri") or _hdfs_uri(connection)
-    own = connection.extra.get("hadoop", {})
-    if not isinstance(own, Mapping):
-        raise _unusable(connection, f"extra hadoop = {own!r}", "an object of Hadoop properties")
-    properties = {**{key: str(value) for key, value in own.items()}, **settings.hadoop}
-    return FileSystemEndpoint(root.rstrip("/"), properties, settings.user or _user(connection))
-
-
-def _user(connection: Connection) -> str | None:
-    user: str | None = connection.extra.get("user") or connection.login
-    return user
-
-
-def _unusable(connection: Connection, found: str, expected: str) -> InvalidSettings:
-    return InvalidSettings(
-        f"connection {connection.connection_id} cannot be used",
-        found=found,
-        expected=expected,
-        next_step=f"correct connection {connection.connection_id}, then clear this task",
-    )
-
-
-def _hdfs_uri(connection: Connection) -> str:
-    return f"hdfs://{connection.host}:{connection.port}" if connection.port else f"hdfs://{connection.host}"
+from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
 
 
 @dataclass(frozen=True)
@@ -152,7 +92,7 @@ class Wiring:
             source_files=files(self.source_endpoint),
             replica_files=files(self.replica_endpoint),
             dump_files=files(self.dump_endpoint),
-            lease=HdfsLease(**asdict(self.replica_endpoint), settle_seconds=replica_endpoint.timeout_seconds),
+            lease=lease_keeper(self.replica_endpoint, settle_seconds=replica_endpoint.timeout_seconds),
             source_marker=MetastoreMarker(source),
         )
 
@@ -167,17 +107,6 @@ class Wiring:
 
 def _qualified(path: str, endpoint: FileSystemEndpoint) -> str:
     return path if "://" in path else endpoint.root + path
-
-
-_files: dict[str, HadoopFiles] = {}
-
-
-def files(endpoint: FileSystemEndpoint) -> HadoopFiles:
-    """Return the client of a file system, one for each endpoint in a process."""
-    key = repr((endpoint.root, sorted(endpoint.properties.items()), endpoint.user))
-    if key not in _files:
-        _files[key] = HadoopFiles(endpoint.root, dict(endpoint.properties), endpoint.user)
-    return _files[key]
 
 
 @cache

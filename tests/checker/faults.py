@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from tests.checker.pauses import pause
-from tests.fake_files import InMemoryLease
+from tests.fake_lease import InMemoryLease
 from tests.fake_world import Killable, Killed
 from twinhive.domain.errors import Unreachable
 from twinhive.ports import Lease, WritePorts

@@ -1,4 +1,4 @@
-"""Give the contract tests of metastores a fake and a real one, each with its file system."""
+"""Give the contract tests a fake and a real metastore or file system."""
 
 import uuid
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.fake_metastore import InMemoryMetastore
 from tests.source_writer import SourceWriter
 from tests.thrift_source import ThriftSource
 from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.ports import MetastoreWriter
+from twinhive.ports import MetastoreWriter, TreeWriter
 
 BOTH = ["fake", pytest.param("real", marks=pytest.mark.sandbox)]
 
@@ -65,3 +65,25 @@ def database(metastore: MetastoreWriter) -> Iterator[str]:
 def real_database(real: ThriftSource) -> Iterator[str]:
     with a_database_on(real) as name:
         yield name
+
+
+@pytest.fixture(params=["fake", "local", pytest.param("hdfs", marks=pytest.mark.sandbox)])
+def files(request: pytest.FixtureRequest) -> Iterator[TreeWriter]:
+    if request.param == "fake":
+        yield InMemoryFiles()
+        return
+    if request.param == "local":
+        adapter = HadoopFiles("file://", {})
+    else:
+        cluster = request.getfixturevalue("sandbox").clusters["east"]
+        adapter = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+    yield adapter
+    adapter.close()
+
+
+@pytest.fixture
+def place(files: TreeWriter, tmp_path: Any) -> Iterator[str]:
+    """Give each test a directory of its own, as a URI that does not exist yet."""
+    name = f"{tmp_path}/files" if files.root == "file://" else f"/tmp/contract-{uuid.uuid4().hex}"
+    yield f"{files.root}{name}"
+    files.delete(f"{files.root}{name}")

@@ -7,37 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.fake_files import InMemoryFiles
 from twinhive.adapters.hadoop_errors import is_unknown_call
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unreachable
-from twinhive.domain.files import ChecksumForm, Usage, join
+from twinhive.domain.files import ChecksumForm, Creation, Usage, join
 from twinhive.ports import FileWriter
 
 AWKWARD = ("p=a b", "100%41", "a#b", "k=v=w", "Zoë 日本 \U0001f600", "[x]", "{a,b}", "*?", "back\\slash", "+&~'\"")
-
-
-@pytest.fixture(params=["fake", "local", pytest.param("hdfs", marks=pytest.mark.sandbox)])
-def files(request: pytest.FixtureRequest) -> Iterator[FileWriter]:
-    if request.param == "fake":
-        yield InMemoryFiles()
-        return
-    if request.param == "local":
-        adapter = HadoopFiles("file://", {})
-    else:
-        cluster = request.getfixturevalue("sandbox").clusters["east"]
-        adapter = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
-    yield adapter
-    adapter.close()
-
-
-@pytest.fixture
-def place(files: FileWriter, tmp_path: Any) -> Iterator[str]:
-    """Give each test a directory of its own, as a URI that does not exist yet."""
-    name = f"{tmp_path}/files" if files.root == "file://" else f"/tmp/contract-{uuid.uuid4().hex}"
-    yield f"{files.root}{name}"
-    files.delete(f"{files.root}{name}")
 
 
 def _has_attributes(files: FileWriter) -> bool:
@@ -127,7 +104,7 @@ def test_space_of_a_path_that_does_not_exist(files: FileWriter, place: str) -> N
 def test_create_from_copies_and_never_overwrites(files: FileWriter, place: str) -> None:
     content = bytes(range(256)) * 5000
     files.write(f"{place}/f", content)
-    assert files.create_from(files.open(f"{place}/f"), f"{place}/new/g") == len(content)
+    assert files.create_from(files.open(f"{place}/f"), f"{place}/new/g").length == len(content)
     assert files.read(f"{place}/new/g") == content
     with pytest.raises(AlreadyThere, match=f"{place}/f"):
         files.create_from(files.open(f"{place}/new/g"), f"{place}/f")
@@ -135,14 +112,14 @@ def test_create_from_copies_and_never_overwrites(files: FileWriter, place: str) 
 
 def test_an_empty_file_is_a_file(files: FileWriter, place: str) -> None:
     files.write(f"{place}/f", b"")
-    assert files.create_from(files.open(f"{place}/f"), f"{place}/g") == 0
+    assert files.create_from(files.open(f"{place}/f"), f"{place}/g").length == 0
     status = files.status(f"{place}/g")
     assert status and status.length == 0
 
 
 def test_checksums(files: FileWriter, place: str) -> None:
     files.write(f"{place}/f", b"a" * 5000)
-    files.create_from(files.open(f"{place}/f"), f"{place}/g", block_size=1024)
+    files.create_from(files.open(f"{place}/f"), f"{place}/g", how=Creation(block_size=1024))
     files.write(f"{place}/h", b"b" * 5000)
     identity = [files.checksum(f"{place}/{name}", ChecksumForm.IDENTITY) for name in "fgh"]
     comparison = [files.checksum(f"{place}/{name}", ChecksumForm.COMPARISON) for name in "fgh"]
@@ -242,7 +219,7 @@ class TestOnlyTheRealOne:
         assert "stranger" in str(refused.value) and "\tat " not in str(refused.value)
         hdfs.write(f"{directory}/f", b"east")
         copy = directory.replace(hdfs.root, other.root)
-        assert other.create_from(hdfs.open(f"{directory}/f"), f"{copy}/f", block_size=4096) == 4
+        assert other.create_from(hdfs.open(f"{directory}/f"), f"{copy}/f", how=Creation(block_size=4096)).length == 4
         form = ChecksumForm.COMPARISON
         assert other.checksum(f"{copy}/f", form) == hdfs.checksum(f"{directory}/f", form)
         other.delete(copy)
@@ -255,6 +232,33 @@ class TestOnlyTheRealOne:
         assert list(hdfs.list_directories(asked)) == in_bulk
         unknown = java_class("org.apache.hadoop.ipc.RpcNoSuchMethodException").class_.getName()
         assert is_unknown_call(java_class("org.apache.hadoop.ipc.RemoteException")(unknown, "getBatchedListing"))
+
+    def test_a_block_without_an_intact_replica(self, sandbox: Any, hdfs: HadoopFiles, directory: str) -> None:
+        content = b"some rows " * 1000
+        hdfs.write(f"{directory}/f", content)
+        java = hdfs._client.java
+        blocks = java.getClient().getLocatedBlocks(hdfs._client.to_java(f"{directory}/f").toUri().getPath(), 0)
+        [block] = sandbox.root.rglob(str(blocks.get(0).getBlock().getBlockName()))
+        block.write_bytes(b"S" + content[1:])
+        with pytest.raises(Unreachable, match="no intact replica"):
+            hdfs.read(f"{directory}/f")
+        with pytest.raises(Unreachable, match=f"{directory}/f: {hdfs.root} gave no intact replica"):
+            hdfs.create_from(hdfs.open(f"{directory}/f"), f"{directory}/g")
+        hdfs.create_from(hdfs.open(f"{directory}/f", verified=False), f"{directory}/h")
+        assert hdfs.read(f"{directory}/h") == b"S" + content[1:]
+
+    def test_a_client_that_guards_blocks_otherwise_says_so(
+        self, sandbox: Any, hdfs: HadoopFiles, directory: str
+    ) -> None:
+        cluster = sandbox.clusters["east"]
+        hdfs.write(f"{directory}/f", b"some rows")
+        for number, kind in enumerate(("CRC32", "CRC32C", "NULL")):
+            files = HadoopFiles(
+                cluster.hdfs_uri, {**cluster.hadoop_properties, "dfs.checksum.type": kind}, cluster.user
+            )
+            written = files.create_from(files.open(f"{directory}/f"), f"{directory}/{number}")
+            assert written.checksum == files.checksum(f"{directory}/{number}", ChecksumForm.COMPARISON)
+            files.close()
 
     def test_quotas(self, hdfs: HadoopFiles, directory: str) -> None:
         hdfs.make_directories(f"{directory}/a/b")

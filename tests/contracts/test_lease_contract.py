@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.fake_files import InMemoryLease
+from tests.fake_lease import InMemoryLease
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
 from twinhive.domain.errors import LeaseLost, Refused, SourceMoved

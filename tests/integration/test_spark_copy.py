@@ -121,7 +121,7 @@ def test_packages_are_built_once_and_hold_what_a_worker_imports(tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == sorted([package, native])
     with zipfile.ZipFile(package) as zipped:
         names = set(zipped.namelist())
-        assert {"twinhive/__init__.py", "twinhive/ports.py", "twinhive/adapters/hadoop_fs.py"} <= names
+        assert {"twinhive/__init__.py", "twinhive/ports/__init__.py", "twinhive/adapters/hadoop_fs.py"} <= names
         metastores = [name for name in names if name.startswith("twinhive/adapters/") and "hive_" in name]
         assert not [name for name in names if "airflow" in name or name.startswith("thrift")] + metastores
     with zipfile.ZipFile(native) as zipped:

@@ -52,13 +52,15 @@ def _is_a_command(match: re.Match[str], text: str) -> bool:
 
 
 def _problem(name: str, words: list[str]) -> str | None:
-    commands = typer.main.get_command(app).commands
-    if name not in commands:
+    command = typer.main.get_command(app).get_command(None, name)
+    if command is None:
         return "there is no such command"
     if not words and name in NAMED_WITHOUT_ARGUMENTS:
         return None
     try:
-        commands[name].make_context(name, words)
+        command.make_context(name, words)
+    except typer.Exit:  # --help, which is no mistake
+        return None
     except (click.UsageError, typer.BadParameter) as error:
         return error.format_message()
     except Exception as error:  # typer brings its own copy of click's errors

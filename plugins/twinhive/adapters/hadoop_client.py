@@ -24,11 +24,18 @@ class HadoopClient:
     """
 
     def __init__(
-        self, root: str, properties: Mapping[str, str], user: str | None, extra: Mapping[str, str] | None = None
+        self,
+        root: str,
+        properties: Mapping[str, str],
+        user: str | None,
+        extra: Mapping[str, str] | None = None,
+        *,
+        verifies: bool = True,
     ) -> None:
         self.root = root.rstrip("/") if not root.endswith("://") else root
         self._settings = {**_CLIENT_SETTINGS, **properties, **(extra or {})}
         self._user = user
+        self._verifies = verifies
         self._opening = threading.Lock()
         self._file_system: Any = None
         self.lists_in_bulk = True
@@ -77,6 +84,7 @@ class HadoopClient:
             configuration.set(key, value)
         with translated(self.root, self.root):
             address = java_class("java.net.URI")(f"{self.root}/")
-            if self._user is None:
-                return java_file_system.newInstance(address, configuration)
-            return java_file_system.newInstance(address, configuration, self._user)
+            user = () if self._user is None else (self._user,)
+            file_system = java_file_system.newInstance(address, configuration, *user)
+            file_system.setVerifyChecksum(self._verifies)
+            return file_system

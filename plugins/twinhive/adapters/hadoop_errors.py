@@ -70,6 +70,18 @@ _MEANINGS = (
     ),
     _Meaning(
         Unreachable,
+        "gave no intact replica of a block",
+        "look at the file (hdfs fsck with -blocks -locations), start the DataNodes that are down, then run again",
+        frozenset({"org.apache.hadoop.fs.ChecksumException", "org.apache.hadoop.hdfs.BlockMissingException"}),
+    ),
+    _Meaning(
+        Refused,
+        "cannot do this",
+        "leave out what needs it, or use a file system that has it",
+        frozenset({"java.lang.UnsupportedOperationException", "org.apache.hadoop.ipc.RpcNoSuchMethodException"}),
+    ),
+    _Meaning(
+        Unreachable,
         "did not answer",
         "check that its NameNode and DataNodes are up and that the cluster's addresses are right; then run again",
         frozenset(
@@ -83,12 +95,11 @@ _MEANINGS = (
                 "org.apache.hadoop.ipc.StandbyException",
                 "org.apache.hadoop.ipc.RetriableException",
                 "org.apache.hadoop.ipc.ObserverRetryOnActiveException",
-                "org.apache.hadoop.hdfs.BlockMissingException",
             }
         ),
     ),
 )
-_UNREACHABLE = _MEANINGS[-1]
+_UNKNOWN_CALL, _UNREACHABLE = _MEANINGS[-2:]
 _UNUSABLE = _Meaning(
     Refused,
     "cannot be used like this",
@@ -130,8 +141,7 @@ def is_missing(error: Any) -> bool:
 
 def is_unknown_call(error: Any) -> bool:
     """True when the file system does not have the call, or its server is too old for it."""
-    unknown = {"java.lang.UnsupportedOperationException", "org.apache.hadoop.ipc.RpcNoSuchMethodException"}
-    return not unknown.isdisjoint(_class_names(error))
+    return _meaning(_class_names(error)) is _UNKNOWN_CALL
 
 
 def _meaning(names: list[str]) -> _Meaning:

@@ -1,139 +1,86 @@
 """Read and write a file system through Hadoop's client."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
-from twinhive.adapters import hadoop_listing, hadoop_space
-from twinhive.adapters.hadoop_client import HadoopClient
+from twinhive.adapters import hadoop_streams
+from twinhive.adapters.hadoop_attributes import HadoopAttributes
 from twinhive.adapters.hadoop_errors import is_missing, translated
+from twinhive.adapters.hadoop_reader import HadoopReader
+from twinhive.adapters.hadoop_snapshots import HadoopSnapshots
+from twinhive.adapters.hadoop_streams import Meter, OpenFile
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Missing, Refused, TwinhiveError
-from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage, base_name, parent
-
-_BUFFER = 64 * 1024
-_COPY_BUFFER = 1024 * 1024
+from twinhive.domain.files import AS_USUAL, Creation, Written, base_name, parent
 
 
-class HadoopFiles:
-    """Implement FileReader and FileWriter for everything that Hadoop has a client for.
+class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
+    """Implement TreeWriter for everything that Hadoop has a client for.
 
     It may be shared between threads. Files and directories get the permissions that Hadoop's
-    umask leaves (`fs.permissions.umask-mask`, 022 unless the properties say otherwise).
+    umask leaves (`fs.permissions.umask-mode`, 022 unless the properties say otherwise), unless one is given.
     """
-
-    def __init__(self, root: str, properties: Mapping[str, str], user: str | None = None) -> None:
-        self._client = HadoopClient(root, properties, user)
-        # The form of a checksum is a property of the client, not of the call.
-        composite = {"dfs.checksum.combine.mode": "COMPOSITE_CRC"}
-        self._comparing_client = HadoopClient(root, properties, user, composite)
-
-    @property
-    def root(self) -> str:
-        """Scheme and authority: `hdfs://east`."""
-        return self._client.root
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-        self._comparing_client.close()
-
-    def in_safe_mode(self) -> bool:
-        """True while the file system refuses writes by itself."""
-        if not self._client.is_hdfs:
-            return False
-        with translated(self.root, self.root):
-            return bool(self._java.setSafeMode(java_class("org.apache.hadoop.fs.SafeModeAction").GET))
-
-    def status(self, path: str) -> FileStatus | None:
-        """Return the status of a path, or None when it does not exist."""
-        with translated(self.root, path):
-            try:
-                found = self._java.getFileStatus(self._path(path))
-            except java_class("java.io.FileNotFoundException"):
-                return None
-            return hadoop_listing.to_status(self._client, path, found)
-
-    def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
-        """Yield the direct children of each directory, sorted, or None for a missing one."""
-        return hadoop_listing.list_directories(self._client, paths)
-
-    def usage(self, path: str) -> Usage:
-        """Return what is below a path. Raises Missing."""
-        with translated(self.root, path):
-            summary = self._java.getContentSummary(self._path(path))
-            directories, files = int(summary.getDirectoryCount()), int(summary.getFileCount())
-            # The directory itself is in Java's count, and is not below itself.
-            return Usage(length=int(summary.getLength()), files=files, directories=max(0, directories - 1))
-
-    def space(self, path: str) -> Space:
-        """Return free space for writes below a path, counted after replication."""
-        with translated(self.root, path):
-            return hadoop_space.free_space(self._client, path)
-
-    def checksum(self, path: str, form: ChecksumForm) -> str | None:
-        """Return a file's checksum in hex, None where the file system has none. Raises Missing."""
-        client = self._comparing_client if form is ChecksumForm.COMPARISON else self._client
-        with translated(self.root, path):
-            found = client.java.getFileChecksum(self._path(path))
-            if found is None:
-                client.java.getFileStatus(self._path(path))  # file systems without checksums do not look
-                return None
-            # Java pads the bytes; Hive writes only so many of them into events and names.
-            return bytes(found.getBytes())[: int(found.getLength())].hex()
-
-    def read(self, path: str) -> bytes:
-        """Return a whole (small) file. Raises Missing."""
-        with translated(self.root, path):
-            stream = self._java.open(self._path(path), _BUFFER)
-            try:
-                return bytes(stream.readAllBytes())
-            finally:
-                stream.close()
-
-    def open(self, path: str) -> Any:
-        """Open a file as a Java stream. Raises Missing."""
-        with translated(self.root, path):
-            return self._java.open(self._path(path), _BUFFER)
-
-    def attribute(self, path: str, name: str) -> str | None:
-        """Return an extended attribute (`user.x`) of a path, or None. Raises Missing."""
-        with translated(self.root, path):
-            try:
-                found = self._java.getXAttrs(self._path(path)).get(name)
-            except java_class("java.lang.UnsupportedOperationException"):
-                return None
-            return None if found is None else bytes(found).decode()
 
     def write(self, path: str, content: bytes) -> None:
         """Write a (small) file under another name, then put it in place; readers see all or nothing."""
         temporary = f"{parent(path)}/.{base_name(path)}.{uuid.uuid4().hex}"
         try:
             with translated(self.root, path):
-                stream = self._create(temporary, 0)
+                stream = hadoop_streams.create(self._client, temporary, AS_USUAL)
                 try:
                     stream.write(content)
                 finally:
                     stream.close()
-                self._put_in_place(temporary, path)
+            self.replace(temporary, path)
         except BaseException:
             self._delete_quietly(temporary)
             raise
 
-    def create_from(self, stream: Any, path: str, *, block_size: int = 0) -> int:
-        """Write what a Java stream holds into a new file, close both, return the bytes written."""
+    def create_from(
+        self,
+        stream: OpenFile,
+        path: str,
+        *,
+        how: Creation = AS_USUAL,
+        length: int | None = None,
+        meter: Meter | None = None,
+    ) -> Written:
+        """Write what a file holds, or its next `length` bytes, into a new file; close both."""
+        client = self._client if how.permission is None else self._as_given
+        checksum = hadoop_streams.new_checksum(client, how)
         with translated(self.root, path):
             try:
-                target = self._create(path, block_size)
+                target = hadoop_streams.create(client, path, how)
+                file_id = hadoop_streams.file_id(client, target)
                 try:
-                    # A Python int selects the overload that takes a buffer size, not a length.
-                    java_class("org.apache.hadoop.io.IOUtils").copyBytes(stream, target, _COPY_BUFFER, False)
-                    return int(target.getPos())
+                    written = hadoop_streams.pump(stream, target, checksum, length, meter)
                 finally:
                     target.close()
             finally:
                 stream.close()
+        return Written(written, None if checksum is None else f"{checksum.getValue():08x}", file_id)
+
+    def append_from(self, stream: OpenFile, path: str, *, meter: Meter | None = None) -> int:
+        """Write what a file holds behind the end of another, close both, return the bytes. Raises Missing."""
+        with translated(self.root, path):
+            try:
+                target = self._java.append(self._path(path))
+                try:
+                    return hadoop_streams.pump(stream, target, None, None, meter)
+                finally:
+                    target.close()
+            finally:
+                stream.close()
+
+    def concatenate(self, path: str, parts: Sequence[str]) -> None:
+        """Move the bytes of `parts` behind the end of a file of the same directory. Raises Missing, Refused."""
+        if not self._client.is_hdfs:
+            # RawLocalFileSystem has the call, but loses the bytes of the file that it appends to.
+            raise Refused(f"{path}: {self.root} cannot put files together", expected="a file on HDFS")
+        with translated(self.root, path):
+            if parts:
+                self._java.concat(self._path(path), [self._path(part) for part in parts])
 
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents; one that exists is fine."""
@@ -155,6 +102,22 @@ class HadoopFiles:
                 raise _no_parent(source, target)
             return bool(self._java.rename(self._path(source), self._path(target)))
 
+    def replace(self, source: str, target: str) -> None:
+        """Rename a file over another; on HDFS in one step. Raises Missing, Refused (a directory)."""
+        with translated(self.root, target):
+            if self._client.is_hdfs:
+                self._replace_on_hdfs(source, target)
+                return
+            there = self.status(target)
+            if there is not None and there.is_directory:
+                raise _directory_there(target)
+            java_source, java_target = self._path(source), self._path(target)
+            self._java.getFileStatus(java_source)
+            if not self._java.rename(java_source, java_target):
+                self._java.delete(java_target, False)
+                if not self._java.rename(java_source, java_target):
+                    raise Refused(f"{target}: {self.root} did not put the new file in place")
+
     def delete(self, path: str) -> bool:
         """Delete a file or a whole directory for good; False when there was none."""
         with translated(self.root, path):
@@ -165,21 +128,8 @@ class HadoopFiles:
         with translated(self.root, path):
             self._java.setXAttr(self._path(path), name, value.encode())
 
-    @property
-    def _java(self) -> Any:
-        return self._client.java
-
-    def _path(self, path: str) -> Any:
-        return self._client.to_java(path)
-
     def _exists(self, path: str) -> bool:
         return bool(self._java.exists(self._path(path)))
-
-    def _create(self, path: str, block_size: int) -> Any:
-        java_path = self._path(path)
-        replication = self._java.getDefaultReplication(java_path)
-        size = block_size or self._java.getDefaultBlockSize(java_path)
-        return self._java.create(java_path, False, _BUFFER, replication, size)
 
     def _rename_on_hdfs(self, source: str, target: str) -> bool:
         # The rename without options would move the source *into* a target that is a directory.
@@ -195,14 +145,16 @@ class HadoopFiles:
             raise
         return True
 
-    def _put_in_place(self, temporary: str, path: str) -> None:
-        source, target = self._path(temporary), self._path(path)
-        if self._client.is_hdfs:
-            self._java.rename(source, target, [java_class("org.apache.hadoop.fs.Options$Rename").OVERWRITE])
-        elif not self._java.rename(source, target):
-            self._java.delete(target, False)
-            if not self._java.rename(source, target):
-                raise Refused(f"{path}: {self.root} did not put the new file in place")
+    def _replace_on_hdfs(self, source: str, target: str) -> None:
+        options = java_class("org.apache.hadoop.fs.Options$Rename")
+        try:
+            self._java.rename(self._path(source), self._path(target), [options.OVERWRITE])
+        except java_class("java.io.IOException"):
+            # HDFS says all that is wrong by one exception.
+            there = self.status(target)
+            if there is not None and there.is_directory:
+                raise _directory_there(target) from None
+            raise
 
     def _delete_quietly(self, path: str) -> None:
         with suppress(TwinhiveError):
@@ -214,4 +166,10 @@ def _no_parent(source: str, target: str) -> Missing:
         f"{parent(target)}: the directory to rename into does not exist",
         found=f"renaming {source} to {target}",
         next_step="check that the directory was not dropped meanwhile",
+    )
+
+
+def _directory_there(path: str) -> Refused:
+    return Refused(
+        f"{path}: a directory is there, which no file replaces", expected="a file", next_step="move the directory away"
     )

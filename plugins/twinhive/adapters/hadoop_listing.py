@@ -1,32 +1,41 @@
 """Read statuses and list many directories in few calls."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_errors import as_ours, is_missing, is_unknown_call, translated
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Refused
-from twinhive.domain.files import FileStatus
+from twinhive.domain.files import FileStatus, base_name, name_order
 
 # HDFS refuses more in one call (dfs.namenode.batched.listing.limit).
 _DIRECTORIES_PER_CALL = 100
+_PAGE = 1000
 
 Listing = tuple[str, list[FileStatus] | None]
 
 
 def list_directories(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
     """Yield the sorted children of each directory in the given order, None for a missing one."""
-    remaining = iter(paths)
-    while client.is_hdfs and client.lists_in_bulk and (chunk := list(islice(remaining, _DIRECTORIES_PER_CALL))):
-        found = _list_together(client, list(dict.fromkeys(chunk)))
-        for path in chunk:
-            children = found[path] if path in found else _list_one(client, path)
-            yield path, children if children is None else list(children)
-    for path in remaining:
-        yield path, _list_one(client, path)
+    for chunk in _chunks(paths):
+        found: dict[str, list[FileStatus] | None] = {}
+        for path, page in _list_chunk(client, chunk):
+            found[path] = page if page is None else [*(found.get(path) or ()), *page]
+        for path, children in found.items():
+            yield path, children if children is None else sorted(children, key=attrgetter("path"))
+
+
+def list_pages(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
+    """Yield the children of each directory in pages that together have the order of `name_order`.
+
+    Directories come in the given order, an empty one as one empty page, a missing one as None.
+    """
+    for chunk in _chunks(paths):
+        yield from _list_chunk(client, chunk)
 
 
 def to_status(client: HadoopClient, path: str, java_status: Any) -> FileStatus:
@@ -45,58 +54,87 @@ def to_status(client: HadoopClient, path: str, java_status: Any) -> FileStatus:
         permission=int(java_status.getPermission().toShort()) if knows_owner else 0,
         block_size=int(java_status.getBlockSize()),
         replication=int(java_status.getReplication()),
+        accessed_ms=int(java_status.getAccessTime()),
+        has_acl=bool(java_status.hasAcl()) if knows_owner else False,
+        is_link=Path(path.removeprefix(client.root)).is_symlink() if client.is_local else bool(java_status.isSymlink()),
     )
 
 
-def _list_one(client: HadoopClient, path: str) -> list[FileStatus] | None:
-    with translated(client.root, path):
-        try:
-            statuses = client.java.listStatus(client.to_java(path))
-        except java_class("java.io.FileNotFoundException"):
-            return None
-    return _children(client, path, statuses)
+def _chunks(paths: Iterable[str]) -> Iterator[list[str]]:
+    """Yield what is listed by one call: directories that differ, as pages are told apart by them."""
+    chunk: dict[str, None] = {}
+    for path in paths:
+        if path in chunk or len(chunk) == _DIRECTORIES_PER_CALL:
+            yield list(chunk)
+            chunk = {}
+        chunk[path] = None
+    if chunk:
+        yield list(chunk)
 
 
-def _list_together(client: HadoopClient, paths: list[str]) -> dict[str, list[FileStatus] | None]:
-    """List directories by one call, or several where one has very many children; none on old servers."""
+def _list_chunk(client: HadoopClient, paths: Sequence[str]) -> Iterator[Listing]:
+    if client.is_hdfs and client.lists_in_bulk:
+        yield from _list_together(client, paths)
+    if not client.is_hdfs or not client.lists_in_bulk:
+        for path in paths:
+            yield from _list_one(client, path)
+
+
+def _list_together(client: HadoopClient, paths: Sequence[str]) -> Iterator[Listing]:
+    """Yield pages as the server gives them, one directory after the other; nothing from old servers."""
     directories = java_class("java.util.ArrayList")()
     by_listed = {}
     for path in paths:
         java_path = client.to_java(path)
         by_listed[client.from_java(java_path)] = path
         directories.add(java_path)
-    found: dict[str, list[FileStatus] | None] = {path: [] for path in paths}
     # The iterator's own calls fail as a whole; what one directory alone suffers is in its part.
     with translated(client.root, f"{paths[0]} and {len(paths) - 1} more"):
         try:
             parts = client.java.batchedListStatusIterator(directories)
             while parts.hasNext():
-                _take_part(client, parts.next(), by_listed, found)
+                part = parts.next()
+                path = by_listed[client.from_java(part.getListedPath())]
+                yield path, _page(client, path, part)
         except java_class("java.lang.Exception") as error:
             if not is_unknown_call(error):
                 raise
             client.lists_in_bulk = False
-            return {}
-    for children in found.values():
-        if children:
-            children.sort(key=attrgetter("path"))
-    return found
 
 
-def _take_part(
-    client: HadoopClient, part: Any, by_listed: dict[str, str], found: dict[str, list[FileStatus] | None]
-) -> None:
-    path = by_listed[client.from_java(part.getListedPath())]
+def _page(client: HadoopClient, path: str, part: Any) -> list[FileStatus] | None:
     try:
         statuses = part.get()
     except java_class("java.io.IOException") as error:
-        if not is_missing(error):
-            raise as_ours(error, client.root, path) from None
-        found[path] = None
-        return
-    known = found[path]
-    if known is not None:
-        known.extend(_children(client, path, statuses))
+        if is_missing(error):
+            return None
+        raise as_ours(error, client.root, path) from None
+    return _children(client, path, statuses)
+
+
+def _list_one(client: HadoopClient, path: str) -> Iterator[Listing]:
+    """Yield one directory: on HDFS in pages, elsewhere as a whole, which is sorted here."""
+    with translated(client.root, path):
+        try:
+            if client.is_hdfs:
+                found = client.java.listStatusIterator(client.to_java(path))
+            else:
+                found = client.java.listStatus(client.to_java(path))
+        except java_class("java.io.FileNotFoundException"):
+            yield path, None
+            return
+        if not client.is_hdfs:
+            yield path, sorted(_children(client, path, found), key=lambda child: name_order(base_name(child.path)))
+            return
+        page = list(islice(_each(found), _PAGE))
+        yield path, _children(client, path, page)
+        while page := list(islice(_each(found), _PAGE)):
+            yield path, _children(client, path, page)
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    while iterator.hasNext():
+        yield iterator.next()
 
 
 def _children(client: HadoopClient, path: str, statuses: Iterable[Any]) -> list[FileStatus]:
@@ -104,5 +142,4 @@ def _children(client: HadoopClient, path: str, statuses: Iterable[Any]) -> list[
     if len(found) == 1 and client.from_java(found[0].getPath()) == path:
         raise Refused(f"{path}: cannot be listed", found="a file", expected="a directory")
     above = path.rstrip("/")
-    children = [to_status(client, f"{above}/{status.getPath().getName()}", status) for status in found]
-    return sorted(children, key=attrgetter("path"))
+    return [to_status(client, f"{above}/{status.getPath().getName()}", status) for status in found]

@@ -15,8 +15,10 @@ from pathlib import Path
 import twinhive
 from twinhive.domain.errors import ActNow
 
-_PURE = ("*.py", "domain/*.py", "copying/*.py", "adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py")
-_LEFT_OUT = ("cli.py", "settings.py", "wiring.py")
+_PURE = (
+    *("__init__.py", "ports/*.py", "domain/*.py", "copying/*.py", "syncing/*.py"),
+    *("adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py"),
+)
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")
 _NATIVE_JAR = "org.jpype.jar"
@@ -27,7 +29,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 def python_package(cache: Path) -> Path:
     """Return a zip of our own modules, for `--py-files`; it is built on first use."""
     top = Path(twinhive.__file__).parent
-    files = {path for pattern in _PURE for path in top.glob(pattern) if path.name not in _LEFT_OUT}
+    files = {path for pattern in _PURE for path in top.glob(pattern)}
     return _archive(cache, "twinhive", {f"twinhive/{path.relative_to(top)}": path for path in files})
 
 

@@ -11,8 +11,9 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.log_watch import News, watch_log
+from twinhive.endpoints import metastore_endpoint
 from twinhive.settings import MetastoreSettings
-from twinhive.wiring import metastore, metastore_endpoint
+from twinhive.wiring import metastore
 
 
 class NotificationTrigger(BaseEventTrigger):

@@ -9,92 +9,24 @@ name alone says it.
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from enum import StrEnum
 
-from twinhive.copying.event_source import EventCopier, LostFile
+from twinhive.copying.event_source import EventCopier
+from twinhive.copying.listed_source import ListedCopier
+from twinhive.copying.meter import Meter
+from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
+from twinhive.copying.parts import SPLIT_ABOVE, PartsWriter
 from twinhive.copying.progress import Progress
 from twinhive.copying.staged import CopyItem
-from twinhive.copying.stager import Staged, Stager
-from twinhive.domain.errors import CopyDiffers, Missing, SourceMoved, TryAgain, TwinhiveError, Unreachable
-from twinhive.domain.files import FileStatus, parent
+from twinhive.copying.stager import Stager
+from twinhive.copying.transfer import Transfer
+from twinhive.domain.errors import Missing, SourceMoved, TwinhiveError, Unreachable
+from twinhive.domain.files import parent
 from twinhive.ports import FileReader, FileWriter
 
 _ATTEMPTS = 2
 # So many files in a row that failed for want of an answer mean that a cluster is down: waiting for
 # the time-outs of a hundred thousand more would only tell the same.
 _GIVE_UP_AFTER = 50
-
-
-class FailureKind(StrEnum):
-    """Why a file was not copied."""
-
-    CHANGED = "changed"
-    """The source is not the file that was listed: a new listing is needed."""
-    MISSING = "missing"
-    """The source, or a directory of the staging area, is gone."""
-    LOST = "lost"
-    """No place holds the content that an event named: a person's turn, or quarantine of the table."""
-    REFUSED = "refused"
-    """A server refused for good: permission, quota, something in the way."""
-    DIFFERS = "differs"
-    """The copy was not equal to its source, twice."""
-    UNREACHABLE = "unreachable"
-    """A server did not answer, or is in safe mode."""
-
-    @property
-    def may_retry(self) -> bool:
-        """True when the same copy may succeed later without anybody's help."""
-        return self in (FailureKind.DIFFERS, FailureKind.UNREACHABLE)
-
-    @classmethod
-    def of(cls, error: TwinhiveError) -> "FailureKind":
-        """Return the kind of an error."""
-        kinds = {SourceMoved: cls.CHANGED, Missing: cls.MISSING, LostFile: cls.LOST, CopyDiffers: cls.DIFFERS}
-        return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
-
-
-@dataclass(frozen=True)
-class CopyFailure:
-    """One file that was not copied, why, and whose it is; `event_id` is 0 for a listed file."""
-
-    path: str
-    reason: str
-    kind: FailureKind
-    table: str = ""
-    event_id: int = 0
-
-
-@dataclass(frozen=True)
-class CopyOutcome:
-    """What came of all items: `files` = copied + skipped + superseded + failures.
-
-    `unverified` were compared by length only; `superseded` ones are not any more what was listed, and may be so.
-    """
-
-    files: int = 0
-    bytes: int = 0
-    copied_files: int = 0
-    copied_bytes: int = 0
-    skipped_files: int = 0
-    superseded_files: int = 0
-    unverified: int = 0
-    failures: tuple[CopyFailure, ...] = ()
-
-    @classmethod
-    def merged(cls, parts: Iterable["CopyOutcome"]) -> "CopyOutcome":
-        """Add outcomes up."""
-        outcomes = list(parts)
-        return cls(
-            files=sum(part.files for part in outcomes),
-            bytes=sum(part.bytes for part in outcomes),
-            copied_files=sum(part.copied_files for part in outcomes),
-            copied_bytes=sum(part.copied_bytes for part in outcomes),
-            skipped_files=sum(part.skipped_files for part in outcomes),
-            superseded_files=sum(part.superseded_files for part in outcomes),
-            unverified=sum(part.unverified for part in outcomes),
-            failures=tuple(failure for part in outcomes for failure in part.failures),
-        )
 
 
 def copy_items(
@@ -106,9 +38,12 @@ def copy_items(
     on_progress: Callable[[str], None] = lambda line: None,
     *,
     superseded_ok: bool = False,
+    bytes_per_second: float | None = None,
+    split_above: int = SPLIT_ABOVE,
 ) -> CopyOutcome:
     """Copy every item into staging unless it is there, largest first; failures are part of the outcome.
 
+    All threads together hold to `bytes_per_second`; a file above `split_above` bytes is copied in parts.
     With `superseded_ok` a listed file that is gone or changed is counted and is no failure: for the
     early rounds of consolidating, where events that are still to be folded in explain it.
     """
@@ -124,11 +59,13 @@ def copy_items(
         length = staged.get(path)
         if length is not None and (item.is_event_content or length == item.length):
             skipped.append(CopyOutcome(files=1, bytes=length, skipped_files=1))
-            progress.done(item.length)
+            progress.skipped(item.length)
         else:
             staged[path] = item.length  # a file that is listed twice is copied once
             waiting.append(item)
-    copied = _Copier(source, target, staging, progress, superseded_ok).copy_all(waiting, threads)
+    copied = _Copier(source, target, staging, progress, superseded_ok).copy_all(
+        waiting, threads, bytes_per_second, split_above
+    )
     return CopyOutcome.merged([*skipped, *copied])
 
 
@@ -151,25 +88,37 @@ class _Copier:
         self, source: FileReader, target: FileWriter, staging: str, progress: Progress, superseded_ok: bool
     ) -> None:
         self._source = source
+        self._target = target
         self._staging = staging
-        self._stager = Stager(source, target, staging)
-        self._events = EventCopier(source, self._stager, staging)
         self._progress = progress
         self._superseded_ok = superseded_ok
         self._stopping = threading.Event()
         self._unanswered = 0
 
-    def copy_all(self, items: list[CopyItem], threads: int) -> list[CopyOutcome]:
+    def copy_all(
+        self, items: list[CopyItem], threads: int, bytes_per_second: float | None, split_above: int
+    ) -> list[CopyOutcome]:
         """Copy all items; a failed one does not keep the others from being tried."""
         if not items:
             return []
         shared = _Shared(items)
-        with ThreadPoolExecutor(threads, "copy") as pool:
+        # Parts have threads of their own: those that copy files wait for them.
+        with ThreadPoolExecutor(threads, "copy-part") as for_parts, ThreadPoolExecutor(threads, "copy") as pool:
+            transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
+            parts = PartsWriter(self._target, transfer, for_parts.map, split_above)
+            stager = Stager(self._target, transfer, parts, self._staging)
+            self._listed = ListedCopier(self._source, stager, self._staging)
+            self._events = EventCopier(self._source, stager, self._staging)
             workers = [pool.submit(self._work, shared) for _ in range(min(threads, len(items)))]
             try:
                 return [outcome for worker in workers for outcome in worker.result()]
             finally:
                 self._stopping.set()
+
+    def _count(self, count: int) -> None:
+        if self._stopping.is_set():
+            raise Unreachable("not copied to its end: the job is ending")
+        self._progress.moved(count)
 
     def _work(self, items: "_Shared") -> list[CopyOutcome]:
         outcomes = []
@@ -196,26 +145,10 @@ class _Copier:
         return _failed(item, error)
 
     def _copy_once(self, item: CopyItem) -> CopyOutcome:
-        staged = self._events.copy(item) if item.is_event_content else self._copy_listed(item)
+        staged = (self._events if item.is_event_content else self._listed).copy(item)
         length = staged.length
         unverified = int(not staged.verified)
         return CopyOutcome(files=1, bytes=length, copied_files=1, copied_bytes=length, unverified=unverified)
-
-    def _copy_listed(self, item: CopyItem) -> Staged:
-        self._check_listed(item)
-        listed = FileStatus(item.source_path, item.length, item.modified_ms, block_size=item.block_size)
-        return self._stager.stage(listed, item.staged_path(self._staging), lambda: self._check_listed(item))
-
-    def _check_listed(self, item: CopyItem) -> None:
-        status = self._source.status(item.source_path)
-        if status is None:
-            raise Missing(f"{item.source_path}: the source file is gone")
-        if not item.is_still(status):
-            raise SourceMoved(
-                f"{item.source_path}: the source file has changed since it was listed",
-                found=f"{status.length} bytes, time {status.modified_ms}, file id {status.file_id}",
-                expected=f"{item.length} bytes, time {item.modified_ms}, file id {item.file_id}",
-            )
 
     def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
         """True when it was the source that failed, which is looked at: the staging area can be gone as well."""
@@ -225,7 +158,7 @@ class _Copier:
         if FailureKind.of(error) not in (FailureKind.MISSING, FailureKind.CHANGED):
             return False
         try:
-            self._check_listed(item)
+            self._listed.check(item)
         except TwinhiveError as found:
             return isinstance(found, Missing | SourceMoved)
         return False

@@ -25,13 +25,27 @@ class Progress:
         self._next = self._started + self._interval
         self._done_files = 0
         self._done_bytes = 0
+        self._moving_bytes = 0
         self._lock = threading.Lock()
 
+    def moved(self, count: int) -> None:
+        """Count bytes of a file that is being copied."""
+        self._count(0, 0, count)
+
     def done(self, length: int) -> None:
-        """Count one more file, copied or not."""
+        """Count one more file, copied or not; what was counted of its bytes before is not counted twice."""
+        self._count(1, length, -length)
+
+    def skipped(self, length: int) -> None:
+        """Count one more file that need not be copied."""
+        self._count(1, length, 0)
+
+    def _count(self, files: int, length: int, moving: int) -> None:
         with self._lock:
-            self._done_files += 1
+            self._done_files += files
             self._done_bytes += length
+            # A file that failed, or was copied twice, has moved more or less than its length.
+            self._moving_bytes = max(0, self._moving_bytes + moving)
             now = self._clock()
             if now < self._next:
                 return
@@ -41,11 +55,12 @@ class Progress:
         self._say(line)
 
     def _line(self, seconds: float) -> str:
-        share = self._done_bytes / self._length if self._length else self._done_files / max(1, self._files)
+        length = min(self._done_bytes + self._moving_bytes, max(self._length, self._done_bytes))
+        share = length / self._length if self._length else self._done_files / max(1, self._files)
         left = seconds / share - seconds if share else 0.0
         return (
-            f"{self._done_files:,} of {self._files:,} files, {readable(self._done_bytes)} of {readable(self._length)} "
-            f"({share:.0%}), {readable(self._done_bytes / max(seconds, 0.001))}/s, about {_duration(left)} left"
+            f"{self._done_files:,} of {self._files:,} files, {readable(length)} of {readable(self._length)} "
+            f"({share:.0%}), {readable(length / max(seconds, 0.001))}/s, about {_duration(left)} left"
         )
 
 

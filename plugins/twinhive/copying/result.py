@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Any
 
 from twinhive import __version__
-from twinhive.copying.engine import CopyOutcome, FailureKind
+from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.progress import readable
 
 _LISTED_FAILURES = 100

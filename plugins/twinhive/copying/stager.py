@@ -5,10 +5,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from twinhive.copying.parts import PartsWriter
 from twinhive.copying.staged import unfinished_directory
+from twinhive.copying.transfer import Transfer, Transferred
 from twinhive.domain.errors import CopyDiffers, Refused, TwinhiveError
-from twinhive.domain.files import ChecksumForm, FileStatus, join, parent
-from twinhive.ports import FileReader, FileWriter
+from twinhive.domain.files import Creation, FileStatus, base_name, join, parent
+from twinhive.ports import FileWriter
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,13 @@ class Staged:
 
 
 class Stager:
-    """Write copies from one file system into the staging directory of another; may be shared between threads."""
+    """Write copies into a staging directory; may be shared between threads."""
 
-    def __init__(self, source: FileReader, target: FileWriter, staging: str) -> None:
-        self._source = source
+    def __init__(self, target: FileWriter, transfer: Transfer, parts: PartsWriter, staging: str) -> None:
         self._target = target
-        self._staging = staging
+        self._transfer = transfer
+        self._parts = parts
+        self._unfinished = unfinished_directory(staging)
         self._made: set[str] = set()
 
     def stage(self, original: FileStatus, path: str, check_source: Callable[[], None]) -> Staged:
@@ -34,29 +37,22 @@ class Stager:
         `check_source` is called when the copy is written and compared, and raises if the source is
         not the file any more that it was. Raises CopyDiffers, and Refused when `path` is taken.
         """
-        temporary = join(unfinished_directory(self._staging), uuid.uuid4().hex)
+        temporary = join(self._unfinished, uuid.uuid4().hex)
         try:
-            verified = self._write(original, temporary)
+            copied = self._copy(original, temporary, path)
             check_source()
             self._commit(original, temporary, path)
         except BaseException:
             self._delete_quietly(temporary)
             raise
-        return Staged(original.length, verified)
+        return Staged(copied.length, copied.verified)
 
-    def _write(self, original: FileStatus, temporary: str) -> bool:
-        """Write a copy and compare it; False when there were no checksums and only the lengths were compared."""
-        stream = self._source.open(original.path)
-        written = self._target.create_from(stream, temporary, block_size=original.block_size)
-        if written != original.length:
-            raise _differs(original, "length", written, original.length)
-        there = self._source.checksum(original.path, ChecksumForm.COMPARISON)
-        here = self._target.checksum(temporary, ChecksumForm.COMPARISON) if there is not None else None
-        if there is None or here is None:
-            return False
-        if here != there:
-            raise _differs(original, "checksum", here, there)
-        return True
+    def _copy(self, original: FileStatus, temporary: str, path: str) -> Transferred:
+        how = Creation(block_size=original.block_size)
+        if not self._parts.takes(original):
+            return self._transfer.copy(original, temporary, how)
+        # The final name says what it is: the next attempt finds the parts of this one.
+        return self._parts.copy(original, temporary, join(self._unfinished, "parts", base_name(path)), how)
 
     def _commit(self, original: FileStatus, temporary: str, path: str) -> None:
         """Give a verified copy its name, unless another attempt has been faster."""
@@ -80,7 +76,3 @@ class Stager:
     def _delete_quietly(self, path: str) -> None:
         with suppress(TwinhiveError):
             self._target.delete(path)
-
-
-def _differs(original: FileStatus, what: str, found: object, expected: object) -> CopyDiffers:
-    return CopyDiffers(f"{original.path}: the copy has another {what}", found=found, expected=expected)

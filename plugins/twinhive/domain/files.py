@@ -5,8 +5,11 @@ percent-encoded by us, and they never end in a slash.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+
+_SIGNED = bytes(byte ^ 0x80 for byte in range(256))
 
 
 class ChecksumForm(Enum):
@@ -23,6 +26,7 @@ class FileStatus:
     """What a listing says of one path. Length in bytes, times in milliseconds since 1970.
 
     `file_id` is the file system's own number for the file (HDFS: inode id), 0 where there is none.
+    `has_acl` is False also where a listing does not tell.
     """
 
     path: str
@@ -35,6 +39,73 @@ class FileStatus:
     permission: int = 0
     block_size: int = 0
     replication: int = 0
+    accessed_ms: int = 0
+    has_acl: bool = False
+    is_link: bool = False
+
+
+@dataclass(frozen=True)
+class Creation:
+    """How a new file is made; 0, None and '' leave it to the file system and its client.
+
+    `permission` is taken as it is, without a umask. `checksum` names how HDFS guards the blocks, type and
+    bytes each: `CRC32C/512`.
+    """
+
+    block_size: int = 0
+    replication: int = 0
+    permission: int | None = None
+    checksum: str = ""
+
+
+AS_USUAL = Creation()
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: bytes, their checksum in the comparison form, and the file's id (0: there is none).
+
+    `checksum` was computed from the bytes on their way, None where the file system would not give a comparable one.
+    """
+
+    length: int
+    checksum: str | None = None
+    file_id: int = 0
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """What a file or directory carries besides its bytes; None leaves a thing as it is. Times in milliseconds."""
+
+    owner: str | None = None
+    group: str | None = None
+    permission: int | None = None
+    replication: int | None = None
+    acl: tuple[str, ...] | None = None
+    extended: Mapping[str, bytes] | None = None
+    modified_ms: int | None = None
+    accessed_ms: int | None = None
+
+
+class ChangeKind(Enum):
+    """What happened to a path between two snapshots, as HDFS reports it."""
+
+    CREATED = "created"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+
+
+@dataclass(frozen=True)
+class SnapshotChange:
+    """One path below a directory that is not the same in two snapshots; paths are relative to it, '' is itself.
+
+    `target` is where a renamed path is in the later snapshot.
+    """
+
+    kind: ChangeKind
+    path: str
+    target: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +159,11 @@ def authority(path: str) -> str:
     """Return scheme and authority of a URI: `hdfs://east/a/b` gives `hdfs://east`."""
     scheme, separator, rest = path.partition("://")
     return f"{scheme}{separator}{rest.partition('/')[0]}"
+
+
+def name_order(name: str) -> bytes:
+    """Return the key by which the names of a directory are sorted everywhere: HDFS's own order, signed UTF-8 bytes."""
+    return name.encode("utf-8", "surrogatepass").translate(_SIGNED)
 
 
 def is_hidden(name: str) -> bool:

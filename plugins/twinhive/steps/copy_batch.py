@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from twinhive.copying.engine import CopyFailure, CopyOutcome, FailureKind, copy_items
+from twinhive.copying.engine import copy_items
+from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError

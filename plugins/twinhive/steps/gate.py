@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from twinhive.copying.engine import FailureKind
+from twinhive.copying.outcome import FailureKind
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import Phase

@@ -1,16 +1,20 @@
 """State what becomes of one file, and of many, as tables."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tests.fake_files import InMemoryFiles, InMemoryStream
-from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
+from tests.fake_files import InMemoryFiles
+from tests.fake_streams import InMemoryStream
+from twinhive.copying.engine import copy_items
 from twinhive.copying.event_source import LostFile
+from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.errors import CopyDiffers, LeaseLost, Missing, Refused, SafeMode, SourceMoved, TwinhiveError
-from twinhive.domain.files import FileStatus
+from twinhive.domain.files import FileStatus, Written
 
 STAGING = "hdfs://west/staging"
 CONTENT = b"some rows"
@@ -160,19 +164,29 @@ def test_a_faster_attempt_wins_and_nothing_is_left_over(world: World) -> None:
     assert world.target.paths() == [world.staged]
 
 
-@pytest.mark.parametrize("without", ["source", "target"])
-def test_without_checksums_lengths_are_compared_and_it_is_counted(world: World, without: str) -> None:
-    bare = InMemoryFiles("hdfs://west" if without == "target" else "hdfs://east", has_checksums=False)
-    setattr(world, without, bare)
+def test_without_checksums_at_the_target_lengths_are_compared_and_it_is_counted(world: World) -> None:
+    world.target = InMemoryFiles("hdfs://west", has_checksums=False)
+    assert world.copy() == CopyOutcome(files=1, bytes=9, copied_files=1, copied_bytes=9, unverified=1)
+
+
+def test_without_checksums_at_the_source_what_was_read_is_what_is_compared(world: World) -> None:
+    world.source = InMemoryFiles("hdfs://east", has_checksums=False)
     item = as_item(world.source.put(world.path, CONTENT))
-    assert world.copy(item) == CopyOutcome(files=1, bytes=9, copied_files=1, copied_bytes=9, unverified=1)
+    assert world.copy(item) == CopyOutcome(files=1, bytes=9, copied_files=1, copied_bytes=9)
+
+
+def test_a_small_file_costs_as_few_calls_as_can_be(world: World) -> None:
+    world.copy()
+    assert world.source.calls == {"open": 1, "status": 1}
+    listing_and_directory = {"list_directories": 1, "make_directories": 1}
+    assert world.target.calls == {"create_from": 1, "checksum": 1, "rename": 1, **listing_and_directory}
 
 
 def test_without_checksums_a_short_copy_is_still_seen(world: World) -> None:
     class Short(InMemoryFiles):
-        def create_from(self, stream: InMemoryStream, path: str, *, block_size: int = 0) -> int:
+        def create_from(self, stream: InMemoryStream, path: str, **how: Any) -> Written:
             self.put(path, b"some")
-            return 4
+            return Written(4)
 
     world.target = Short("hdfs://west", has_checksums=False)
     assert world.kinds() == ["differs"]
@@ -198,9 +212,9 @@ def test_the_largest_goes_first(world: World) -> None:
     opened = []
 
     class Watched(InMemoryFiles):
-        def open(self, path: str) -> InMemoryStream:
+        def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
             opened.append(path[-1])
-            return super().open(path)
+            return super().open(path, offset=offset, verified=verified)
 
     world.source = Watched("hdfs://east")
     items = [as_item(world.source.put(f"hdfs://east/w/{size}", b"x" * size)) for size in (1, 3, 2)]
@@ -211,6 +225,43 @@ def test_the_largest_goes_first(world: World) -> None:
 def test_a_file_that_is_listed_twice_is_copied_once(world: World) -> None:
     outcome = world.copy(world.item, replace(world.item, table="other.view_of_the_same"))
     assert (outcome.files, outcome.copied_files, outcome.skipped_files) == (2, 1, 1)
+
+
+def test_a_large_file_is_copied_in_parts_and_is_one_file(world: World) -> None:
+    content = bytes(range(256)) * 100
+    item = as_item(world.source.put(world.path, content, block_size=4096))
+    outcome = copy_items([item], world.source, world.target, STAGING, 3, split_above=8000)
+    assert outcome == CopyOutcome(files=1, bytes=25_600, copied_files=1, copied_bytes=25_600)
+    assert world.target.paths() == [item.staged_path(STAGING)], "no part is left"
+    assert world.target.read(item.staged_path(STAGING)) == content
+    assert world.target.calls["create_from"] == 7 and world.target.calls["concatenate"] == 2
+
+
+def test_parts_of_a_large_file_that_failed_are_there_for_the_next_run(world: World) -> None:
+    class Full(InMemoryFiles):
+        room = 3
+
+        def create_from(self, stream: InMemoryStream, path: str, **how: Any) -> Written:
+            self.room -= 1
+            if self.room < 0:
+                raise Refused(f"{path}: a quota is used up")
+            return super().create_from(stream, path, **how)
+
+    full = Full("hdfs://west")
+    world.target = full
+    item = as_item(world.source.put(world.path, b"0123456789" * 2000, block_size=4096))
+    [failure] = copy_items([item], world.source, full, STAGING, 1, split_above=4096).failures
+    assert failure.kind is FailureKind.REFUSED
+    full.room, before = 2, full.calls["create_from"]
+    assert copy_items([item], world.source, full, STAGING, 1, split_above=4096).copied_files == 1
+    assert full.calls["create_from"] - before == 2, "three of five parts were there"
+
+
+def test_the_whole_job_holds_to_its_rate(world: World) -> None:
+    items = [as_item(world.source.put(f"hdfs://east/w/{number}", b"x" * 1000)) for number in range(20)]
+    started = time.monotonic()
+    copy_items(items, world.source, world.target, STAGING, 8, bytes_per_second=15_000)
+    assert time.monotonic() - started > 0.3, "20 kB less what may go at once"
 
 
 def test_nothing_to_copy(world: World) -> None:
@@ -228,7 +279,7 @@ def test_a_dead_cluster_is_not_asked_for_every_file(world: World) -> None:
 
 def test_a_mistake_in_the_program_is_not_a_failed_file(world: World) -> None:
     class Broken(InMemoryFiles):
-        def open(self, path: str) -> InMemoryStream:
+        def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
             raise ZeroDivisionError
 
     world.source = Broken("hdfs://east")

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fake_files import InMemoryFiles, InMemoryStream
-from twinhive.copying.engine import CopyOutcome, FailureKind, copy_items
+from tests.fake_files import InMemoryFiles
+from tests.fake_streams import InMemoryStream
+from twinhive.copying.engine import copy_items
 from twinhive.copying.event_source import candidates, kept_path
+from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.staged import CopyItem, event_directory
 from twinhive.domain.errors import Missing, Refused, Unreachable
 from twinhive.domain.files import ChecksumForm, FileStatus
@@ -37,9 +39,9 @@ class Restless(InMemoryFiles):
             self.rename(*self.moves_before_status.pop(path))
         return super().status(path)
 
-    def open(self, path: str) -> InMemoryStream:
+    def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
         self.opened.append(path)
-        stream = super().open(path)
+        stream = super().open(path, offset=offset, verified=verified)
         if path in self.moves_once_open:
             self.rename(path, self.moves_once_open.pop(path))
         if path in self.breaks_once_open:
@@ -135,8 +137,8 @@ def test_a_file_that_grows_while_it_is_read_is_not_taken(world: World) -> None:
 
 def test_a_file_replaced_by_an_equal_one_while_it_is_read_is_read_again(world: World) -> None:
     class Replaced(Restless):
-        def open(self, path: str) -> InMemoryStream:
-            stream = super().open(path)
+        def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
+            stream = super().open(path, offset=offset, verified=verified)
             if self.opened == [PATH]:
                 self.put(PATH, CONTENT, block_size=4096)
             return stream
@@ -163,10 +165,10 @@ def test_a_file_that_comes_back_after_a_moment_is_copied_in_the_second_look(worl
 
 def test_a_file_that_goes_between_status_and_checksum_is_looked_for_elsewhere(world: World) -> None:
     class Dropping(Restless):
-        def checksum(self, path: str, form: ChecksumForm) -> str | None:
+        def checksum(self, path: str, form: ChecksumForm, *, length: int | None = None) -> str | None:
             if path == PATH and self.status(RENAMED):
                 self.delete(PATH)
-            return super().checksum(path, form)
+            return super().checksum(path, form, length=length)
 
     world.source = Dropping("hdfs://east")
     world.written(PATH, CONTENT, 217)

@@ -32,6 +32,28 @@ def test_a_line_says_how_far_and_how_long() -> None:
     assert lines == ["1 of 3,000 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 30 s left"]
 
 
+def test_a_large_file_moves_before_it_is_done() -> None:
+    clock, lines = Clock(), list[str]()
+    progress = Progress(2, 4_000_000_000, lines.append, clock)
+    clock.now = 10.0
+    progress.moved(1_000_000_000)
+    assert lines == ["0 of 2 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 30 s left"]
+    progress.moved(1_000_000_000)
+    progress.done(2_000_000_000)
+    clock.now = 20.0
+    progress.skipped(0)
+    assert lines[1:] == ["2 of 2 files, 2.0 GB of 4.0 GB (50%), 100 MB/s, about 20 s left"]
+
+
+def test_a_file_that_is_copied_twice_is_not_more_than_all() -> None:
+    clock, lines = Clock(), list[str]()
+    progress = Progress(1, 1_000, lines.append, clock)
+    progress.moved(1_000)
+    clock.now = 10.0
+    progress.moved(900)
+    assert lines == ["0 of 1 files, 1.0 kB of 1.0 kB (100%), 100 B/s, about 0 s left"]
+
+
 def test_empty_files_only() -> None:
     clock, lines = Clock(), list[str]()
     progress = Progress(4, 0, lines.append, clock)

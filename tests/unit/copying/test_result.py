@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from twinhive.copying.engine import CopyFailure, CopyOutcome, FailureKind
+from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import exit_code, result_record, result_text
 
 DONE = CopyOutcome(files=3, bytes=30, copied_files=2, copied_bytes=20, superseded_files=1)

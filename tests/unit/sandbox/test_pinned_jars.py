@@ -3,15 +3,35 @@
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from sandbox.jars import JAR_LIST, class_path_order, ivy_module, parse_jar_list
+import pytest
+
+from sandbox.jars import JAR_LIST, YARN_JAR_LIST, class_path_order, ivy_module, jar_directory, parse_jar_list
 
 
-def test_the_list_is_sorted_and_complete():
-    lines = JAR_LIST.read_text().splitlines()
+@pytest.mark.parametrize("jar_list", [JAR_LIST, YARN_JAR_LIST])
+def test_a_list_is_sorted_and_complete(jar_list):
+    lines = jar_list.read_text().splitlines()
     assert lines == sorted(lines)
-    jars = parse_jar_list(JAR_LIST.read_text())
+    jars = parse_jar_list(jar_list.read_text())
     assert all(len(jar.sha256) == 64 for jar in jars)
     assert len({jar.file_name for jar in jars}) == len(jars)
+
+
+def test_what_both_lists_name_is_the_same_file():
+    pinned = {jar.file_name: jar.sha256 for jar in parse_jar_list(JAR_LIST.read_text())}
+    shared = [jar for jar in parse_jar_list(YARN_JAR_LIST.read_text()) if jar.file_name in pinned]
+    assert shared
+    assert all(jar.sha256 == pinned[jar.file_name] for jar in shared)
+
+
+def test_yarn_has_one_version_of_hadoop_and_nothing_of_hive():
+    jars = parse_jar_list(YARN_JAR_LIST.read_text())
+    assert {jar.version for jar in jars if jar.organisation == "org.apache.hadoop"} == {"3.4.3"}
+    assert not [jar for jar in jars if jar.organisation.startswith("org.apache.hive")]
+
+
+def test_each_list_has_a_directory_of_its_own(tmp_path):
+    assert jar_directory(tmp_path) != jar_directory(tmp_path, YARN_JAR_LIST)
 
 
 def test_a_classifier_is_part_of_the_file_name():

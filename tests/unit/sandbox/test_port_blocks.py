@@ -17,6 +17,7 @@ def test_no_port_is_given_twice():
     east, west = block.cluster("east"), block.cluster("west")
     ports = [*vars(east).values(), *vars(west).values(), block.postgres, block.airflow]
     ports += [block.spark_master, block.spark_master_ui, block.spark_worker, block.spark_worker_ui]
+    ports += vars(block.yarn).values()
     assert len(set(ports)) == len(ports)
     assert set(ports) <= set(block.all)
 

@@ -1,7 +1,8 @@
 import pytest
 
 from tests.builders import a_policy, a_table
-from tests.fake_files import InMemoryFiles, InMemoryLease
+from tests.fake_files import InMemoryFiles
+from tests.fake_lease import InMemoryLease
 from twinhive.domain.errors import Foreign, TryAgain
 from twinhive.domain.marks import DIRECTORY_MARK, Stamp
 from twinhive.domain.placement import TablePlacement

@@ -1,17 +1,9 @@
-"""State what the steps need from the outside world.
+"""State what the steps need of a metastore."""
 
-Reading and writing are different types, so that a planning step, which is handed readers only,
-cannot write: the type checker says so. Every implementation raises only errors of
-`twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from twinhive.domain.events import EventRow
-from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
 
@@ -156,105 +148,6 @@ class MetastoreWriter(MetastoreReader, Protocol):
         ...
 
 
-class FileReader(Protocol):
-    """Read one file system. Paths are full URIs."""
-
-    @property
-    def root(self) -> str:
-        """Scheme and authority: `hdfs://east`."""
-        ...
-
-    def in_safe_mode(self) -> bool:
-        """True while the file system refuses writes by itself."""
-        ...
-
-    def status(self, path: str) -> FileStatus | None:
-        """Return the status of a path, or None when it does not exist."""
-        ...
-
-    def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
-        """Yield the direct children of each directory, sorted, or None for a missing one.
-
-        Directories come in the given order and in bulk calls where the file system has them.
-        """
-        ...
-
-    def usage(self, path: str) -> Usage:
-        """Return what is below a path. Raises Missing."""
-        ...
-
-    def space(self, path: str) -> Space:
-        """Return free space for writes below a path; the nearest existing ancestor counts."""
-        ...
-
-    def checksum(self, path: str, form: ChecksumForm) -> str | None:
-        """Return a file's checksum in hex, None where the file system has none. Raises Missing."""
-        ...
-
-    def read(self, path: str) -> bytes:
-        """Return a whole (small) file. Raises Missing."""
-        ...
-
-    def open(self, path: str) -> Any:
-        """Open a file as a stream that a writer of the same kind can copy from. Raises Missing."""
-        ...
-
-    def attribute(self, path: str, name: str) -> str | None:
-        """Return an extended attribute of a path, or None. Raises Missing."""
-        ...
-
-
-class FileWriter(FileReader, Protocol):
-    """Write one file system."""
-
-    def write(self, path: str, content: bytes) -> None:
-        """Write a (small) file as a whole, replacing one of the same name; parents are made."""
-        ...
-
-    def create_from(self, stream: Any, path: str, *, block_size: int = 0) -> int:
-        """Write what `stream` holds into a new file, close both, return the bytes written.
-
-        Parents are made. Raises AlreadyThere.
-        """
-        ...
-
-    def make_directories(self, path: str) -> None:
-        """Make a directory and its parents; one that exists is fine."""
-        ...
-
-    def rename(self, source: str, target: str) -> bool:
-        """Rename without overwriting; False when the target exists or the source is gone."""
-        ...
-
-    def delete(self, path: str) -> bool:
-        """Delete a file or a whole directory for good; False when there was none."""
-        ...
-
-    def set_attribute(self, path: str, name: str, value: str) -> None:
-        """Set an extended attribute. Raises Missing."""
-        ...
-
-
-class Lease(Protocol):
-    """The right to write to a policy's replica, held until released or taken over."""
-
-    def confirm(self) -> None:
-        """Prove that the lease is still ours; raises LeaseLost. Called before each batch of changes."""
-        ...
-
-
-class LeaseKeeper(Protocol):
-    """Hand out the lease of a policy: one holder at a time, the newest wins."""
-
-    def hold(self, directory: str, holder: Mapping[str, str]) -> AbstractContextManager[Lease]:
-        """Take the lease kept in `directory`, from whoever has it, for the length of the context."""
-        ...
-
-    def holder(self, directory: str) -> str | None:
-        """Say who has not released the lease (alive or killed), None when nobody holds it."""
-        ...
-
-
 class SourceMarker(Protocol):
     """The one write to a source metastore: our id in the database's `repl.source.for` list.
 
@@ -268,24 +161,3 @@ class SourceMarker(Protocol):
     def unmark(self, database: str, policy: str) -> None:
         """Take a policy out of the list; one that is not in it, or a dropped database, is fine."""
         ...
-
-
-@dataclass(frozen=True)
-class ReadPorts:
-    """What a planning step may use: readers of both clusters, and the dump."""
-
-    source: MetastoreReader
-    replica: MetastoreReader
-    source_files: FileReader
-    replica_files: FileReader
-    dump_files: FileWriter
-
-
-@dataclass(frozen=True)
-class WritePorts(ReadPorts):
-    """What a step that changes the replica may use."""
-
-    replica: MetastoreWriter
-    replica_files: FileWriter
-    lease: LeaseKeeper
-    source_marker: SourceMarker

@@ -1,0 +1,147 @@
+"""Run one copy that a person asked for in a terminal: find both sides, plan or carry out, print what came of it."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from twinhive.cli_terminal import console, holder_of, say
+from twinhive.domain.endpoints import FileSystemEndpoint
+from twinhive.domain.errors import InvalidSettings
+from twinhive.file_addresses import AddressBook, read_site
+from twinhive.file_wiring import files, lease_keeper
+from twinhive.syncing.dry_run import dry_run
+from twinhive.syncing.executing import ExecutePlan, in_this_process
+from twinhive.syncing.outcome import SyncOutcome
+from twinhive.syncing.report import outcome_text
+from twinhive.syncing.request import SyncOptions, SyncRequest
+from twinhive.syncing.sync import run_sync
+
+# How long a rename may still take effect that a killed copy had begun.
+_SETTLE_SECONDS = 5.0
+_PROPERTY = re.compile(r"([^=\s]+)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class CopyCommand:
+    """One request, and the file systems that it is about."""
+
+    request: SyncRequest
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+
+    @classmethod
+    def of(
+        cls,
+        places: Sequence[str],
+        options: Mapping[str, Any],
+        properties: Iterable[str],
+        user: str | None,
+        config: Path | None,
+    ) -> "CopyCommand":
+        """Read what was typed; the last of `places` is the target. Raises InvalidSettings."""
+        if len(places) < 2:
+            raise InvalidSettings(
+                "a copy needs a source and a target",
+                found=" ".join(places) or "none",
+                expected="twinhive copy SOURCE... TARGET",
+                next_step="twinhive copy --help",
+            )
+        book = _address_book(config, dict(map(pair, properties)), user)
+        *sources, target = map(book.find, places)
+        staging = options.get("staging")
+        given = {**options, "staging": book.find(staging).uri if staging else None}
+        request = SyncRequest(tuple(source.uri for source in sources), target.uri, SyncOptions.of(given))
+        return cls(request, sources[0].endpoint, target.endpoint)
+
+    def print_plan(self) -> None:
+        """Print what would be done as a table, and change nothing."""
+        table = Table("what", "how many", "bytes", "first paths")
+        rows = dry_run(self.request, files(self.source), files(self.target))
+        for row in rows:
+            table.add_row(*map(escape, row.cells()))
+        console.print(table)
+        console.print("dry run: nothing was changed")
+
+    def run(self, execute: ExecutePlan | None, log: Path | None) -> None:
+        """Carry out the copy, in this process without `execute`; raises typer.Exit with the code of failures."""
+        source, target = files(self.source), files(self.target)
+        outcome = run_sync(
+            self.request,
+            source,
+            target,
+            lease_keeper(self.target, _SETTLE_SECONDS),
+            execute or in_this_process(source, target, say),
+            holder=holder_of("copy"),
+        )
+        say(*outcome_text(outcome).splitlines())
+        if log:
+            log.write_text(json.dumps(_record(self.request, outcome), indent=1, default=str), encoding="utf-8")
+        if outcome.exit_code:
+            raise typer.Exit(outcome.exit_code)
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Read KEY=VALUE. Raises InvalidSettings."""
+    match = _PROPERTY.fullmatch(text)
+    if match is None:
+        raise InvalidSettings(f"{text!r} is not a property", expected="KEY=VALUE", next_step="correct it")
+    return match[1], match[2]
+
+
+def read_lines(path: Path) -> tuple[str, ...]:
+    """Return the lines of a file that are neither empty nor begin with `#`. Raises InvalidSettings."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"{path} cannot be read", found=error, next_step="correct the option") from None
+    return tuple(line for line in lines if line.strip() and not line.startswith("#"))
+
+
+def _address_book(config: Path | None, properties: Mapping[str, str], user: str | None) -> AddressBook:
+    """Know the clusters of clusters.yaml; there need not be one."""
+    directory = config or Path(os.environ.get("TWINHIVE_CONFIG") or "dags")
+    path = directory / "clusters.yaml"
+    if config and not path.exists():
+        raise InvalidSettings(f"there is no {path}", next_step="correct --config, or leave it out")
+    clusters, unusable = read_clusters(path) if path.exists() else ({}, {})
+    return AddressBook(clusters, read_site(), properties, user, unusable)
+
+
+def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, str]]:
+    """Return the file systems of clusters.yaml, and why others cannot be used."""
+    # Imported here because many copies know no clusters, and all would wait for it.
+    from twinhive.endpoints import file_system_endpoint
+    from twinhive.settings import load_clusters, resolve_from_environment
+
+    usable: dict[str, FileSystemEndpoint] = {}
+    unusable: dict[str, str] = {}
+    clusters, wrong = load_clusters(path)
+    if wrong:
+        raise InvalidSettings(wrong, next_step=f"correct {path}, or name another directory with --config")
+    for name, cluster in clusters.items():
+        try:
+            usable[name] = file_system_endpoint(cluster.file_system, resolve_from_environment)
+        except InvalidSettings as error:
+            unusable[name] = str(error)
+    return usable, unusable
+
+
+def _record(request: SyncRequest, outcome: SyncOutcome) -> dict[str, Any]:
+    """Return what a log holds; enumerations are written by their values."""
+    return {
+        "sources": request.sources,
+        "target": request.target,
+        "options": request.options.to_document(),
+        "exit_code": int(outcome.exit_code),
+        **asdict(outcome),
+        "compared": {kind.value: count for kind, count in outcome.compared.items()},
+        "kinds": {kind.value: count for kind, count in outcome.kinds.items()},
+    }

@@ -1,0 +1,79 @@
+"""Say what came of copying files: what was copied, and what failed why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from twinhive.copying.event_source import LostFile
+from twinhive.domain.errors import CopyDiffers, Missing, SourceMoved, TryAgain, TwinhiveError
+
+
+class FailureKind(StrEnum):
+    """Why a file was not copied."""
+
+    CHANGED = "changed"
+    """The source is not the file that was listed: a new listing is needed."""
+    MISSING = "missing"
+    """The source, or a directory of the staging area, is gone."""
+    LOST = "lost"
+    """No place holds the content that an event named: a person's turn, or quarantine of the table."""
+    REFUSED = "refused"
+    """A server refused for good: permission, quota, something in the way."""
+    DIFFERS = "differs"
+    """The copy was not equal to its source, twice."""
+    UNREACHABLE = "unreachable"
+    """A server did not answer, or is in safe mode."""
+
+    @property
+    def may_retry(self) -> bool:
+        """True when the same copy may succeed later without anybody's help."""
+        return self in (FailureKind.DIFFERS, FailureKind.UNREACHABLE)
+
+    @classmethod
+    def of(cls, error: TwinhiveError) -> "FailureKind":
+        """Return the kind of an error."""
+        kinds = {SourceMoved: cls.CHANGED, Missing: cls.MISSING, LostFile: cls.LOST, CopyDiffers: cls.DIFFERS}
+        return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
+
+
+@dataclass(frozen=True)
+class CopyFailure:
+    """One file that was not copied, why, and whose it is; `event_id` is 0 for a listed file."""
+
+    path: str
+    reason: str
+    kind: FailureKind
+    table: str = ""
+    event_id: int = 0
+
+
+@dataclass(frozen=True)
+class CopyOutcome:
+    """What came of all items: `files` = copied + skipped + superseded + failures.
+
+    `unverified` were compared by length only; `superseded` ones are not any more what was listed, and may be so.
+    """
+
+    files: int = 0
+    bytes: int = 0
+    copied_files: int = 0
+    copied_bytes: int = 0
+    skipped_files: int = 0
+    superseded_files: int = 0
+    unverified: int = 0
+    failures: tuple[CopyFailure, ...] = ()
+
+    @classmethod
+    def merged(cls, parts: Iterable["CopyOutcome"]) -> "CopyOutcome":
+        """Add outcomes up."""
+        outcomes = list(parts)
+        return cls(
+            files=sum(part.files for part in outcomes),
+            bytes=sum(part.bytes for part in outcomes),
+            copied_files=sum(part.copied_files for part in outcomes),
+            copied_bytes=sum(part.copied_bytes for part in outcomes),
+            skipped_files=sum(part.skipped_files for part in outcomes),
+            superseded_files=sum(part.superseded_files for part in outcomes),
+            unverified=sum(part.unverified for part in outcomes),
+            failures=tuple(failure for part in outcomes for failure in part.failures),
+        )

@@ -1,0 +1,37 @@
+"""State what the steps need from the outside world.
+
+Reading and writing are different types, so that a planning step, which is handed readers only,
+cannot write: the type checker says so. Every implementation raises only errors of
+`twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
+"""
+
+from twinhive.ports.bundles import ReadPorts, WritePorts
+from twinhive.ports.files import FileReader, FileWriter
+from twinhive.ports.leases import Lease, LeaseKeeper
+from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
+from twinhive.ports.trees import (
+    AttributeReader,
+    AttributeWriter,
+    SnapshotReader,
+    SnapshotWriter,
+    TreeReader,
+    TreeWriter,
+)
+
+__all__ = [
+    "AttributeReader",
+    "AttributeWriter",
+    "FileReader",
+    "FileWriter",
+    "Lease",
+    "LeaseKeeper",
+    "MetastoreReader",
+    "MetastoreWriter",
+    "ReadPorts",
+    "SnapshotReader",
+    "SnapshotWriter",
+    "SourceMarker",
+    "TreeReader",
+    "TreeWriter",
+    "WritePorts",
+]

@@ -1,0 +1,28 @@
+"""Hand ports to steps: those that plan get readers only."""
+
+from dataclasses import dataclass
+
+from twinhive.ports.files import FileReader, FileWriter
+from twinhive.ports.leases import LeaseKeeper
+from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
+
+
+@dataclass(frozen=True)
+class ReadPorts:
+    """What a planning step may use: readers of both clusters, and the dump."""
+
+    source: MetastoreReader
+    replica: MetastoreReader
+    source_files: FileReader
+    replica_files: FileReader
+    dump_files: FileWriter
+
+
+@dataclass(frozen=True)
+class WritePorts(ReadPorts):
+    """What a step that changes the replica may use."""
+
+    replica: MetastoreWriter
+    replica_files: FileWriter
+    lease: LeaseKeeper
+    source_marker: SourceMarker

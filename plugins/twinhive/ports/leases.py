@@ -1,0 +1,25 @@
+"""State what is needed to write to one place at a time."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+
+class Lease(Protocol):
+    """The right to write to a policy's replica, held until released or taken over."""
+
+    def confirm(self) -> None:
+        """Prove that the lease is still ours; raises LeaseLost. Called before each batch of changes."""
+        ...
+
+
+class LeaseKeeper(Protocol):
+    """Hand out the lease of a policy: one holder at a time, the newest wins."""
+
+    def hold(self, directory: str, holder: Mapping[str, str]) -> AbstractContextManager[Lease]:
+        """Take the lease kept in `directory`, from whoever has it, for the length of the context."""
+        ...
+
+    def holder(self, directory: str) -> str | None:
+        """Say who has not released the lease (alive or killed), None when nobody holds it."""
+        ...

@@ -1,0 +1,53 @@
+"""Deal the actions of a plan into batches for tasks that run at the same time on several machines."""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from twinhive.domain.files import join
+from twinhive.ports import FileReader, FileWriter
+from twinhive.syncing.actions import length_of
+
+# A file costs its calls besides its bytes; they take as long as so many bytes.
+_BYTES_A_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The file of one batch, and what is in it: actions, and the bytes of their files."""
+
+    path: str
+    files: int
+    length: int
+
+
+def write_batches(
+    lines: Iterable[str], files: FileWriter, directory: str, *, most_files: int, aim_bytes: int
+) -> Iterator[Batch]:
+    """Write lines into gzipped files of a directory, in their order; yield each batch when it is there.
+
+    A batch is full with `most_files`, or when its files, and a megabyte for each, reach `aim_bytes`. As plans hold the
+    largest files first, so do batches: the last ones that run are small.
+    """
+    for number, (batch, length) in enumerate(_dealt(lines, most_files, aim_bytes)):
+        path = join(directory, f"{number:06d}.gz")
+        files.write(path, gzip.compress("\n".join(batch).encode("ascii"), compresslevel=1))
+        yield Batch(path, len(batch), length)
+
+
+def read_batch(files: FileReader, path: str) -> Iterator[str]:
+    """Yield the lines of a batch. Raises Missing."""
+    yield from gzip.decompress(files.read(path)).decode("ascii").split("\n")
+
+
+def _dealt(lines: Iterable[str], most_files: int, aim_bytes: int) -> Iterator[tuple[list[str], int]]:
+    batch: list[str] = []
+    length = 0
+    for line in lines:
+        batch.append(line)
+        length += length_of(line)
+        if len(batch) >= most_files or length + len(batch) * _BYTES_A_FILE >= aim_bytes:
+            yield batch, length
+            batch, length = [], 0
+    if batch:
+        yield batch, length

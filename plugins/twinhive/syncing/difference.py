@@ -1,0 +1,99 @@
+"""Read the difference of two snapshots as what has to be done at the target.
+
+HDFS names what was changed by its path in the earlier snapshot, below a directory that was renamed since as well; of
+something new it is the directory's path. Only where a renamed path is now is said by its path in the later snapshot.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from twinhive.domain.files import ChangeKind, SnapshotChange
+from twinhive.syncing.plan import Move
+from twinhive.syncing.snapshot_sync import is_of_ours
+
+_MOST_CHANGES = 100_000
+
+
+class NoDifference(Exception):
+    """A difference cannot be used, for the reason that is said: everything has to be listed."""
+
+
+@dataclass
+class Difference:
+    """What is not the same in two snapshots. Paths are relative to the directory, as they were before and are now.
+
+    renamed    path before: path now
+    deleted    paths before, each with all below it
+    created    paths now, each with all below it
+    modified   path before: path now
+    """
+
+    renamed: dict[str, str] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    created: set[str] = field(default_factory=set)
+    modified: dict[str, str] = field(default_factory=dict)
+
+    def now(self, before: str) -> str:
+        """Return where something is now that was not deleted."""
+        end = len(before)
+        while end > 0:
+            renamed = self.renamed.get(before[:end])
+            if renamed is not None:
+                return renamed + before[end:]
+            end = before.rfind("/", 0, end)
+        return before
+
+    def beside(self, before: str) -> str:
+        """Return where a path of that name is now that is in the same directory, whatever became of the path itself."""
+        above, separator, name = before.rpartition("/")
+        return f"{self.now(above)}{separator}{name}"
+
+    def moves(self) -> tuple[Move, ...]:
+        """Return deletions and renames, what lies deeper first."""
+        changes: list[tuple[str, str | None]] = [*self.renamed.items(), *((path, None) for path in self.deleted)]
+        ordered = sorted(changes, key=lambda change: change[0], reverse=True)
+        return tuple(Move(number, before, now) for number, (before, now) in enumerate(ordered))
+
+
+def read_difference(changes: Iterable[SnapshotChange]) -> Difference:
+    """Sort changes by what they mean; those in our own directories do not count. Raises NoDifference."""
+    found = Difference()
+    gone: set[str] = set()
+    fresh: list[str] = []
+    changed: list[str] = []
+    for number, change in enumerate(changes):
+        if number == _MOST_CHANGES:
+            raise NoDifference(f"the difference has more than {_MOST_CHANGES:,} changes: listing is as fast")
+        if change.kind is ChangeKind.RENAMED:
+            _take_rename(found, change)
+        elif is_of_ours(change):
+            continue
+        elif change.kind is ChangeKind.DELETED:
+            gone.add(change.path)
+        else:
+            (fresh if change.kind is ChangeKind.CREATED else changed).append(change.path)
+    found.deleted = {path for path in gone if not _goes_with_another(found, gone, path)}
+    found.created = set(map(found.beside, fresh))
+    found.modified = {path: found.now(path) for path in changed}
+    return found
+
+
+def _take_rename(found: Difference, change: SnapshotChange) -> None:
+    if is_of_ours(change):
+        return
+    target = change.target
+    if target is None or is_of_ours(SnapshotChange(ChangeKind.CREATED, change.path)):
+        raise NoDifference(f"{change.path!r} was renamed out of one of our own directories")
+    if is_of_ours(SnapshotChange(ChangeKind.CREATED, target)):
+        raise NoDifference(f"{change.path!r} was renamed into one of our own directories")
+    found.renamed[change.path] = target
+
+
+def _goes_with_another(found: Difference, gone: set[str], path: str) -> bool:
+    """True for what was deleted from a directory that was deleted, too, and not renamed before."""
+    above = path.rpartition("/")[0]
+    while above and above not in found.renamed:
+        if above in gone:
+            return True
+        above = above.rpartition("/")[0]
+    return False

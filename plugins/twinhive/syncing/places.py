@@ -1,0 +1,98 @@
+"""Say where a copy keeps what is not finished, not wanted any more, or known for the next run."""
+
+import re
+from dataclasses import dataclass
+
+from twinhive.domain.files import FileStatus, base_name, join, parent, short_hash
+
+HIDDEN = ".twinhive"
+"""Our directory in every directory that we have copied to."""
+
+_OURS = re.compile(re.escape(HIDDEN) + r"(-.*-[0-9a-f]{16})?", re.DOTALL)
+
+
+def is_ours(name: str) -> bool:
+    """True for the name of a directory that a copy works in, be it another one: it is neither copied nor deleted."""
+    return name.startswith(HIDDEN) and _OURS.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directories of a copy into `base`, below which the relative paths of its plan are.
+
+    is_new    the base does not exist: it is built as a whole and appears by one rename
+    staging   where the work is to be done instead of in or beside the base; on the same file system
+    """
+
+    base: str
+    is_new: bool
+    staging: str | None = None
+
+    @property
+    def hidden(self) -> str:
+        """Our directory in the base."""
+        return join(self.base, HIDDEN)
+
+    @property
+    def work(self) -> str:
+        """Everything that is not finished; deleted after success."""
+        return self._outside if self.is_new or self.staging else self._inside
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Where this run and runs before it, when the base did not exist, have worked."""
+        return tuple(dict.fromkeys((self.work, self._outside, self._inside)))
+
+    @property
+    def tree(self) -> str:
+        """New directories, each at its relative path; the base itself when that is new."""
+        return join(self.work, "tree")
+
+    @property
+    def aside(self) -> str:
+        """What is moved out of the way before the renames of a snapshot difference."""
+        return join(self.work, "aside")
+
+    @property
+    def plan(self) -> str:
+        """The batches of a plan."""
+        return join(self.work, "plan")
+
+    @property
+    def results(self) -> str:
+        """What the tasks of a job have done."""
+        return join(self.work, "results")
+
+    def final(self, relative: str) -> str:
+        """Return where a path is to be in the end."""
+        return join(self.base, relative)
+
+    def built(self, relative: str) -> str:
+        """Return where a path in a new directory is built."""
+        return join(self.tree, relative)
+
+    def unfinished(self, relative: str) -> str:
+        """Return where a file for an existing directory is written before it is renamed."""
+        return join(self.work, "files", short_hash(relative, 32))
+
+    def parts(self, relative: str, original: FileStatus) -> str:
+        """Return the directory for the parts of a large file: of this very file, and of none that replaces it."""
+        identity = f"{original.length} {original.modified_ms} {original.file_id} {relative}"
+        return join(self.work, "parts", short_hash(identity, 32))
+
+    def trash(self, stamp: str = "") -> str:
+        """Return where one run, named by its time, moves what is deleted; without one, the trash of all runs."""
+        return join(self.hidden, "trash", stamp)
+
+    def verified(self, sources: tuple[str, ...]) -> str:
+        """Return where it is kept which copies of these sources are known to be equal."""
+        return join(self.hidden, "verified", short_hash("\n".join(sources)))
+
+    @property
+    def _inside(self) -> str:
+        return join(self.hidden, "work")
+
+    @property
+    def _outside(self) -> str:
+        name = f"{HIDDEN}-{base_name(self.base)}-{short_hash(self.base)}"
+        return join(self.staging or parent(self.base), name)

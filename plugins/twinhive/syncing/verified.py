@@ -1,0 +1,123 @@
+"""Remember which files were compared and found equal, so that the next run need not read them.
+
+A pair is remembered by a digest of what only a change can change: the ids of both files, the length, and the time of
+the original. Names are no part of it: a file that is renamed on both sides is still equal. Eight bytes a pair are kept
+in memory, 80 MB for ten million.
+"""
+
+import hashlib
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import compress
+
+from twinhive.domain.errors import ActNow
+from twinhive.domain.files import FileStatus, join
+from twinhive.ports import FileReader, FileWriter
+
+_VERSION = b"twinhive verified pairs 1\n"
+_PAIRS_A_FILE = 1_000_000
+_BUCKETS = 256
+_BUCKET_SHIFT = 64 - 8
+_pack = struct.Struct("<4Q").pack
+_MASK = 2**64 - 1
+
+
+def pair_digest(source: FileStatus, target_id: int) -> int:
+    """Return what a pair of equal files is remembered by, 0 where a file system has no ids: then it is not."""
+    if not source.file_id or not target_id:
+        return 0
+    identity = _pack(source.file_id, target_id, source.length, source.modified_ms & _MASK)
+    return int.from_bytes(hashlib.blake2b(identity, digest_size=8).digest(), "little")
+
+
+class VerifiedPairs:
+    """A set of digests: asked while planning, added to after a run, then saved."""
+
+    def __init__(self) -> None:
+        # By their first bits, so that each part is small enough to be sorted.
+        self._known = [array("Q") for _ in range(_BUCKETS)]
+        self._seen = [bytearray() for _ in range(_BUCKETS)]
+        self._added = [array("Q") for _ in range(_BUCKETS)]
+
+    @classmethod
+    def load(cls, files: FileReader, directory: str) -> "VerifiedPairs":
+        """Read what `save` wrote; what cannot be read is not known, and compared again."""
+        pairs = cls()
+        try:
+            for path in _files_in(files, directory):
+                pairs._learn(_decoded(files.read(path)))
+        except ActNow:
+            return cls()
+        pairs._seen = [bytearray(len(bucket)) for bucket in pairs._known]
+        return pairs
+
+    def __len__(self) -> int:
+        return sum(map(len, self._known)) + sum(map(len, self._added))
+
+    def knows(self, digest: int) -> bool:
+        """True when a pair is known to be equal; it will be kept for the next run then."""
+        number = digest >> _BUCKET_SHIFT
+        bucket = self._known[number]
+        at = bisect_left(bucket, digest)
+        if at == len(bucket) or bucket[at] != digest:
+            return False
+        self._seen[number][at] = 1
+        return True
+
+    def add(self, digests: Iterable[int]) -> None:
+        """Add pairs that were found to be equal; digests 0 are left out."""
+        for digest in digests:
+            if digest:
+                self._added[digest >> _BUCKET_SHIFT].append(digest)
+
+    def save(self, files: FileWriter, directory: str, *, only_seen: bool) -> None:
+        """Write the pairs for the next run, with `only_seen` without those that nobody has asked for.
+
+        Each file on its own is true: a save that is interrupted leaves nothing wrong.
+        """
+        before = set(_files_in(files, directory))
+        for number, content in enumerate(self._contents(only_seen)):
+            path = join(directory, f"{number:05d}")
+            files.write(path, content)
+            before.discard(path)
+        for path in before:
+            files.delete(path)
+
+    def _learn(self, digests: "array[int]") -> None:
+        """Distribute the sorted digests of one file."""
+        start = 0
+        while start < len(digests):
+            number = digests[start] >> _BUCKET_SHIFT
+            end = bisect_left(digests, (number + 1) << _BUCKET_SHIFT, start) if number + 1 < _BUCKETS else len(digests)
+            bucket = self._known[number]
+            overlaps = len(bucket) > 0  # files of two saves, one of which was interrupted
+            bucket.extend(digests[start:end])
+            self._known[number] = array("Q", sorted(set(bucket))) if overlaps else bucket
+            start = end
+
+    def _contents(self, only_seen: bool) -> Iterator[bytes]:
+        """Yield the contents of the files, each of whole buckets, sorted."""
+        digests = array("Q")
+        for known, seen, added in zip(self._known, self._seen, self._added, strict=True):
+            kept = compress(known, seen) if only_seen else known
+            digests.extend(sorted({*kept, *added}))
+            if len(digests) >= _PAIRS_A_FILE:
+                yield _VERSION + digests.tobytes()
+                digests = array("Q")
+        if digests:
+            yield _VERSION + digests.tobytes()
+
+
+def _files_in(files: FileReader, directory: str) -> list[str]:
+    ((_, children),) = files.list_directories([directory])
+    return [child.path for child in children or ()]
+
+
+def _decoded(content: bytes) -> "array[int]":
+    digests = array("Q")
+    whole = (len(content) - len(_VERSION)) // digests.itemsize * digests.itemsize
+    if content.startswith(_VERSION):
+        digests.frombytes(memoryview(content)[len(_VERSION) : len(_VERSION) + whole])
+    return digests
