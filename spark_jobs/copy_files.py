@@ -4,40 +4,30 @@ Exit codes are those of `twinhive.copying.result.ExitCode`.
 """
 
 import argparse
-import importlib
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import closing
 
-from pyspark import SparkContext, SparkFiles
+from pyspark import SparkContext
 
-from twinhive.adapters import jvm
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.copying.engine import copy_items
 from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
 from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
 from twinhive.copying.staged import CopyItem, remaining
-from twinhive.domain.endpoints import FileSystemEndpoint
-from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.errors import TryAgain
 from twinhive.domain.files import authority
+from twinhive.spark_edge.endings import causes, ended
+from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job and return its exit code."""
-    try:
-        return run(parse_arguments(arguments))
-    except Unusable as error:
-        print(f"copy_files cannot run: {error}", file=sys.stderr)
-        return ExitCode.UNUSABLE
-    except TwinhiveError as error:
-        print(f"copy_files failed: {error}", file=sys.stderr)
-        return ExitCode.TRY_AGAIN if isinstance(error, TryAgain) else ExitCode.ACT_NOW
+    return ended("copy_files", lambda: run(parse_arguments(arguments)))
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -77,19 +67,6 @@ def run(given: argparse.Namespace) -> int:
     return ExitCode.DONE if settings.lost_ok and all_lost else exit_code(outcome)
 
 
-def read_local(path: str) -> str:
-    """Return a file of the driver's machine. Raises Unusable."""
-    try:
-        return Path(path.removeprefix("file://")).read_text(encoding="utf-8")
-    except OSError as error:
-        raise Unusable(f"the settings cannot be read: {error}") from error
-
-
-def open_files(side: FileSystemEndpoint) -> HadoopFiles:
-    """Return a file system of the settings; nothing is called yet."""
-    return HadoopFiles(side.root, side.properties, side.user)
-
-
 def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
     """Return the file system that a URI belongs to. Raises Unusable."""
     for side in (settings.dump, settings.target, settings.source):
@@ -97,42 +74,6 @@ def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
         if authority(uri) == files.root:
             return files
     raise Unusable(f"{uri} is on none of the file systems of the settings")
-
-
-def probe(spark: SparkContext) -> None:
-    """Find out on one executor whether the copy can run there. Raises Unusable."""
-    driver = sys.version_info[:2]
-    try:
-        [complaint] = spark.parallelize([driver], 1).map(complaint_of_executor).collect()
-    except Exception as error:
-        raise Unusable(f"the executors cannot run our Python code: {causes(error)}") from error
-    if complaint:
-        raise Unusable(complaint)
-
-
-def complaint_of_executor(driver: tuple[int, int]) -> str | None:
-    """Say what is wrong with this executor, None when nothing is."""
-    if sys.version_info[:2] != driver:
-        own = ".".join(map(str, sys.version_info[:2]))
-        return f"the executors run Python {own} ({sys.executable}), the driver {'.'.join(map(str, driver))}"
-    use_native_package()
-    try:
-        jvm.start()
-    except ActNow as error:
-        return f"an executor ({sys.executable}) cannot use Hadoop: {error}"
-    return None
-
-
-def use_native_package() -> None:
-    """Let jpype be imported from `--archives <zip>#native` where Python does not have it."""
-    try:
-        import jpype  # noqa: F401
-    except ImportError:
-        # Spark unpacks archives below this directory, on the driver as well.
-        sys.path.append(SparkFiles.get("native"))
-        # jpype would import it when the process ends, after Spark has deleted the directory.
-        with suppress(ImportError):
-            importlib.import_module("jpype.config")
 
 
 def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, items: list[CopyItem]) -> CopyOutcome:
@@ -152,18 +93,12 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
     try:
         return CopyOutcome.merged(spark.parallelize(hands, len(hands)).mapPartitions(copy).collect())
     except Exception as error:
-        raise TryAgain(f"the Spark job of {settings.label} failed: {causes(error)}") from error
+        raise TryAgain(f"the Spark job of {settings.label} failed: {causes(str(error))}") from error
 
 
 def say(line: str) -> None:
     """Write a line of progress to the executor's log."""
     print(line, file=sys.stderr, flush=True)
-
-
-def causes(error: Exception) -> str:
-    """Return the innermost messages of a Spark error, which is mostly Java's trace."""
-    found = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", str(error), re.MULTILINE)
-    return "; ".join(dict.fromkeys(found[-2:])) or str(error).partition("\n")[0]
 
 
 if __name__ == "__main__":

@@ -144,7 +144,9 @@ def copy(
         }
         sources = (*(read_lines(sources_from) if sources_from else ()), *(places or ()))
         command = CopyCommand.of(sources, given, define or (), user, config)
+        # --spark-conf without --spark is refused there.
+        execute = command.on_spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
         if dry_run:
             command.print_plan()
         else:
-            command.run(None, log)
+            command.run(execute, log)

@@ -12,7 +12,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from twinhive.cli_terminal import console, holder_of, say
+from twinhive.cli_terminal import console, errors, holder_of, say
+from twinhive.copy_progress import progress_on
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings
 from twinhive.file_addresses import AddressBook, read_site
@@ -70,22 +71,39 @@ class CopyCommand:
         console.print(table)
         console.print("dry run: nothing was changed")
 
+    def on_spark(self, master: str | None, tasks: int, conf: Iterable[str]) -> ExecutePlan:
+        """Return what carries out the copy on Spark's executors. Raises InvalidSettings."""
+        # Imported here because most copies need no Spark, and all would wait for it.
+        from twinhive.spark_edge.cluster import SparkCluster
+        from twinhive.spark_edge.submitting import SparkCopy, by_spark
+
+        cluster = SparkCluster.of(master, tasks, map(pair, conf))
+        first, *others = self.request.sources
+        title = f"copy {first}{f' and {len(others):,} more' if others else ''} to {self.request.target}"
+        return by_spark(SparkCopy(cluster, self.source, self.target, title), files(self.target), _say_aside)
+
     def run(self, execute: ExecutePlan | None, log: Path | None) -> None:
         """Carry out the copy, in this process without `execute`; raises typer.Exit with the code of failures."""
         source, target = files(self.source), files(self.target)
-        outcome = run_sync(
-            self.request,
-            source,
-            target,
-            lease_keeper(self.target, _SETTLE_SECONDS),
-            execute or in_this_process(source, target, say),
-            holder=holder_of("copy"),
-        )
+        with progress_on(errors) as start:
+            outcome = run_sync(
+                self.request,
+                source,
+                target,
+                lease_keeper(self.target, _SETTLE_SECONDS),
+                execute or in_this_process(source, target, start),
+                holder=holder_of("copy"),
+            )
         say(*outcome_text(outcome).splitlines())
         if log:
             log.write_text(json.dumps(_record(self.request, outcome), indent=1, default=str), encoding="utf-8")
         if outcome.exit_code:
             raise typer.Exit(outcome.exit_code)
+
+
+def _say_aside(line: str) -> None:
+    """Print a line of progress where it does not mix with the outcome."""
+    errors.print(escape(line), highlight=False, soft_wrap=True)
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -97,12 +115,12 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def read_lines(path: Path) -> tuple[str, ...]:
-    """Return the lines of a file that are neither empty nor begin with `#`. Raises InvalidSettings."""
+    """Return the lines of a local file; empty ones are none. Raises InvalidSettings."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{path} cannot be read", found=error, next_step="correct the option") from None
-    return tuple(line for line in lines if line.strip() and not line.startswith("#"))
+        raise InvalidSettings(f"{path} cannot be read", found=error, next_step="correct the name or the file") from None
+    return tuple(line for line in (line.removesuffix("\r") for line in lines) if line)
 
 
 def _address_book(config: Path | None, properties: Mapping[str, str], user: str | None) -> AddressBook:

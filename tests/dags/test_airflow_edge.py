@@ -1,6 +1,5 @@
 """What Airflow is told when something goes wrong: retry, or fail for good; and what a person reads."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from tests.dags.task_context import a_context
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
+from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.stage_task import refuse_unknown_keys
 from twinhive.airflow_edge.step_task import batches_of, passed_over, summary_of
 from twinhive.copying.result import ExitCode
@@ -117,31 +116,6 @@ def test_the_exit_code_of_spark_submit_decides_who_acts(message: str, family: ty
     assert said in str(explained)
     assert "more lines" not in str(explained)
     assert explained.next_step
-
-
-def test_spark_gets_absolute_paths_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SPARK_HOME", "PYSPARK_PYTHON"):
-        monkeypatch.delenv(name, raising=False)
-    environment = spark_environment()
-    assert (Path(environment["SPARK_HOME"]) / "bin" / "spark-submit").exists()
-    assert (Path(environment["JAVA_HOME"]) / "bin" / "java").exists()
-    assert all(Path(value).is_absolute() for value in environment.values())
-
-
-def test_settings_of_the_worker_win_over_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SPARK_HOME", "JAVA_HOME", "PYSPARK_PYTHON"):
-        monkeypatch.setenv(name, f"/opt/{name.lower()}")
-    environment = spark_environment()
-    assert (environment["SPARK_HOME"], environment["JAVA_HOME"]) == ("/opt/spark_home", "/opt/java_home")
-    # It is in the environment already, which spark-submit inherits.
-    assert "PYSPARK_PYTHON" not in environment
-
-
-def test_a_worker_without_java_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(ActNow, match="no Java on this worker"):
-        spark_environment()
 
 
 def test_mapped_tasks_are_expanded_over_names_and_labels_only() -> None:

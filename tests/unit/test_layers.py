@@ -30,13 +30,28 @@ LAYERS = {
     "cli_base": (("domain", "settings", "wiring"), ("typer",)),
     "cli_policies": (("settings", "steps", "cli_base", "cli_operations", "cli_terminal"), ("typer", "rich")),
     "cli_copy": (("cli_terminal", "copy_command"), ("typer",)),
+    "copy_progress": (("copying",), ("rich",)),
     "copy_command": (
-        ("domain", "endpoints", "settings", "file_addresses", "file_wiring", "syncing", "cli_terminal"),
+        (
+            "domain",
+            "endpoints",
+            "settings",
+            "file_addresses",
+            "file_wiring",
+            "copy_progress",
+            "syncing",
+            "cli_terminal",
+            "spark_edge",
+        ),
         ("typer", "rich"),
     ),
     "cli_operations": (("steps", "cli_base", "cli_terminal"), ("typer",)),
+    "spark_edge": (("domain", "ports", "copying", "syncing", "adapters", "spark_edge"), ("pyspark",)),
     "airflow_edge": (
-        ("domain", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters", "airflow_edge"),
+        (
+            *("domain", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters"),
+            *("spark_edge", "airflow_edge"),
+        ),
         ("airflow",),
     ),
 }

@@ -4,8 +4,6 @@ Classes decide, never a message's text. Servers send exceptions by class name, a
 jars do not hold all of the classes: so names are compared.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,18 +107,24 @@ _UNUSABLE = _Meaning(
 _OTHER = _Meaning(Refused, "refused", "see the message and the NameNode's log", frozenset())
 
 
-@contextmanager
-def translated(root: str, path: str) -> Iterator[None]:
+# Named and used like a function; as a generator it would cost several times as much, around each call of Java.
+class translated:
     """Let only our errors out of the block; they name the file system, the path and Java's message."""
-    try:
-        yield
-    except TwinhiveError:
-        raise
-    except Exception as error:
-        if not hasattr(error, "getMessage"):
-            raise
-        # Java's trace, the server's included, would fill the task's log; it stays in __context__.
-        raise as_ours(error, root, path) from None
+
+    __slots__ = ("_path", "_root")
+
+    def __init__(self, root: str, path: str) -> None:
+        self._root = root
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise ours instead of Java's."""
+        if hasattr(error, "getMessage"):
+            # Java's trace, the server's included, would fill the task's log; it stays in __context__.
+            raise as_ours(error, self._root, self._path) from None
 
 
 def as_ours(error: Any, root: str, path: str) -> TwinhiveError:

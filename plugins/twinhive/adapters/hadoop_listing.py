@@ -1,13 +1,12 @@
-"""Read statuses and list many directories in few calls."""
+"""List many directories in few calls."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_errors import as_ours, is_missing, is_unknown_call, translated
+from twinhive.adapters.hadoop_statuses import to_statuses
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Refused
 from twinhive.domain.files import FileStatus, base_name, name_order
@@ -36,28 +35,6 @@ def list_pages(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
     """
     for chunk in _chunks(paths):
         yield from _list_chunk(client, chunk)
-
-
-def to_status(client: HadoopClient, path: str, java_status: Any) -> FileStatus:
-    """Return Java's status of `path` as ours."""
-    is_directory = bool(java_status.isDirectory())
-    # Java asks a child process for a local file's owner and permission, one process a file.
-    knows_owner = not client.is_local
-    return FileStatus(
-        path=path,
-        length=0 if is_directory else int(java_status.getLen()),
-        modified_ms=int(java_status.getModificationTime()),
-        is_directory=is_directory,
-        file_id=int(java_status.getFileId()) if client.is_hdfs else 0,
-        owner=str(java_status.getOwner()) if knows_owner else "",
-        group=str(java_status.getGroup()) if knows_owner else "",
-        permission=int(java_status.getPermission().toShort()) if knows_owner else 0,
-        block_size=int(java_status.getBlockSize()),
-        replication=int(java_status.getReplication()),
-        accessed_ms=int(java_status.getAccessTime()),
-        has_acl=bool(java_status.hasAcl()) if knows_owner else False,
-        is_link=Path(path.removeprefix(client.root)).is_symlink() if client.is_local else bool(java_status.isSymlink()),
-    )
 
 
 def _chunks(paths: Iterable[str]) -> Iterator[list[str]]:
@@ -119,27 +96,27 @@ def _list_one(client: HadoopClient, path: str) -> Iterator[Listing]:
             if client.is_hdfs:
                 found = client.java.listStatusIterator(client.to_java(path))
             else:
-                found = client.java.listStatus(client.to_java(path))
+                found = java_class("java.util.Arrays").asList(client.java.listStatus(client.to_java(path)))
         except java_class("java.io.FileNotFoundException"):
             yield path, None
             return
         if not client.is_hdfs:
             yield path, sorted(_children(client, path, found), key=lambda child: name_order(base_name(child.path)))
             return
-        page = list(islice(_each(found), _PAGE))
+        page = _page_of(found)
         yield path, _children(client, path, page)
-        while page := list(islice(_each(found), _PAGE)):
+        while not (page := _page_of(found)).isEmpty():
             yield path, _children(client, path, page)
 
 
-def _each(iterator: Any) -> Iterator[Any]:
-    while iterator.hasNext():
-        yield iterator.next()
+def _page_of(iterator: Any) -> Any:
+    page = java_class("java.util.ArrayList")()
+    while page.size() < _PAGE and iterator.hasNext():
+        page.add(iterator.next())
+    return page
 
 
-def _children(client: HadoopClient, path: str, statuses: Iterable[Any]) -> list[FileStatus]:
-    found = list(statuses)
-    if len(found) == 1 and client.from_java(found[0].getPath()) == path:
+def _children(client: HadoopClient, path: str, statuses: Any) -> list[FileStatus]:
+    if statuses.size() == 1 and client.from_java(statuses.get(0).getPath()) == path:
         raise Refused(f"{path}: cannot be listed", found="a file", expected="a directory")
-    above = path.rstrip("/")
-    return [to_status(client, f"{above}/{status.getPath().getName()}", status) for status in found]
+    return to_statuses(client, path, statuses)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from twinhive.adapters import hadoop_listing, hadoop_space
 from twinhive.adapters.hadoop_connections import HadoopConnections
 from twinhive.adapters.hadoop_errors import translated
+from twinhive.adapters.hadoop_statuses import to_status
 from twinhive.adapters.hadoop_streams import OpenFile
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.files import ChecksumForm, FileStatus, Space, Usage
@@ -27,7 +28,7 @@ class HadoopReader(HadoopConnections):
                 found = self._java.getFileStatus(self._path(path))
             except java_class("java.io.FileNotFoundException"):
                 return None
-            return hadoop_listing.to_status(self._client, path, found)
+            return to_status(self._client, path, found)
 
     def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
         """Yield the direct children of each directory, sorted, or None for a missing one."""

@@ -7,6 +7,7 @@ that returns without doing anything makes Java touch the page for ever, at full 
 
 import ctypes
 import signal
+from _signal import getsignal  # the public one makes an enumeration's member of each answer, which takes long
 
 # Larger than `struct sigaction` of any system; what is in it is only ever handed back.
 _java_handler = ctypes.create_string_buffer(512)
@@ -20,5 +21,5 @@ def remember_java_handler() -> None:
 
 def restore_java_handler() -> None:
     """Put Java's handler back if Python code has replaced it; cheap when it has not."""
-    if callable(signal.getsignal(signal.SIGSEGV)):
+    if callable(getsignal(signal.SIGSEGV)):
         _library.sigaction(signal.SIGSEGV, _java_handler, None)

@@ -13,17 +13,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import twinhive
-from twinhive.domain.errors import ActNow
+from twinhive.domain.errors import ActNow, Refused
 
 _PURE = (
     *("__init__.py", "ports/*.py", "domain/*.py", "copying/*.py", "syncing/*.py"),
-    *("adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py"),
+    *("adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py", "adapters/local_owner.py"),
+    *("spark_edge/__init__.py", "spark_edge/endings.py", "spark_edge/executors.py"),
+    *("spark_edge/lifeline.py", "spark_edge/tree_*.py"),
 )
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")
 _NATIVE_JAR = "org.jpype.jar"
 # A zip without times: the same content gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def package_cache() -> Path:
+    """Return the directory of the packages for executors. Raises Refused when somebody else made it."""
+    cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    owner = cache.stat().st_uid
+    if owner != os.getuid():
+        raise Refused(
+            f"the directory {cache} belongs to another user; code in it would run as ours",
+            found=f"user id {owner}",
+            expected=f"user id {os.getuid()}",
+            next_step=f"remove {cache}, or set TMPDIR; then clear this task, or run again",
+        )
+    return cache
 
 
 def python_package(cache: Path) -> Path:

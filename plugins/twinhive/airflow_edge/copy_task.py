@@ -1,7 +1,6 @@
 """Submit the copy of one batch as a Spark job."""
 
 import json
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,21 +9,14 @@ from typing import Any
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from twinhive import __version__
-from twinhive.adapters.spark_package import native_package, python_package
+from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.airflow_edge.spark_submit import explain_spark_failure, spark_environment
+from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
-from twinhive.domain.errors import Refused
+from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
-
-# A copy job is short, and Java's part in it small: less compiling, less log.
-_QUIET_AND_QUICK = {
-    "spark.log.level": "WARN",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
 
 
 class CopyOperator(SparkSubmitOperator):
@@ -67,7 +59,7 @@ class CopyOperator(SparkSubmitOperator):
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
         settings = directory / "settings.json"
         settings.write_text(json.dumps(self._settings(job, wiring, context)), encoding="utf-8")
-        self.conf = {**_QUIET_AND_QUICK, **(self.conf or {})}
+        self.conf = {**QUIET_AND_QUICK, **(self.conf or {})}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
         self._archives = f"{native_package(cache)}#native"
@@ -93,18 +85,3 @@ class CopyOperator(SparkSubmitOperator):
             "after_event": job.after_event,
             "lost_ok": wiring.policy.options.on_object_error == "quarantine",
         }
-
-
-def package_cache() -> Path:
-    """Return the directory of the packages for executors. Raises Refused when somebody else made it."""
-    cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
-    cache.mkdir(mode=0o700, exist_ok=True)
-    owner = cache.stat().st_uid
-    if owner != os.getuid():
-        raise Refused(
-            f"the directory {cache} belongs to another user; code in it would run as ours",
-            found=f"user id {owner}",
-            expected=f"user id {os.getuid()}",
-            next_step=f"remove {cache}, or set TMPDIR for the worker; then clear this task",
-        )
-    return cache

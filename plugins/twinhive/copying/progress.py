@@ -3,11 +3,28 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 _FIRST_SECONDS = 5.0
 _LONGEST_SECONDS = 300.0
 _GROWTH = 1.5
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+class Counting(Protocol):
+    """Be told by several threads how far a copy has come."""
+
+    def moved(self, count: int) -> None:
+        """Count bytes of a file that is being copied."""
+        ...
+
+    def done(self, length: int) -> None:
+        """Count one more file whose bytes were counted while they moved."""
+        ...
+
+    def skipped(self, length: int) -> None:
+        """Count one more file that need not be copied."""
+        ...
 
 
 class Progress:
@@ -32,9 +49,9 @@ class Progress:
         """Count bytes of a file that is being copied."""
         self._count(0, 0, count)
 
-    def done(self, length: int) -> None:
-        """Count one more file, copied or not; what was counted of its bytes before is not counted twice."""
-        self._count(1, length, -length)
+    def done(self, length: int, files: int = 1) -> None:
+        """Count files, copied or not, and their bytes; what was counted of these before is not counted twice."""
+        self._count(files, length, -length)
 
     def skipped(self, length: int) -> None:
         """Count one more file that need not be copied."""

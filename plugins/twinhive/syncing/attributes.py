@@ -33,6 +33,51 @@ class Newborn:
 UNKNOWN = Newborn()
 
 
+class AttributeComparison:
+    """Find out in what the attributes that `letters` name differ; may be shared between threads."""
+
+    def __init__(self, source: AttributeReader, target: AttributeReader, letters: frozenset[str]) -> None:
+        self._source = source
+        self._target = target
+        self._letters = letters
+
+    def differ(self, original: FileStatus, there: FileStatus) -> bool:
+        """True when the target's path has not all that its original has."""
+        return self.difference(original, there) != _NOTHING
+
+    def difference(self, original: FileStatus, there: FileStatus) -> Attributes:
+        """Return what has to be set, nothing where all is equal. Raises Missing."""
+        wanted = self._letters
+        # Reading a file changes its access time, our own reading too: alone it is not worth a call.
+        retimed = "t" in wanted and original.modified_ms != there.modified_ms
+        return Attributes(
+            owner=original.owner if "u" in wanted and original.owner != there.owner else None,
+            group=original.group if "g" in wanted and original.group != there.group else None,
+            permission=original.permission if "p" in wanted and original.permission != there.permission else None,
+            replication=self._replication(original, there) if "r" in wanted else None,
+            acl=self._acl(original, there) if "a" in wanted else None,
+            extended=self._extended(original, there) if "x" in wanted else None,
+            modified_ms=original.modified_ms if retimed else None,
+            accessed_ms=original.accessed_ms if retimed and not original.is_directory else None,
+        )
+
+    def _replication(self, original: FileStatus, there: FileStatus) -> int | None:
+        same = original.is_directory or original.replication in (0, there.replication)
+        return None if same else original.replication
+
+    def _acl(self, original: FileStatus, there: FileStatus) -> tuple[str, ...] | None:
+        """Return the ACL to set: the listings tell who has none, which is nearly everybody."""
+        here = self._source.acl(original.path) if original.has_acl else ()
+        found = self._target.acl(there.path) if there.has_acl else ()
+        return None if set(here) == set(found) else here
+
+    def _extended(self, original: FileStatus, there: FileStatus) -> dict[str, bytes] | None:
+        here = self._source.extended_attributes(original.path)
+        is_new = there.modified_ms < 0
+        found = {} if is_new else self._target.extended_attributes(there.path)
+        return None if here == found else here
+
+
 class AttributeCopier:
     """Carry the attributes that `letters` name from one file system to another; may be shared between threads."""
 
@@ -43,6 +88,7 @@ class AttributeCopier:
         self._target = target
         self._letters = letters
         self._newborn = newborn
+        self._comparison = AttributeComparison(source, target, letters)
 
     @property
     def letters(self) -> frozenset[str]:
@@ -82,39 +128,8 @@ class AttributeCopier:
         return self._give(original, there)
 
     def _give(self, original: FileStatus, there: FileStatus) -> bool:
-        differing = self._differing(original, there)
+        differing = self._comparison.difference(original, there)
         if differing == _NOTHING:
             return False
         self._target.set_attributes(there.path, differing)
         return True
-
-    def _differing(self, original: FileStatus, there: FileStatus) -> Attributes:
-        wanted = self._letters
-        # Reading a file changes its access time, our own reading too: alone it is not worth a call.
-        retimed = "t" in wanted and original.modified_ms != there.modified_ms
-        return Attributes(
-            owner=original.owner if "u" in wanted and original.owner != there.owner else None,
-            group=original.group if "g" in wanted and original.group != there.group else None,
-            permission=original.permission if "p" in wanted and original.permission != there.permission else None,
-            replication=self._replication(original, there) if "r" in wanted else None,
-            acl=self._acl(original, there) if "a" in wanted else None,
-            extended=self._extended(original, there) if "x" in wanted else None,
-            modified_ms=original.modified_ms if retimed else None,
-            accessed_ms=original.accessed_ms if retimed and not original.is_directory else None,
-        )
-
-    def _replication(self, original: FileStatus, there: FileStatus) -> int | None:
-        same = original.is_directory or original.replication in (0, there.replication)
-        return None if same else original.replication
-
-    def _acl(self, original: FileStatus, there: FileStatus) -> tuple[str, ...] | None:
-        """Return the ACL to set: the listings tell who has none, which is nearly everybody."""
-        here = self._source.acl(original.path) if original.has_acl else ()
-        found = self._target.acl(there.path) if there.has_acl else ()
-        return None if set(here) == set(found) else here
-
-    def _extended(self, original: FileStatus, there: FileStatus) -> dict[str, bytes] | None:
-        here = self._source.extended_attributes(original.path)
-        is_new = there.modified_ms < 0
-        found = {} if is_new else self._target.extended_attributes(there.path)
-        return None if here == found else here

@@ -35,6 +35,11 @@ def write_batches(
         yield Batch(path, len(batch), length)
 
 
+def weight(files: int, length: int) -> int:
+    """Return what counts against `aim_bytes`: the bytes of files, and what their calls cost."""
+    return length + files * _BYTES_A_FILE
+
+
 def read_batch(files: FileReader, path: str) -> Iterator[str]:
     """Yield the lines of a batch. Raises Missing."""
     yield from gzip.decompress(files.read(path)).decode("ascii").split("\n")
@@ -46,7 +51,7 @@ def _dealt(lines: Iterable[str], most_files: int, aim_bytes: int) -> Iterator[tu
     for line in lines:
         batch.append(line)
         length += length_of(line)
-        if len(batch) >= most_files or length + len(batch) * _BYTES_A_FILE >= aim_bytes:
+        if len(batch) >= most_files or weight(len(batch), length) >= aim_bytes:
             yield batch, length
             batch, length = [], 0
     if batch:

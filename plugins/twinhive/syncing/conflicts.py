@@ -17,7 +17,8 @@ def of_types(source: FileStatus, place: str, target: FileStatus | None) -> Confl
 
 def of_name(source: FileStatus, place: str, why: str) -> Conflict:
     """Return the conflict of a name that the target's file system does not allow."""
-    return Conflict(source.path, _kind(source), f"nothing at {place!r}: {why}", f"rename it, or {_EXCLUDE}")
+    readable = source.path.encode("utf-8", "backslashreplace").decode()
+    return Conflict(readable, _kind(source), f"nothing at {place!r}: {why}", f"rename it, or {_EXCLUDE}")
 
 
 def _kind(status: FileStatus | None) -> str:

@@ -1,11 +1,14 @@
 """Find out what a copy would do, and change nothing: nothing is written, no lease taken, no snapshot made."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.files import FileStatus
 from twinhive.ports import TreeReader
 from twinhive.syncing.actions import Action, Kind
+from twinhive.syncing.attributes import AttributeComparison
 from twinhive.syncing.contents import are_equal, is_not_older
 from twinhive.syncing.path_rule import lay_out
 from twinhive.syncing.plan import Plan
@@ -31,16 +34,52 @@ _UNREADABLE = "unreadable"
 Rows = dict[str, PlanRow]
 
 
+@dataclass(frozen=True)
+class _Looking:
+    """Find out what actions come to when contents and attributes are compared; reads only."""
+
+    source: TreeReader
+    target: TreeReader
+    attributes: AttributeComparison
+
+    def kind_of(self, action: Action) -> Kind:
+        """Return what an action on a file comes to."""
+        original, there = action.source, action.target
+        if original is None or there is None:
+            return action.kind
+        match action.kind:
+            case Kind.APPEND:
+                grew = are_equal(self.source, original, self.target, there, length=there.length)
+                return Kind.APPEND if grew else Kind.REPLACE
+            case Kind.CHECK if not self._same(original, there):
+                return Kind.REPLACE
+            case Kind.CHECK | Kind.ATTRIBUTES:
+                return Kind.ATTRIBUTES if self.attributes.differ(original, there) else Kind.SKIP
+        return action.kind
+
+    def gets_attributes(self, action: Action) -> bool:
+        """True for a directory that is there and carries something else."""
+        original, there = action.source, action.target
+        return original is not None and there is not None and self.attributes.differ(original, there)
+
+    def _same(self, original: FileStatus, there: FileStatus) -> bool:
+        equal = are_equal(self.source, original, self.target, there)
+        return is_not_older(there, original) if equal is None else equal
+
+
 def dry_run(request: SyncRequest, source: TreeReader, target: TreeReader) -> list[PlanRow]:
     """Return a row for each kind of action, conflicts and unreadable directories included; empty kinds are left out.
 
-    What can only be told by comparing contents is compared. Raises what a run would raise before it plans.
+    What can only be told by comparing contents or attributes is compared. Both sides are listed in full, also where a
+    run would copy the difference of two snapshots. Raises what a run would raise before it plans.
     """
     layout = lay_out(request, source, target)
     memory = VerifiedPairs.load(target, layout.memory)
     with make_plan(layout, request.options, source, target, memory) as plan:
-        rows = _on_files(plan, source, target, request.options.threads)
-        _add_the_others(plan, rows)
+        attributes = AttributeComparison(source, target, request.options.preserve)
+        looking = _Looking(source, target, attributes)
+        rows = _on_files(plan, looking, request.options.threads)
+        _add_the_others(plan, looking, rows)
         skipped = plan.totals.files[Kind.SKIP]
         rows[_SAYS[Kind.SKIP]].merge(PlanRow("", Tally(skipped.files, bytes=skipped.bytes)))
     return [row for row in rows.values() if row.tally != Tally()]
@@ -50,11 +89,11 @@ def _empty_rows() -> Rows:
     return {what: PlanRow(what) for what in (*_SAYS.values(), _CONFLICT, _UNREADABLE)}
 
 
-def _add_the_others(plan: Plan, rows: Rows) -> None:
+def _add_the_others(plan: Plan, looking: _Looking, rows: Rows) -> None:
     for action in plan.directories():
         rows[_SAYS[Kind.MAKE_DIRECTORY]].add(action.relative or ".", is_directory=True)
     for action in plan.attributes():
-        if action.new_root is None:
+        if action.new_root is None and looking.gets_attributes(action):
             rows[_SAYS[Kind.ATTRIBUTES]].add(action.relative or ".", is_directory=True)
     for action in plan.deletes():
         there = action.target
@@ -68,7 +107,7 @@ def _add_the_others(plan: Plan, rows: Rows) -> None:
     rows[_UNREADABLE].tally.directories = plan.totals.unreadable
 
 
-def _on_files(plan: Plan, source: TreeReader, target: TreeReader, threads: int) -> Rows:
+def _on_files(plan: Plan, looking: _Looking, threads: int) -> Rows:
     """Count the actions on files, with contents compared by several threads."""
     patience = Patience()
 
@@ -77,7 +116,7 @@ def _on_files(plan: Plan, source: TreeReader, target: TreeReader, threads: int) 
         for line in lines:
             action = Action.from_line(line)
             try:
-                kind = patience.run(partial(twice, partial(_resolved, action, source, target)))
+                kind = patience.run(partial(twice, partial(looking.kind_of, action)))
             except TwinhiveError:
                 rows[_UNREADABLE].add(action.relative, action.length)
             else:
@@ -89,19 +128,3 @@ def _on_files(plan: Plan, source: TreeReader, target: TreeReader, threads: int) 
         for what, row in rows.items():
             total[what].merge(row)
     return total
-
-
-def _resolved(action: Action, source: TreeReader, target: TreeReader) -> Kind:
-    """Return what an action comes to when the contents are compared."""
-    original, there = action.source, action.target
-    if action.kind not in (Kind.CHECK, Kind.APPEND) or original is None or there is None:
-        return action.kind
-    if action.kind is Kind.APPEND:
-        grew = are_equal(source, original, target, there, length=there.length)
-        return Kind.APPEND if grew else Kind.REPLACE
-    equal = are_equal(source, original, target, there)
-    if equal is None:
-        equal = is_not_older(there, original)
-    if not equal:
-        return Kind.REPLACE
-    return Kind.ATTRIBUTES if action.attributes else Kind.SKIP

@@ -1,18 +1,19 @@
 """Carry out the actions of a plan on files, in the process that planned or in one task of a Spark job."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from twinhive.copying.meter import Meter, OnBytes
 from twinhive.copying.parts import PartsWriter
-from twinhive.copying.progress import Progress
+from twinhive.copying.progress import Counting, Progress
 from twinhive.copying.transfer import Transfer
 from twinhive.domain.errors import TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
-from twinhive.syncing.actions import Action, Kind
+from twinhive.syncing.actions import Action
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
-from twinhive.syncing.file_actions import FileActions, why_not_copied
+from twinhive.syncing.file_actions import Done, FileActions, Result, why_not_copied
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.places import Places
 from twinhive.syncing.plan import Plan
@@ -30,34 +31,54 @@ class CopyJob:
     newborn: Newborn = UNKNOWN
 
 
-ExecutePlan = Callable[[CopyJob, Plan], ExecOutcome]
-"""Carry out `Plan.copies()`: here (`in_this_process`), or by a job."""
+ExecutePlan = Callable[[CopyJob, Plan, Callable[[], None]], ExecOutcome]
+"""Carry out `Plan.copies()`: here (`in_this_process`), or by a job.
 
+The last argument is called from time to time while files are put in place; what it raises (LeaseLost) ends the copy.
+"""
+
+StartCounting = Callable[[int, int], Counting]
+"""Begin to count, with the files and bytes to come."""
+
+_CONFIRM_SECONDS = 10.0
 _MEGABYTE = 1_000_000
-_LEFT_TO_OTHERS = (Kind.SKIP, Kind.DELETE, Kind.MAKE_DIRECTORY)
 
 
-def in_this_process(
-    source: TreeReader, target: TreeWriter, say: Callable[[str], None] = lambda line: None
-) -> ExecutePlan:
-    """Return what carries out plans in this process, and says from time to time how far it has come."""
+def _silently(files: int, length: int) -> Counting:
+    return Progress(files, length, lambda line: None)
 
-    def execute(job: CopyJob, plan: Plan) -> ExecOutcome:
-        tallies = [tally for kind, tally in plan.totals.files.items() if kind not in _LEFT_TO_OTHERS]
-        progress = Progress(sum(tally.files for tally in tallies), sum(tally.bytes for tally in tallies), say)
+
+def in_this_process(source: TreeReader, target: TreeWriter, start: StartCounting = _silently) -> ExecutePlan:
+    """Return what carries out plans in this process; `start` begins to show how far a plan has come."""
+
+    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+        work = plan.totals.on_files
+        progress = start(work.files, work.bytes)
         limit = job.options.bandwidth_mb
-        meter = Meter(limit * _MEGABYTE if limit else None)
-        executor = Executor(job, source, target, meter=meter, on_done=progress.done)
-        return executor.run(plan.copies(), job.options.threads)
+        meter = Meter(limit * _MEGABYTE if limit else None, progress.moved)
+        executor = Executor(job, source, target, meter=meter, progress=progress)
+        return executor.run(confirmed(plan.copies(), confirm), job.options.threads)
 
     return execute
+
+
+def confirmed(
+    lines: Iterable[str], confirm: Callable[[], None], clock: Callable[[], float] = time.monotonic
+) -> Iterator[str]:
+    """Yield the lines, and confirm from time to time that we may still write."""
+    confirmed_at = clock()
+    for line in lines:
+        if clock() - confirmed_at >= _CONFIRM_SECONDS:
+            confirm()
+            confirmed_at = clock()
+        yield line
 
 
 class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
-    `meter` is called with the bytes of each piece before it is written and may wait (`copying.meter`), `on_done` with
-    the length of each file that is done with, copied or not.
+    `meter` is called with the bytes of each piece before it is written and may wait (`copying.meter`); `progress` is
+    told of each file that is done with, copied or not.
     """
 
     def __init__(
@@ -67,13 +88,13 @@ class Executor:
         target: TreeWriter,
         *,
         meter: OnBytes | None = None,
-        on_done: Callable[[int], None] = lambda length: None,
+        progress: Counting | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._target = target
         self._meter = meter
-        self._on_done = on_done
+        self._progress = progress or _silently(0, 0)
         self._patience = Patience()
 
     def run(self, lines: Iterable[str], threads: int) -> ExecOutcome:
@@ -94,11 +115,21 @@ class Executor:
         for line in lines:
             action = Action.from_line(line)
             try:
-                outcome.count(self._patience.run(partial(actions.do, action)))
+                done = self._patience.run(partial(actions.do, action))
             except TwinhiveError as error:
                 self._count_failure(actions, action, error, outcome)
-            self._on_done(action.length)
+                self._progress.done(action.length)
+            else:
+                outcome.count(done)
+                self._show(action, done)
         return outcome
+
+    def _show(self, action: Action, done: Done) -> None:
+        if done.result is Result.COPIED:
+            self._progress.moved(action.length - done.length)  # the bytes that an appended file had before
+            self._progress.done(action.length)
+        else:
+            self._progress.skipped(action.length)
 
     def _count_failure(self, actions: FileActions, action: Action, error: TwinhiveError, outcome: ExecOutcome) -> None:
         assert action.source is not None

@@ -21,7 +21,7 @@ from twinhive.syncing.attributes import AttributeCopier
 from twinhive.syncing.contents import are_equal, is_not_older
 from twinhive.syncing.places import Places
 from twinhive.syncing.verified import pair_digest
-from twinhive.syncing.workers import twice
+from twinhive.syncing.workers import GivenUp, twice
 
 
 class Compared(Enum):
@@ -86,8 +86,8 @@ class FileActions:
             case Kind.APPEND:
                 return self._append(original, action)
             case Kind.ATTRIBUTES:
-                twice(lambda: self._align(original, action))
-                return Done(Result.ATTRIBUTES, original.length, Compared.BEFORE)
+                changed = twice(lambda: self._align(original, action))
+                return Done(Result.ATTRIBUTES if changed else Result.SKIPPED, original.length, Compared.BEFORE)
             case _:
                 return self._copy(original, action)
 
@@ -178,8 +178,8 @@ class FileActions:
             raise SourceMoved(f"{original.path}: the source file has changed since it was listed")
         return appended if self._are_equal(original, there, length=original.length) else None
 
-    def _align(self, original: FileStatus, action: Action) -> None:
-        self._attributes.align(original, _present(action))
+    def _align(self, original: FileStatus, action: Action) -> bool:
+        return self._attributes.align(original, _present(action))
 
     def _align_again(self, original: FileStatus, path: str) -> None:
         """Set what differs after the file was written to."""
@@ -200,6 +200,8 @@ class FileActions:
 
 def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveError) -> TwinhiveError:
     """Return the reason of a failure: a file that was changed or deleted meanwhile explains whatever came of it."""
+    if isinstance(error, GivenUp):
+        return error
     try:
         now = source.status(original.path)
     except TwinhiveError:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from twinhive.domain.errors import InvalidSettings
 
@@ -38,24 +37,16 @@ class Filter:
         return not self.include or _matches(self.include, relative)
 
 
-def read_expressions(path: str) -> tuple[str, ...]:
-    """Read the expressions of a local file, one a line; empty lines are none. Raises InvalidSettings."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(
-            f"{path}: the file of filters cannot be read", found=error, next_step="correct the name or the file"
-        ) from error
-    return tuple(line for line in (line.removesuffix("\r") for line in lines) if line)
-
-
 def _compiled(expression: str) -> re.Pattern[str]:
     try:
         # A dot is any character: a line break in a name must not carry it past a filter.
         return re.compile(expression, re.DOTALL)
     except re.error as error:
         raise InvalidSettings(
-            f"filter {expression!r} does not compile", found=error, expected="a regular expression of Python"
+            f"filter {expression!r} does not compile",
+            found=error,
+            expected="a regular expression of Python",
+            next_step="correct the expression",
         ) from error
 
 

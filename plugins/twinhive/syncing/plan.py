@@ -13,6 +13,7 @@ from twinhive.syncing.tally import Tally
 EXAMPLES = 1000
 """So many conflicts and unreadable paths are kept, and all of them counted."""
 
+_NOT_ON_FILES = (Kind.SKIP, Kind.DELETE, Kind.MAKE_DIRECTORY)
 _SMALLEST_CLASS_BITS = 16  # below 64 KiB only the number of files counts
 _CLASSES = 13  # each holds files up to four times as large as the one before, the last one all from 256 GiB
 
@@ -62,6 +63,15 @@ class Totals:
     unreadable: int = 0
 
     @property
+    def on_files(self) -> Tally:
+        """What `Plan.copies` holds."""
+        total = Tally()
+        for kind, tally in self.files.items():
+            if kind not in _NOT_ON_FILES:
+                total += tally
+        return total
+
+    @property
     def deletes(self) -> int:
         """Paths to be deleted at the target."""
         return self.files[Kind.DELETE].files + self.files[Kind.DELETE].directories
@@ -108,7 +118,7 @@ class Plan:
 
     @property
     def changes(self) -> int:
-        """Return how many things are to be done; 0 means that both sides are equal."""
+        """How many things are to be done."""
         spools = (self._leftovers, self._directories, *self._by_size, self._attributes, self._deletes)
         return len(self.moves) + sum(map(len, spools))
 

@@ -78,7 +78,8 @@ def _outcome_lines(outcome: SyncOutcome) -> Iterator[str]:
 
 def _attributes(outcome: SyncOutcome) -> str:
     changed = outcome.attributes
-    return f"; {_counted(changed)} of them got attributes" if changed.files or changed.directories else ""
+    paths = changed.files + changed.directories
+    return f"; {paths:,} of them got attributes" if paths else ""
 
 
 def _with_bytes(tally: Tally) -> str:
@@ -95,4 +96,4 @@ def _word(number: int, one: str, many: str) -> str:
 
 
 def _listed(paths: list[str], more: int) -> str:
-    return ", ".join([*paths, f"and {more:,} more"] if more > 0 else paths)
+    return ", ".join([*paths, f"and {more:,} more"] if paths and more > 0 else paths)

@@ -179,4 +179,6 @@ def _choice(name: str, choices: type[Choice], value: str) -> Choice:
         return choices(value)
     except ValueError:
         known = " or ".join(choices)
-        raise InvalidSettings(f"{name}: this is not one of its values", found=value, expected=known) from None
+        raise InvalidSettings(
+            f"{name}: this is not one of its values", found=value, expected=known, next_step=f"give another {name}"
+        ) from None

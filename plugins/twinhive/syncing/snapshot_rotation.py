@@ -87,8 +87,9 @@ class Snapshots:
         _delete_all_but(self._source, self._root, choice.prefix, choice.name)
 
     def abandon(self) -> None:
-        """Delete the source's snapshot after a run without success; where that fails, the next run does it."""
+        """Delete the source's snapshot after a run that is not complete; where that fails, the next run does it."""
         if self._choice is not None:
+            self.note += "; the next run begins where this one began, because not everything was copied"
             with suppress(TwinhiveError):
                 self._source.delete_snapshot(self._root, self._choice.name)
 

@@ -27,6 +27,7 @@ from twinhive.syncing.plan import Plan
 from twinhive.syncing.planning import refuse
 from twinhive.syncing.request import Deletes, SyncRequest
 from twinhive.syncing.snapshot_rotation import Snapshots, TreeSource
+from twinhive.syncing.tally import Tally
 from twinhive.syncing.verified import VerifiedPairs
 
 _MAY_CREATE = (Kind.COPY, Kind.REPLACE, Kind.CHECK, Kind.APPEND)
@@ -93,16 +94,17 @@ class _Run:
             with snapshots.plan(memory) as plan:
                 refuse(plan, self.options)
                 self._carry_out(plan, memory, is_whole=not snapshots.is_difference)
-            if not self.failures:
+            if self.outcome.unreadable != Tally() or self.failures:
+                snapshots.abandon()  # what is missing is no part of the next difference
+            else:
                 snapshots.rotate()
+            if not self.failures:
                 self._clean_up()
         except LeaseLost:
             raise
         except TwinhiveError:
             snapshots.abandon()
             raise
-        if self.failures:
-            snapshots.abandon()
         self.outcome.snapshots = snapshots.note
         return self.outcome
 
@@ -114,7 +116,7 @@ class _Run:
         attributes = AttributeCopier(self.source, self.target, self.options.preserve, job.newborn)
         committer = Committer(self.target, self.places, attributes, self.failures, self.options.threads)
         self.outcome.copied.directories += committer.make_directories(plan.directories())
-        done = self.execute(job, plan)
+        done = self.execute(job, plan, self.lease.confirm)
         self.failures.merge(done.failures)
         memory.add(done.verified)
 

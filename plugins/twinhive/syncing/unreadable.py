@@ -35,6 +35,18 @@ class _Telling:
         except Refused as error:
             raise _unreadable(error) from error
 
+    def checksum_type(self, path: str) -> str:
+        try:
+            return self._source.checksum_type(path)
+        except Refused as error:
+            raise _unreadable(error) from error
+
+    def acl(self, path: str) -> tuple[str, ...]:
+        try:
+            return self._source.acl(path)
+        except Refused as error:
+            raise _unreadable(error) from error
+
     def extended_attributes(self, path: str) -> dict[str, bytes]:
         try:
             return self._source.extended_attributes(path)

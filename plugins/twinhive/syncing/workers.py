@@ -23,6 +23,8 @@ def in_parallel(
 
     Nothing is read ahead of the threads. What one of them raises ends the others at their next item.
     """
+    if threads == 1:
+        return [work(iter(items))]
     shared = _Shared(items)
     with ThreadPoolExecutor(threads, name) as pool:
         workers = [pool.submit(_until_it_fails, work, shared) for _ in range(threads)]
@@ -66,6 +68,10 @@ def twice(call: Callable[[], Result]) -> Result:
     return call()
 
 
+class GivenUp(Unreachable):
+    """It was not tried, because too many before it got no answer."""
+
+
 class Patience:
     """Give up when too many in a row got no answer; shared between threads."""
 
@@ -73,9 +79,9 @@ class Patience:
         self._unanswered = 0
 
     def run(self, call: Callable[[], Result]) -> Result:
-        """Return what `call` returns; raises Unreachable without calling it when nobody answers any more."""
+        """Return what `call` returns; raises GivenUp without calling it when nobody answers any more."""
         if self._unanswered >= _GIVE_UP_AFTER:
-            raise Unreachable("not tried any more: too many in a row got no answer", next_step="run again")
+            raise GivenUp("not tried any more: too many in a row got no answer", next_step="run again")
         try:
             result = call()
         except TwinhiveError as error:

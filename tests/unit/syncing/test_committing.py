@@ -1,5 +1,6 @@
 """New directories appear as a whole, and only when all of them is there; the newest run has the say."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -7,21 +8,21 @@ import pytest
 from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.copying.outcome import FailureKind
 from twinhive.domain.errors import LeaseLost, Refused
-from twinhive.domain.files import Attributes, is_below, parent
-from twinhive.syncing.executing import CopyJob, in_this_process
+from twinhive.domain.files import Attributes, base_name, is_below, parent
+from twinhive.syncing.executing import CopyJob, ExecutePlan, in_this_process
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.places import Places
 from twinhive.syncing.plan import Plan
 
 
-def during(trees: Trees, event: Callable[[], object], *, after: bool = True) -> Callable[[CopyJob, Plan], ExecOutcome]:
+def during(trees: Trees, event: Callable[[], object], *, after: bool = True) -> ExecutePlan:
     """Return what executes plans, and lets something happen right after (or before) it."""
     execute = in_this_process(trees.source, trees.target)
 
-    def executed(job: CopyJob, plan: Plan) -> ExecOutcome:
+    def executed(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         if not after:
             event()
-        outcome = execute(job, plan)
+        outcome = execute(job, plan, confirm)
         if after:
             event()
         return outcome
@@ -114,12 +115,15 @@ def test_a_directory_gets_its_permission_after_all_below_it() -> None:
     trees = Trees()
     for number in range(30):
         trees.put(f"a/b{number % 3}/c{number}/f")
+        trees.source.set_attributes(f"{SOURCE}/a/b{number % 3}/c{number}", Attributes(permission=0o700))
     trees.source.set_attributes(f"{SOURCE}/a", Attributes(permission=0o500))
     for number in range(3):
         trees.source.set_attributes(f"{SOURCE}/a/b{number}", Attributes(permission=0))
     closed: list[str] = []
 
     def set_attributes(path: str, attributes: Attributes) -> None:
+        if base_name(path).startswith("c"):
+            time.sleep(0.002)  # what lies deeper is still under way when its parents could have their turn
         if any(is_below(path, directory) for directory in closed):
             raise Refused(f"{path}: permission denied")
         trees.target.set_attributes(path, attributes)

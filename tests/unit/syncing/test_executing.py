@@ -1,14 +1,15 @@
 """Actions on files: what they cost, what they count, and that a task elsewhere can carry them out."""
 
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.copying.outcome import FailureKind
-from twinhive.domain.errors import Refused, Unreachable
-from twinhive.syncing.executing import CopyJob, Executor
+from twinhive.domain.errors import LeaseLost, Refused, Unreachable
+from twinhive.syncing.executing import CopyJob, Executor, confirmed, in_this_process
 from twinhive.syncing.file_actions import Compared
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.path_rule import lay_out
@@ -213,9 +214,62 @@ def test_a_call_without_an_answer_is_tried_again(planned: tuple[Trees, CopyJob, 
     assert not executor.run(lines, 1).failures
 
 
-def test_every_file_is_reported_as_done_copied_or_not(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_the_right_to_write_is_confirmed_from_time_to_time() -> None:
+    now = [0.0]
+    confirmed_at: list[float] = []
+    for _ in confirmed(map(str, range(20)), lambda: confirmed_at.append(now[0]), clock=lambda: now[0]):
+        now[0] += 3
+    assert confirmed_at == [12, 24, 36, 48]
+
+
+def test_who_has_lost_that_right_stops(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+    trees, job, lines = planned
+
+    def lost() -> Iterator[str]:
+        yield from lines[:5]
+        raise LeaseLost("another has it")
+
+    with pytest.raises(LeaseLost):
+        Executor(job, trees.source, trees.target).run(lost(), 2)
+    assert trees.target.calls["create_from"] == 5
+
+
+class Counted:
+    """Add up what is counted."""
+
+    def __init__(self) -> None:
+        self.moved_bytes = 0
+        self.done_files: list[int] = []
+        self.skipped_files: list[int] = []
+
+    def moved(self, count: int) -> None:
+        self.moved_bytes += count
+
+    def done(self, length: int) -> None:
+        self.done_files.append(length)
+
+    def skipped(self, length: int) -> None:
+        self.skipped_files.append(length)
+
+
+def test_every_file_is_shown_as_done_copied_or_not(planned: tuple[Trees, CopyJob, list[str]]) -> None:
     trees, job, lines = planned
     trees.source.unreadable.add(f"{SOURCE}/f1")
-    done: list[int] = []
-    Executor(job, trees.source, trees.target, on_done=done.append).run(lines, 4)
-    assert sorted(done) == [4] + [7] * 120
+    shown = Counted()
+    Executor(job, trees.source, trees.target, progress=shown).run(lines, 4)
+    assert (shown.done_files, shown.skipped_files) == ([7] * 120, [4])
+
+
+def test_bytes_are_shown_while_they_move() -> None:
+    trees = old_target(log=b"line 1\nline 2\n", f=b"12345")
+    trees.put_there("log", b"line 1\n")
+    shown = Counted()
+    begun: list[tuple[int, int]] = []
+
+    def start(files: int, length: int) -> Counted:
+        begun.append((files, length))
+        return shown
+
+    trees.sync(append=True, execute=in_this_process(trees.source, trees.target, start))
+    assert begun == [(3, 4 + 14 + 5)]
+    assert shown.moved_bytes == 14 + 5

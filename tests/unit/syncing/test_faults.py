@@ -141,6 +141,19 @@ def test_an_unreadable_file_may_be_left_out_which_is_said(trees: Trees) -> None:
     assert_the_next_run_heals(trees)
 
 
+def test_of_a_file_that_is_left_out_nothing_is_put_in_place(trees: Trees) -> None:
+    def extended_attributes(path: str) -> dict[str, bytes]:
+        if path == f"{SOURCE}/b":
+            raise Refused(f"{path}: permission denied")
+        return trees.source.extended_attributes(path)
+
+    before = trees.at_target().get("b")
+    source = Changed(trees.source, extended_attributes=extended_attributes)
+    outcome = trees.sync(on_unreadable="skip", preserve="x", source=source)
+    assert (outcome.unreadable.files, outcome.copied.files) == (1, 2)
+    assert trees.at_target().get("b") == before
+
+
 def test_a_refusal_of_the_target_is_not_taken_for_an_unreadable_source(trees: Trees) -> None:
     def create_from(stream: Any, path: str, **named: Any) -> Any:
         raise Refused(f"{path}: a quota is used up")

@@ -1,9 +1,7 @@
-from pathlib import Path
-
 import pytest
 
 from twinhive.domain.errors import InvalidSettings
-from twinhive.syncing.filters import Filter, read_expressions
+from twinhive.syncing.filters import Filter
 
 
 def test_an_expression_matches_a_whole_path() -> None:
@@ -38,20 +36,3 @@ def test_an_expression_that_does_not_compile_is_an_error_that_names_it(place: st
         Filter.of(**{place: ["fine", "(open"]})
 
     assert "'(open'" in str(caught.value)
-
-
-def test_expressions_are_read_from_a_file_one_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "filters"
-    path.write_bytes(b"a.*\r\n\n  b \n#c\n")
-
-    assert read_expressions(str(path)) == ("a.*", "  b ", "#c")
-
-
-def test_a_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSettings, match="cannot be read"):
-        read_expressions(str(tmp_path / "none"))
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InvalidSettings, match="cannot be read"):
-        read_expressions(str(tmp_path / "binary"))
-    with pytest.raises(InvalidSettings, match="cannot be read"):
-        read_expressions(str(tmp_path))

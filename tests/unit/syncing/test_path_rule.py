@@ -2,7 +2,7 @@ import pytest
 
 from tests.fake_files import InMemoryFiles
 from twinhive.domain.errors import ActNow, AlreadyThere, InvalidSettings, Missing, Refused
-from twinhive.domain.files import FileStatus, join
+from twinhive.domain.files import join
 from twinhive.syncing.path_rule import Layout, lay_out
 from twinhive.syncing.places import Places
 from twinhive.syncing.request import SyncOptions, SyncRequest

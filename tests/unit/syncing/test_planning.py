@@ -207,7 +207,11 @@ class TestConflicts:
 
         with plan:
             assert plan.totals.conflicts == 1
-            assert str(plan.conflicts[0].target).startswith("nothing at")
+            assert plan.conflicts[0].target.startswith("nothing at")
+            with pytest.raises(Refused) as caught:
+                refuse(plan, SyncOptions())
+
+        assert str(caught.value).encode()
 
     def test_an_excluded_path_is_no_conflict(self) -> None:
         east, west = sides({"a": {}}, {"a": b"1"})

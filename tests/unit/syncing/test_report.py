@@ -4,6 +4,7 @@ import pytest
 
 from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.domain.errors import Missing
+from twinhive.domain.files import Attributes
 from twinhive.syncing.dry_run import dry_run
 from twinhive.syncing.report import PlanRow, outcome_text
 from twinhive.syncing.request import SyncOptions, SyncRequest
@@ -58,6 +59,15 @@ def test_a_dry_run_changes_nothing(trees: Trees) -> None:
 
 def both(trees: Trees) -> tuple[object, object]:
     return trees.source, trees.target
+
+
+def test_a_dry_run_looks_at_attributes_that_no_listing_tells(trees: Trees) -> None:
+    trees.sync(preserve="px")
+    assert set(rows(trees, preserve="px", delete="no")) == {"skip, equal"}
+    trees.source.set_attribute(f"{SOURCE}/new", "user.k", "v")
+    trees.source.set_attributes(f"{SOURCE}/d", Attributes(permission=0o700))
+    found = rows(trees, preserve="px", delete="no")["set attributes"]
+    assert (found.tally.files, found.tally.directories, found.paths) == (1, 1, ["new", "d"])
 
 
 def test_a_dry_run_shows_what_would_stop_a_run(trees: Trees) -> None:

@@ -252,6 +252,23 @@ class TestSnapshots:
         assert "since" in trees.sync(snapshots=True).snapshots
         trees.assert_twin()
 
+    def test_what_was_left_out_as_unreadable_is_copied_later(self) -> None:
+        trees = Trees(f=b"1", g=b"2")
+        trees.sync(snapshots=True)
+        for name in ("g", "h"):
+            trees.put(name, b"new")
+
+        def open_file(path: str, **named: Any) -> Any:
+            if path.endswith("/h"):
+                raise Refused(f"{path}: permission denied")
+            return trees.source.open(path, **named)
+
+        source = Changed(trees.source, open=open_file)
+        outcome = trees.sync(snapshots=True, on_unreadable="skip", source=source)
+        assert (outcome.copied.files, outcome.unreadable.files, outcome.exit_code) == (1, 1, ExitCode.DONE)
+        assert trees.sync(snapshots=True).copied.files == 1
+        trees.assert_twin()
+
     def test_a_source_that_cannot_have_snapshots_is_copied_as_it_is_which_is_said(self) -> None:
         trees = Trees(f=b"1")
         trees.source.forbidden.add(SOURCE)

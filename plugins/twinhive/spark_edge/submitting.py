@@ -1,0 +1,96 @@
+"""Carry out plans by Spark: write the batches, submit the job, read what came of it."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from twinhive.domain.endpoints import FileSystemEndpoint
+from twinhive.domain.errors import TryAgain
+from twinhive.ports import FileWriter
+from twinhive.spark_edge.cluster import SparkCluster
+from twinhive.spark_edge.endings import NextSteps, causes, explain, last_words
+from twinhive.spark_edge.lifeline import held
+from twinhive.spark_edge.spark_submit import Submission
+from twinhive.spark_edge.tree_settings import TreeJobSettings
+from twinhive.syncing.batches import Batch, weight, write_batches
+from twinhive.syncing.executing import CopyJob, ExecutePlan
+from twinhive.syncing.outcome import ExecOutcome
+from twinhive.syncing.outcome_document import from_document
+from twinhive.syncing.plan import Plan
+
+_APPLICATION = "copy_tree"
+_BATCHES_A_TASK = 3
+# Smaller batches would cost more than they balance; with larger ones nobody would know how far the copy is.
+_LEAST_WEIGHT, _MOST_WEIGHT = 100_000_000, 8_000_000_000
+_MOST_FILES = 10_000
+_NEXT_STEPS = NextSteps(
+    act_now="mend what is said above, then run again",
+    unusable="mend --spark, --spark-conf, or the executors' Python and Java; then run again",
+    try_again="run again; what is copied and verified is not copied again",
+)
+
+
+@dataclass(frozen=True)
+class SparkCopy:
+    """Both sides of one copy, and the Spark that carries it out; `title` is "copy <source> to <target>"."""
+
+    cluster: SparkCluster
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    title: str
+
+
+def by_spark(copy: SparkCopy, target: FileWriter, say: Callable[[str], None]) -> ExecutePlan:
+    """Return what carries out plans on Spark's executors, and passes on what the job says of its progress.
+
+    `target` is the file system of `copy.target`. Raises TryAgain when the job does not come to its end, ActNow when it
+    never would.
+    """
+
+    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+        batches = deal(job, plan, copy.cluster.tasks, target)
+        if not batches:
+            return ExecOutcome()
+        with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
+            result = Path(directory, "result.json")
+            settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks, result)
+            path = Path(directory, "settings.json")
+            path.touch(mode=0o600)
+            path.write_text(settings.to_json(), encoding="utf-8")
+            submission = Submission(_APPLICATION, path, copy.cluster, settings.label)
+            with held(path):
+                ended = submission.run(say, confirm)
+            if ended.code:
+                words, otherwise = last_words(ended.output, _APPLICATION), f"exit code {ended.code}"
+                if reason := causes(ended.output):
+                    otherwise += f": {reason}"
+                raise explain(settings.label, ended.code, words, otherwise, _NEXT_STEPS)
+            return _outcome(settings)
+
+    return execute
+
+
+def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batch, ...]:
+    """Write the batches of a plan below `Places.plan` in place of those of an earlier run: about three for each task.
+
+    A job that was left over from that run finds no more batches.
+    """
+    target.delete(job.places.plan)
+    work = plan.totals.on_files
+    fair = weight(work.files, work.bytes) // (tasks * _BATCHES_A_TASK)
+    aim = min(max(fair, _LEAST_WEIGHT), _MOST_WEIGHT)
+    lines = plan.copies()
+    return tuple(write_batches(lines, target, job.places.plan, most_files=_MOST_FILES, aim_bytes=aim))
+
+
+def _outcome(settings: TreeJobSettings) -> ExecOutcome:
+    try:
+        return from_document(json.loads(settings.result.read_text(encoding="ascii")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TryAgain(
+            f"{settings.label}: the job has not said what came of it",
+            found=f"{type(error).__name__}: {error}",
+            next_step=_NEXT_STEPS.try_again,
+        ) from error
