@@ -87,7 +87,14 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
         with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
             for hand in hands:
                 yield copy_items(
-                    hand, source, target, staging, settings.threads, say, superseded_ok=settings.superseded_ok
+                    hand,
+                    source,
+                    target,
+                    staging,
+                    settings.threads,
+                    say,
+                    superseded_ok=settings.superseded_ok,
+                    bytes_per_second=settings.bytes_per_second,
                 )
 
     try:

@@ -8,7 +8,7 @@ from tests.fake_files import InMemoryFiles
 from twinhive.domain.files import is_below, join, parent, relative_to
 from twinhive.syncing.actions import Action, Kind
 from twinhive.syncing.path_rule import Layout, lay_out
-from twinhive.syncing.places import HIDDEN, Places
+from twinhive.syncing.places import Places, is_ours
 from twinhive.syncing.plan import Plan
 from twinhive.syncing.planning import make_plan
 from twinhive.syncing.request import SyncOptions, SyncRequest
@@ -49,10 +49,10 @@ def flat(tree: Nested, above: str = "") -> dict[str, bytes | None]:
 
 
 def content(files: InMemoryFiles, root: str) -> dict[str, bytes | None]:
-    """Return what is below a directory in the form of `flat`, our own directory left out."""
+    """Return what is below a directory in the form of `flat`, our own directories left out."""
     found = {}
     for path, node in files._tree.nodes.items():
-        if is_below(path, root) and HIDDEN not in path[len(root) :].split("/"):
+        if is_below(path, root) and not any(map(is_ours, path[len(root) :].split("/"))):
             found[relative_to(path, root)] = None if node.status.is_directory else node.content
     return found
 
@@ -66,10 +66,12 @@ def sides(source: Nested, target: Nested | None = None) -> tuple[InMemoryFiles, 
     return east, west
 
 
-def planned(east: InMemoryFiles, west: InMemoryFiles, **given: object) -> tuple[Layout, Plan]:
-    """Plan a copy of SOURCE to TARGET."""
+def planned(
+    east: InMemoryFiles, west: InMemoryFiles, *, sources: tuple[str, ...] = (SOURCE,), **given: object
+) -> tuple[Layout, Plan]:
+    """Plan a copy to TARGET."""
     options = SyncOptions.of(given)
-    layout = lay_out(SyncRequest((SOURCE,), TARGET, options), east, west)
+    layout = lay_out(SyncRequest(sources, TARGET, options), east, west)
     return layout, make_plan(layout, options, east, west)
 
 

@@ -119,6 +119,7 @@ class OptionsSettings(_Strict):
     copy_threads: Annotated[int, Field(ge=1, le=64)] = 8
     spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 2
     parallel_copies: Annotated[int, Field(ge=1, le=500)] = 4
+    bandwidth_mb: Annotated[float, Field(gt=0)] | None = None
     partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000
     window_events: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     window_bytes: Annotated[int, Field(ge=1)] = 64 * 2**20

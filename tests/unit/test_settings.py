@@ -39,7 +39,11 @@ def test_a_good_policy_is_usable_and_has_names_in_lower_case(tmp_path: Path) -> 
         (SALES + "tables: {include: ['a(']}\n", "tables.include.0: found 'a('; Value error, not a regular expression"),
         (SALES + "tables: {include: []}\n", "tables.include: found []"),
         (SALES + "options: {copy_threads: 0}\n", "options.copy_threads: found 0"),
-        (SALES + "options: {copy_treads: 1}\n", "options.copy_treads: unknown key, expected one of batch_bytes"),
+        (SALES + "options: {bandwidth_mb: 0}\n", "options.bandwidth_mb: found 0"),
+        (
+            SALES + "options: {copy_treads: 1}\n",
+            "options.copy_treads: unknown key, expected one of bandwidth_mb, batch_bytes",
+        ),
         (SALES + "staging_root: staging\n", "staging_root: found 'staging'"),
         (SALES.replace("source: {cluster: east, database: Sales}\n", ""), "source: missing"),
         (SALES.replace("cluster: west", "cluster: east"), "replica: found the source itself (east/sales)"),

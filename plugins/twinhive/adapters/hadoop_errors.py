@@ -56,6 +56,7 @@ _MEANINGS = (
             {
                 "org.apache.hadoop.fs.FileAlreadyExistsException",
                 "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException",
+                "org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",
                 "java.nio.file.FileAlreadyExistsException",
             }
         ),

@@ -81,6 +81,7 @@ class CopyOperator(SparkSubmitOperator):
             "label": job.label,
             "threads": context["params"]["copy_threads"],
             "tasks": wiring.policy.options.spark_tasks,
+            "bytes_per_second": wiring.policy.options.bytes_per_second_of_a_spark_task,
             "superseded_ok": job.superseded_ok,
             "after_event": job.after_event,
             "lost_ok": wiring.policy.options.on_object_error == "quarantine",

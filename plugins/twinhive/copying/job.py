@@ -32,6 +32,8 @@ class JobSettings:
     label: str
     threads: int = 8
     tasks: int = 2
+    bytes_per_second: float | None = None
+    """What one task may move; None: no limit."""
     superseded_ok: bool = False
     """Whether a listed file that is gone or changed is counted instead of failing (`copy_items`)."""
     after_event: int = 0

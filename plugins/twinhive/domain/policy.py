@@ -30,6 +30,7 @@ class Options:
     copy_threads      files copied at the same time by one Spark task
     spark_tasks       Spark tasks of one copy job
     parallel_copies   copy jobs of one run at the same time
+    bandwidth_mb      megabytes a second that the copies of one run may move together; None: no limit
     partitions_per_call  most partitions in one metastore call (Hive's own default is 1,000)
     window_events   most events of one incremental window
     window_bytes    most bytes of their messages
@@ -49,6 +50,7 @@ class Options:
     copy_threads: int = 8
     spark_tasks: int = 2
     parallel_copies: int = 4
+    bandwidth_mb: float | None = None
     partitions_per_call: int = 1_000
     window_events: int = 10_000
     window_bytes: int = 64 * 2**20
@@ -62,6 +64,17 @@ class Options:
     settle_seconds: int = 60
     grace_seconds: int = 6 * 3600
     spark_conf: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """What all copies of a run may move together; None: no limit."""
+        return self.bandwidth_mb * 1_000_000 if self.bandwidth_mb else None
+
+    @property
+    def bytes_per_second_of_a_spark_task(self) -> float | None:
+        """The share of a Spark task when all of them run; none gets more when fewer do."""
+        whole = self.bytes_per_second
+        return whole / (self.parallel_copies * self.spark_tasks) if whole else None
 
 
 @dataclass(frozen=True)

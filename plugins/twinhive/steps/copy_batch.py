@@ -118,6 +118,7 @@ class CopyBatch:
             self.work.policy.options.copy_threads,
             self.work.report,
             superseded_ok=job.superseded_ok,
+            bytes_per_second=self.work.policy.options.bytes_per_second,
         )
 
 

@@ -149,7 +149,13 @@ class Scan:
         items = [item_of(file, one.leaf.table.name, one.leaf.name) for one in settled for file in one.wanted]
         options = self.work.policy.options
         outcome = copy_items(
-            items, ports.source_files, ports.replica_files, staging, options.copy_threads, self.work.report
+            items,
+            ports.source_files,
+            ports.replica_files,
+            staging,
+            options.copy_threads,
+            self.work.report,
+            bytes_per_second=options.bytes_per_second,
         )
         failed = {failure.path for failure in outcome.failures}
         ready = [one for one in settled if not failed & {file.path for file in one.wanted}]

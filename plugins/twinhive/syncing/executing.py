@@ -40,7 +40,8 @@ The last argument is called from time to time while files are put in place; what
 StartCounting = Callable[[int, int], Counting]
 """Begin to count, with the files and bytes to come."""
 
-_CONFIRM_SECONDS = 10.0
+# Less than a new holder of the lease waits before it begins: two runs would delete each other's unfinished files.
+_CONFIRM_SECONDS = 2.0
 _MEGABYTE = 1_000_000
 
 

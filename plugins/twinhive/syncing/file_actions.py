@@ -97,7 +97,7 @@ class FileActions:
 
     def _copy(self, original: FileStatus, action: Action) -> Done:
         path = self._written_at(action)
-        copied = twice(lambda: self._leftover(original, path)) or self._write(original, action.relative, path)
+        copied = self._leftover(original, path) or self._write(original, action.relative, path)
         twice(lambda: self._attributes.give_new(original, path))
         if action.new_root is None:
             twice(lambda: self._put_in_place(path, action.relative, copied.file_id))
@@ -129,13 +129,24 @@ class FileActions:
     def _leftover(self, original: FileStatus, path: str) -> Transferred | None:
         """Return what a killed run has written for this very file, if it is whole."""
         found = self._leftovers.get(path)
-        if found is None or found.length != original.length or self._are_equal(original, found) is not True:
+        if found is None or found.length != original.length or not self._is_whole(original, found):
             return None
         return Transferred(found.length, verified=True, file_id=found.file_id)
 
+    def _is_whole(self, original: FileStatus, leftover: FileStatus) -> bool:
+        try:
+            return twice(lambda: self._are_equal(original, leftover)) is True
+        except TwinhiveError:
+            return False  # a killed writer may have it still open: HDFS gives no checksum of it then
+
     def _check(self, original: FileStatus, action: Action) -> Done:
         there = _present(action)
-        equal = twice(lambda: self._are_equal(original, there))
+        try:
+            equal = twice(lambda: self._are_equal(original, there))
+        except TwinhiveError:
+            if action.new_root is None:
+                raise
+            equal = False  # a leftover as well
         by_time = equal is None
         if not (is_not_older(there, original) if by_time else equal):
             return self._copy(original, action)

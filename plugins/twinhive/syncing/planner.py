@@ -1,5 +1,7 @@
 """Turn the pairs of a walk into the actions of a plan."""
 
+from collections.abc import Callable
+
 from twinhive.domain.errors import SourceMoved
 from twinhive.domain.files import FileStatus, authority
 from twinhive.ports import FileReader
@@ -97,7 +99,8 @@ class Planner:
             return True
         if source.is_directory:
             return self._plan_subdirectory(directory, relative, source, target)
-        return self._plan_file(directory, name, source, target)
+        kind = Kind.COPY if target is None else self._comparing(directory)(source, target)
+        return self._plan_file(directory, relative, kind, source, target)
 
     def align(self, relative: str, source: FileStatus, target: FileStatus, *, changed: bool) -> None:
         """Have attributes of a directory set where they differ or will; the base gets another time by our directory."""
@@ -108,7 +111,7 @@ class Planner:
     def _plan_directory(self, paired: PairedDirectory) -> None:
         directory = paired.directory
         equal, length, changed = 0, 0, False
-        compare = self._comparison.files if directory.new_root is None else self._comparison.built_files
+        compare = self._comparing(directory)
         deletes, filters = self._plan.totals.deletes, self._filters
         for name, source, target in paired.pairs():
             # Most pairs of most runs are two plain files: little may be called for them.
@@ -122,11 +125,11 @@ class Planner:
                 or target.is_link
             ):
                 changed |= self.add_pair(directory, name, source, target)
-            elif compare(source, target) is _SKIP:
+            elif (kind := compare(source, target)) is _SKIP:
                 equal += 1
                 length += source.length
             else:
-                changed |= self._plan_file(directory, name, source, target)
+                changed |= self._plan_file(directory, directory.path_of(name), kind, source, target)
         self._plan.totals.files[_SKIP] += Tally(equal, bytes=length)
         self._finish(paired, changed)
         if directory.is_root and paired.was_empty and self._plan.totals.deletes > deletes:
@@ -148,18 +151,20 @@ class Planner:
         elif directory.included or changed:
             self.align(directory.relative, directory.source, directory.target, changed=changed)
 
-    def _plan_file(self, directory: Directory, name: str, source: FileStatus, target: FileStatus | None) -> bool:
-        kind, attributes = Kind.COPY, bool(self._preserve)
-        if target is not None:
-            compare = self._comparison.files if directory.new_root is None else self._comparison.built_files
-            kind = compare(source, target)
-            if kind is _SKIP:
-                self._plan.totals.files[_SKIP].add(source.length)
-                return False
-            if kind in (Kind.CHECK, Kind.APPEND):
-                attributes = self._comparison.file_attributes_differ(source, target)
+    def _comparing(self, directory: Directory) -> Callable[[FileStatus, FileStatus], Kind]:
+        """Return how the files of a directory are compared: those that were built are ours, whatever the mode."""
+        return self._comparison.files if directory.new_root is None else self._comparison.built_files
+
+    def _plan_file(
+        self, directory: Directory, relative: str, kind: Kind, source: FileStatus, target: FileStatus | None
+    ) -> bool:
+        if kind is _SKIP:
+            self._plan.totals.files[_SKIP].add(source.length)
+            return False
+        attributes = bool(self._preserve)
+        if target is not None and kind in (Kind.CHECK, Kind.APPEND):
+            attributes = self._comparison.file_attributes_differ(source, target)
         self._make(directory)
-        relative = directory.path_of(name)
         self._plan.add_file(Action(kind, relative, source, directory.new_root, target, attributes))
         return kind is not Kind.ATTRIBUTES
 

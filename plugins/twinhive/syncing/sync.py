@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from twinhive.domain.errors import ChangedMeanwhile, LeaseLost, TwinhiveError
+from twinhive.domain.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
 from twinhive.domain.files import Attributes, join, relative_to
 from twinhive.ports import Lease, LeaseKeeper, TreeWriter
 from twinhive.syncing.actions import Kind
@@ -151,8 +151,12 @@ class _Run:
         directory = self.layout.memory
         if self.places.is_new:
             directory = self.places.built(relative_to(directory, self.places.base))
-        if done.verified:
+        if not done.verified:
+            return
+        try:
             memory.save(self.target, directory, only_seen=is_whole)
+        except ActNow as error:  # a quota, say: what was copied, and what failed, is told all the same
+            self.failures.add(directory, error)
 
     def _stamp(self, plan: Plan) -> str:
         """Return the name of this run's trash, '' when nothing goes there."""
@@ -177,7 +181,9 @@ class _Run:
             purge_trash(self.target, self.places, self.options.trash_days, self.now())
         if not self.places.is_new:
             for work in self.places.works:
-                self.target.delete(work)
+                # Without the right to write beside the base, deleting what is not there would be refused as well.
+                if self.target.status(work) is not None:
+                    self.target.delete(work)
 
     def _sum_up(self, plan: Plan, done: ExecOutcome) -> None:
         outcome, totals, failures = self.outcome, plan.totals, self.failures

@@ -1,6 +1,7 @@
 """Spark repeats a batch whose executor is lost: whatever the first attempt did, the end is the same."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from tests.unit.syncing.test_sync_killed import (
     to_a_new_target,
     to_an_old_target,
 )
-from tests.unit.syncing.trees import Trees
+from tests.unit.syncing.trees import Changed, Trees
+from twinhive.domain.errors import Unreachable
 from twinhive.syncing.executing import CopyJob, Executor
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.plan import Plan
@@ -51,3 +53,40 @@ def test_a_batch_may_be_repeated_after_any_change(begin: Callable[[], Trees], af
         if not execute.was_killed:
             break
     assert 10 < at < MOST_CHANGES - 1
+
+
+class StillOpen:
+    """A target where some files were never closed by a writer that was killed: HDFS has no checksum of them then."""
+
+    def __init__(self, target: Any, paths: set[str]) -> None:
+        self._target = target
+        self.paths = paths
+
+    def checksum(self, path: str, *form: Any, **length: Any) -> str | None:
+        if path in self.paths:
+            raise Unreachable(f"{path}: the file is under construction")
+        return self._target.checksum(path, *form, **length)
+
+    def delete(self, path: str) -> None:
+        self.paths = {kept for kept in self.paths if not f"{kept}/".startswith(f"{path}/")}
+        self._target.delete(path)
+
+    def files(self) -> Any:
+        return Changed(self._target, checksum=self.checksum, delete=self.delete)
+
+
+@pytest.mark.parametrize("begin", [to_a_new_target, to_an_old_target], ids=["to a new target", "to an old target"])
+def test_what_a_killed_writer_has_left_open_is_written_again(begin: Callable[[], Trees]) -> None:
+    tried = 0
+    for at in range(1, 40):
+        trees = begin()
+        with suppress(Killed):
+            trees.sync(target=Killable(trees.target, KillSwitch(at, after_effect=True)), **EVERYTHING)
+        left = {path for path in trees.target.paths() if "/tree/" in path or "/work/files/" in path}
+        still_open = StillOpen(trees.target, left)
+        outcome = trees.sync(target=still_open.files(), **EVERYTHING)
+        assert not outcome.kinds
+        assert still_open.paths == set()
+        assert_same_end(trees)
+        tried += bool(left)
+    assert tried > 5

@@ -21,8 +21,9 @@ from tests.planned_trees import (
 from twinhive.domain.errors import Refused
 from twinhive.syncing.actions import Action, Kind
 from twinhive.syncing.filters import Filter
-from twinhive.syncing.planning import refuse
-from twinhive.syncing.request import SyncOptions
+from twinhive.syncing.path_rule import lay_out
+from twinhive.syncing.planning import make_plan, refuse
+from twinhive.syncing.request import SyncOptions, SyncRequest
 
 QUICK = settings(max_examples=80, deadline=None)
 
@@ -99,6 +100,18 @@ def test_a_killed_run_is_resumed_from_whatever_it_has_left(source: Nested, left:
         path for path, bytes_ in flat(source).items() if bytes_ and len(flat(left).get(path) or b"") == len(bytes_)
     }
     assert {action.relative for action in copies if action.kind is Kind.CHECK} == same_length
+
+
+@pytest.mark.parametrize("how", [{"mode": "overwrite"}, {"append": True}, {"exclude": ["x"], "mode": "overwrite"}])
+def test_what_a_killed_run_has_copied_is_compared_whatever_the_mode(how: dict[str, object]) -> None:
+    east, west = sides({"f": b"12", "g": b"12", "empty": b""})
+    layout, plan = planned(east, west, **how)
+    plan.close()
+    build(west, layout.places.tree, {"f": b"12", "g": b"1", "empty": b""})
+    _, plan = planned(east, west, **how)
+
+    with plan:
+        assert actions(plan) == {"f": Kind.CHECK, "g": Kind.REPLACE}
 
 
 def test_a_new_directory_is_one_root_however_much_is_in_it() -> None:
@@ -328,6 +341,81 @@ class TestFilters:
 
         with plan:
             assert actions(plan) == {"b.orc": Kind.DELETE}
+
+
+SEVERAL = (f"{SOURCE}/a", f"{SOURCE}/b", f"{SOURCE}/f")
+OF_SEVERAL: Nested = {"a": {"x": b"1"}, "b": {"y": {"z": b"2"}}, "f": b"3"}
+
+
+class TestSeveralSources:
+    @pytest.mark.parametrize("target", [None, {}, {"a": {"x": b"9"}}])
+    def test_each_is_copied_below_the_target(self, target: Nested | None) -> None:
+        east, west = sides(OF_SEVERAL, target)
+        layout, plan = planned(east, west, sources=SEVERAL)
+        with plan:
+            carry_out(plan, layout.places, east, west)
+
+        assert content(west, TARGET) == flat(OF_SEVERAL)
+
+    def test_only_what_lies_below_them_is_deleted(self) -> None:
+        east, west = sides(OF_SEVERAL, {"a": {"x": b"1", "gone": b""}, "c": {"mine": b""}, "g": b""})
+        _, plan = planned(east, west, sources=SEVERAL, delete="trash")
+
+        with plan:
+            assert {path for path, kind in actions(plan).items() if kind is Kind.DELETE} == {"a/gone"}
+
+    def test_filters_see_paths_below_each_source(self) -> None:
+        east, west = sides({"a": {"x": b"", "y": b""}, "b": {"x": b"", "y": b""}}, {})
+        _, plan = planned(east, west, sources=SEVERAL[:2], exclude=["x", "a/y"])
+
+        with plan:
+            assert set(actions(plan)) == {"a/y", "b/y"}
+
+    def test_one_that_is_empty_deletes_nothing_of_its_own(self) -> None:
+        east, west = sides({"a": {}, "b": {"x": b""}}, {"a": {"kept": b""}, "b": {"gone": b""}})
+        _, plan = planned(east, west, sources=SEVERAL[:2], delete="trash")
+
+        with plan:
+            assert plan.emptied == [f"{SOURCE}/a"]
+
+    def test_what_a_killed_run_of_others_has_built_does_not_appear(self) -> None:
+        east, west = sides(OF_SEVERAL)
+        layout, plan = planned(east, west, sources=SEVERAL)
+        plan.close()
+        build(west, layout.places.tree, {**OF_SEVERAL, "other": {"f": b"1"}, ".twinhive": {"verified": {}}})
+        _, plan = planned(east, west, sources=SEVERAL)
+        with plan:
+            assert [action.relative for action in plan.leftovers()] == ["other"]
+            carry_out(plan, layout.places, east, west)
+
+        assert content(west, TARGET) == flat(OF_SEVERAL)
+
+
+class TestOneFile:
+    @pytest.mark.parametrize(
+        ("target", "kind"),
+        [(None, Kind.COPY), ({}, Kind.COPY), ({"f": b"4"}, Kind.CHECK), ({"f": b"44", "g": b""}, Kind.REPLACE)],
+    )
+    def test_it_alone_is_looked_at(self, target: Nested | None, kind: Kind) -> None:
+        east, west = sides({"f": b"3", "g": b"5"}, target)
+        if target is None:
+            west.make_directories(TARGET)
+        _, plan = planned(east, west, sources=(f"{SOURCE}/f",), delete="trash")
+
+        with plan:
+            assert actions(plan) == {"f": kind}
+            assert list(plan.new_roots()) == []
+
+    def test_a_directory_that_it_needs_is_new_with_it(self) -> None:
+        east, west = sides({"f": b"3"})
+        options = SyncOptions()
+        layout = lay_out(SyncRequest((f"{SOURCE}/f",), f"{TARGET}/new/g", options), east, west)
+        with make_plan(layout, options, east, west) as plan:
+            assert list(plan.new_roots()) == [""]
+            build(west, layout.places.tree, {})
+            carry_out(plan, layout.places, east, west)
+
+        assert content(west, TARGET) == {"new": None, "new/g": b"3"}
 
 
 class TestOurOwnDirectories:

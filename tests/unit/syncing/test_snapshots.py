@@ -271,6 +271,18 @@ def test_a_deleted_file_with_a_new_one_of_its_name_is_replaced_and_never_missing
         assert [Action.from_line(line).kind for line in plan.copies()] == [Kind.REPLACE]
 
 
+def test_the_directory_of_a_file_that_is_replaced_gets_its_times_again() -> None:
+    pair = Replicated(TREE, preserve="t")
+    rename(pair.east, "a", "z")
+    grow(pair.east, "z/sub/h")
+    with pair.plan() as plan:
+        aligned = {action.relative: action for action in plan.attributes()}
+
+    assert {"", "z/sub"} <= aligned.keys()
+    assert aligned["z/sub"].target
+    assert aligned["z/sub"].target.path == f"{TARGET}/z/sub"
+
+
 def test_a_source_that_was_emptied_is_told_from_one_that_was_not() -> None:
     pair = Replicated(TREE)
     for path in TREE:
