@@ -24,6 +24,7 @@ from sandbox.server import Server
 from sandbox.spark_servers import bare_python
 from sandbox.starting import run_in_order, start_server, with_dependencies
 from sandbox.status import ServerStatus, all_statuses
+from sandbox.yarn import job_properties, yarn_classes
 
 
 class Sandbox:
@@ -60,6 +61,20 @@ class Sandbox:
         """Return the servers' jars in class path order; Spark's Hive client uses them too."""
         return jar_files(self._cache)
 
+    def ensured_jars(self) -> list[Path]:
+        """Return the servers' jars, downloaded if they were not."""
+        return ensure_jars(self._cache)
+
+    @property
+    def yarn_classes(self) -> Path:
+        """Return the class path of YARN and its clients; `yarn-nodemanager` downloads what it stands for."""
+        return yarn_classes(self._cache)
+
+    @property
+    def job_properties(self) -> dict[str, str]:
+        """Return what a Hadoop client must know besides a cluster's properties to run jobs on YARN."""
+        return job_properties(self._layout, PortBlock(self._record.port_base), self._cache)
+
     @property
     def clusters(self) -> dict[str, Cluster]:
         """Describe both clusters."""
@@ -69,7 +84,7 @@ class Sandbox:
     @property
     def servers(self) -> dict[str, Server]:
         """Return all servers by name, running or not."""
-        return build_servers(self._layout, self._record, self._state, self.jars)
+        return build_servers(self._layout, self._record, self._state, self._cache)
 
     def postgres_url(self, database: str) -> str:
         """Return the SQLAlchemy address of one of the databases."""

@@ -129,10 +129,19 @@ def peer(
 def distcp(
     cluster: Annotated[str, typer.Argument(help="east or west")],
     arguments: Annotated[list[str], typer.Argument(help="DistCp's own arguments.")],
+    yarn: Annotated[bool, typer.Option("--yarn", help="Run on YARN (`up yarn-nodemanager`).")] = False,
+    maps: Annotated[int | None, typer.Option(help="How many maps at once, on YARN; 20 unless told.")] = None,
 ) -> None:
-    """Run Hadoop's DistCp as a client of one cluster."""
+    """Run Hadoop's DistCp as a client of one cluster: on YARN, or with a single map in a process of its own."""
     with _plain_errors():
-        print(f"{run_distcp(Sandbox.open(), cluster, arguments):.2f} s")
+        run = run_distcp(Sandbox.open(), cluster, arguments, "yarn" if yarn else "local", maps)
+    for name, count in run.counters.items():
+        print(f"{name}: {count}")
+    working = f", {run.maps.seconds:.2f} s of them with {run.maps.count} maps" if run.maps else ""
+    print(f"{run.seconds:.2f} s{working}")
+    if run.code != 0:
+        _errors.print(f"DistCp ended with code {run.code}, see {run.log}", style="red", soft_wrap=True)
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -226,3 +226,10 @@ def write_site_files(directory: Path, hadoop: Mapping[str, str], hive: Mapping[s
         for name in ("hive-site.xml", "metastore-site.xml"):
             (directory / name).write_text(render_xml(hive))
             (directory / name).chmod(0o600)
+
+
+def write_job_site_files(directory: Path, hadoop: Mapping[str, str], jobs: Mapping[str, str]) -> None:
+    """Write the files above, and those that YARN and MapReduce read, after defaults of their own."""
+    write_site_files(directory, {**hadoop, **jobs})
+    for name in ("yarn-site.xml", "mapred-site.xml"):
+        (directory / name).write_text(render_xml(jobs))

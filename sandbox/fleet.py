@@ -7,12 +7,14 @@ from sandbox.airflow_server import AirflowServer
 from sandbox.configuration import CLUSTERS
 from sandbox.connections import instance_environment
 from sandbox.hdfs import DataNode, NameNode
+from sandbox.jars import jar_files
 from sandbox.layout import InstanceRecord, Layout
 from sandbox.metastore import Metastore
 from sandbox.ports import PortBlock
 from sandbox.postgres import AIRFLOW_DATABASE, Postgres, metastore_database
 from sandbox.server import Server
 from sandbox.spark_servers import SparkMaster, SparkWorker
+from sandbox.yarn import JobHistory, NodeManager, ResourceManager
 
 _CLUSTER_ROLES = ("namenode", "datanode", "metastore")
 DEFAULT_SERVERS = ("postgres", *(f"{cluster}-{role}" for cluster in CLUSTERS for role in _CLUSTER_ROLES))
@@ -23,9 +25,10 @@ def postgres_server(layout: Layout, record: InstanceRecord, shared: Path, jars: 
     return Postgres(layout, PortBlock(record.port_base).postgres, record.postgres_password, shared, jars)
 
 
-def build_servers(layout: Layout, record: InstanceRecord, shared: Path, jars: list[Path]) -> dict[str, Server]:
+def build_servers(layout: Layout, record: InstanceRecord, shared: Path, cache: Path) -> dict[str, Server]:
     """Build all servers, by name, dependencies first."""
     block = PortBlock(record.port_base)
+    jars = jar_files(cache)
     postgres = postgres_server(layout, record, shared, jars)
     servers: list[Server] = [postgres]
     for cluster in CLUSTERS:
@@ -36,6 +39,11 @@ def build_servers(layout: Layout, record: InstanceRecord, shared: Path, jars: li
         database = postgres.database(metastore_database(cluster))
         servers.append(Metastore(cluster, layout, block, database, jars))
     servers += [SparkMaster(layout, block), SparkWorker(layout, block)]
+    servers += [
+        ResourceManager(layout, block, cache),
+        JobHistory(layout, block, cache),
+        NodeManager(layout, block, cache),
+    ]
     database_url = postgres.database(AIRFLOW_DATABASE).sqlalchemy_url
     servers.append(AirflowServer(layout, block, database_url, partial(instance_environment, layout, block)))
     return {server.name: server for server in servers}

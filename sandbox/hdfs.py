@@ -49,6 +49,8 @@ class HdfsServer(JavaServer):
         super().prepare(overrides)
         self._storage.mkdir(parents=True, exist_ok=True)
         write_site_files(self._conf, {**hdfs_server(self._cluster_ports, self._storage), **overrides})
+        # What they tell of themselves is at most this old; ten seconds by default.
+        (self._conf / "hadoop-metrics2.properties").write_text("*.periodMillis=200\n")
         # The servers insist on a web application of their name, which their jar does not hold.
         for webapp in ("hdfs", "datanode"):
             descriptor = self._webapps / "webapps" / webapp / "WEB-INF" / "web.xml"

@@ -14,6 +14,8 @@ from sandbox.errors import SandboxError
 from sandbox.java import spark_home, spark_java
 
 JAR_LIST = Path(__file__).with_name("jars.txt")
+# A class path of its own, without Hive, fetched only by those who start YARN.
+YARN_JAR_LIST = Path(__file__).with_name("yarn-jars.txt")
 # Hive's listener was compiled against a newer server: its own classes must win.
 FIRST_ON_CLASS_PATH = "org.apache.hive.hcatalog--"
 _VERIFIED = "_verified"
@@ -53,9 +55,9 @@ def parse_jar_list(text: str) -> list[Jar]:
     return jars
 
 
-def jar_directory(cache: Path) -> Path:
-    """Return where the jars of the present list lie, downloaded or not."""
-    return cache / f"jars-{hashlib.sha256(JAR_LIST.read_bytes()).hexdigest()[:12]}"
+def jar_directory(cache: Path, jar_list: Path = JAR_LIST) -> Path:
+    """Return where the jars of a list, as it is at present, lie, downloaded or not."""
+    return cache / f"{jar_list.stem}-{hashlib.sha256(jar_list.read_bytes()).hexdigest()[:12]}"
 
 
 def class_path_order(jars: list[Path]) -> list[Path]:
@@ -63,26 +65,26 @@ def class_path_order(jars: list[Path]) -> list[Path]:
     return sorted(jars, key=lambda jar: (not jar.name.startswith(FIRST_ON_CLASS_PATH), jar.name))
 
 
-def jar_files(cache: Path) -> list[Path]:
+def jar_files(cache: Path, jar_list: Path = JAR_LIST) -> list[Path]:
     """List the jars in class path order, downloaded or not."""
-    directory = jar_directory(cache)
-    return class_path_order([directory / jar.file_name for jar in parse_jar_list(JAR_LIST.read_text())])
+    directory = jar_directory(cache, jar_list)
+    return class_path_order([directory / jar.file_name for jar in parse_jar_list(jar_list.read_text())])
 
 
-def ensure_jars(cache: Path) -> list[Path]:
+def ensure_jars(cache: Path, jar_list: Path = JAR_LIST) -> list[Path]:
     """Download and verify the jars unless that was done before."""
-    directory = jar_directory(cache)
+    directory = jar_directory(cache, jar_list)
     if not (directory / _VERIFIED).exists():
         cache.mkdir(parents=True, exist_ok=True)
         with (cache / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (directory / _VERIFIED).exists():
-                _download(cache, directory)
-    missing = [jar for jar in jar_files(cache) if not jar.exists()]
+                _download(cache, directory, jar_list)
+    missing = [jar for jar in jar_files(cache, jar_list) if not jar.exists()]
     if missing:
         found = f"{len(missing)} jars are gone from {directory}, for example {missing[0].name}"
         raise SandboxError(f"{found}: delete the directory and try again")
-    return jar_files(cache)
+    return jar_files(cache, jar_list)
 
 
 def ivy_module(jars: list[Jar]) -> str:
@@ -103,17 +105,17 @@ def ivy_module(jars: list[Jar]) -> str:
     return "\n".join([*lines, "</dependencies>", "</ivy-module>"])
 
 
-def _download(cache: Path, directory: Path) -> None:
-    jars = parse_jar_list(JAR_LIST.read_text())
+def _download(cache: Path, directory: Path, jar_list: Path) -> None:
+    jars = parse_jar_list(jar_list.read_text())
     java = spark_java()
-    _log.info("downloading %d jars to %s, once; this takes about two minutes", len(jars), directory)
+    _log.info("downloading %d jars to %s, once; this takes a minute or two", len(jars), directory)
     with tempfile.TemporaryDirectory(prefix="download-", dir=cache) as temporary:
         work = Path(temporary)
         (work / "ivy.xml").write_text(ivy_module(jars))
         (work / "settings.xml").write_text(_SETTINGS.format(cache=quoteattr(str(work / "ivy"))))
         _run_ivy(java, work, cache / "download.log")
         fresh = work / "jars"
-        _verify(fresh, jars)
+        _verify(fresh, jars, jar_list)
         (fresh / _VERIFIED).touch()
         if directory.exists():
             shutil.rmtree(directory)
@@ -132,11 +134,11 @@ def _run_ivy(java: Path, work: Path, log: Path) -> None:
         raise SandboxError(f"Ivy could not download the jars (exit code {done.returncode}), see {log}\n{tail}")
 
 
-def _verify(directory: Path, jars: list[Jar]) -> None:
+def _verify(directory: Path, jars: list[Jar], jar_list: Path) -> None:
     for jar in jars:
         path = directory / jar.file_name
         if not path.exists():
             raise SandboxError(f"the download brought no {jar.file_name}")
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != jar.sha256:
-            raise SandboxError(f"{jar.file_name} has sha256 {found}, {JAR_LIST.name} expects {jar.sha256}")
+            raise SandboxError(f"{jar.file_name} has sha256 {found}, {jar_list.name} expects {jar.sha256}")

@@ -16,7 +16,7 @@ appender.file.policies.size.type = SizeBasedTriggeringPolicy
 appender.file.policies.size.size = {megabytes}MB
 appender.file.strategy.type = DefaultRolloverStrategy
 appender.file.strategy.max = 1
-rootLogger.level = info
+rootLogger.level = {level}
 rootLogger.appenderRefs = file
 rootLogger.appenderRef.file.ref = file
 logger.blockstate.name = BlockStateChange
@@ -26,10 +26,10 @@ logger.persistence.level = error
 """
 
 
-def write_log4j2(path: Path, log: Path) -> None:
+def write_log4j2(path: Path, log: Path, level: str = "info") -> None:
     """Write settings for a log of at most two files of 20 MB."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_LOG4J2.format(log=log, megabytes=LOG_MEGABYTES))
+    path.write_text(_LOG4J2.format(log=log, level=level, megabytes=LOG_MEGABYTES))
 
 
 def log4j2_flags(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 BLOCK_SIZE = 40
 DEMO_BASE = 21000
@@ -20,6 +20,24 @@ class ClusterPorts:
     datanode_ipc: int
     datanode_http: int
     metastore: int
+
+
+@dataclass(frozen=True)
+class YarnPorts:
+    """Name the ports of YARN and of MapReduce's history."""
+
+    resourcemanager: int
+    scheduler: int
+    resource_tracker: int
+    resourcemanager_admin: int
+    resourcemanager_http: int
+    nodemanager: int
+    localizer: int
+    nodemanager_http: int
+    shuffle: int
+    history: int
+    history_admin: int
+    history_http: int
 
 
 @dataclass(frozen=True)
@@ -62,6 +80,11 @@ class PortBlock:
     def airflow(self) -> int:
         """Return the port of Airflow's pages and API."""
         return self.base + 24
+
+    @property
+    def yarn(self) -> YarnPorts:
+        """Return the ports of YARN."""
+        return YarnPorts(*range(self.base + 25, self.base + 25 + len(fields(YarnPorts))))
 
     @property
     def all(self) -> range:

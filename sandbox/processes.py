@@ -15,6 +15,7 @@ from typing import Any
 from sandbox.server import Launch
 
 OUTPUT_LIMIT = 5_000_000
+_KILL_ROUNDS = 3
 _ROLLING_OUTPUT = Path(__file__).with_name("rolling_output.py")
 _MARK = "TWINHIVE_SERVER"
 # What must not leak from the caller's shell into a server.
@@ -126,13 +127,17 @@ def end(pid_file: Path, polite: signal.Signals, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while start_ticks(record.pid) == record.start_ticks and time.monotonic() < deadline:
             time.sleep(0.05)
-    _kill_all(family + members(pid_file))
-    pid_file.unlink(missing_ok=True)
+    _kill_all(family)
+    kill(pid_file)
 
 
 def kill(pid_file: Path) -> None:
     """End the server and everything it started, at once."""
-    _kill_all(members(pid_file))
+    # Again, because a process may have been started while the others were looked for.
+    for _ in range(_KILL_ROUNDS):
+        if not (family := members(pid_file)):
+            break
+        _kill_all(family)
     pid_file.unlink(missing_ok=True)
 
 

@@ -264,7 +264,8 @@ class TestCalls:
         for few_or_many in (range(5), range(5, 150)):
             for number in few_or_many:
                 put(terminal.east, f"{terminal.source}/{number % 30}/{number}", b"x")
-            terminal.copy("--snapshots")
+            for _ in ("the files", "a lease", "a lease to be deleted"):
+                terminal.copy("--snapshots")
             spent.append(self.spent(watched, terminal, "--snapshots"))
             for each in spent[-1]:
                 del each["Complete"]  # asked again until the DataNode has reported the block

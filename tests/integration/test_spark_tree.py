@@ -199,7 +199,7 @@ def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) ->
     copy.target.write(join(copy.to, "many/d1/1"), b"old")
     copy.target.write(join(copy.to, "p=a b/000000_0"), b"older")
     there = copy.target.status(join(copy.to, "many/d1/1"))
-    words = ("--spark", sandbox.spark_master_url, "--bandwidth", "1", "-p", "ugpt")
+    words = ("--spark", sandbox.spark_master_url, "--bandwidth", "2", "-p", "ugpt")
     running = copy.start(*words, PYSPARK_PYTHON=bare)
 
     def has_begun() -> bool:

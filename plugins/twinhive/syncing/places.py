@@ -58,11 +58,6 @@ class Places:
         """The batches of a plan."""
         return join(self.work, "plan")
 
-    @property
-    def results(self) -> str:
-        """What the tasks of a job have done."""
-        return join(self.work, "results")
-
     def final(self, relative: str) -> str:
         """Return where a path is to be in the end."""
         return join(self.base, relative)

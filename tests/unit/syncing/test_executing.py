@@ -218,8 +218,8 @@ def test_the_right_to_write_is_confirmed_from_time_to_time() -> None:
     now = [0.0]
     confirmed_at: list[float] = []
     for _ in confirmed(map(str, range(20)), lambda: confirmed_at.append(now[0]), clock=lambda: now[0]):
-        now[0] += 3
-    assert confirmed_at == [12, 24, 36, 48]
+        now[0] += 0.5
+    assert confirmed_at == [2, 4, 6, 8]
 
 
 def test_who_has_lost_that_right_stops(planned: tuple[Trees, CopyJob, list[str]]) -> None:

@@ -92,6 +92,31 @@ def test_a_quota_of_the_target(trees: Trees) -> None:
     assert_the_next_run_heals(trees)
 
 
+def test_what_was_copied_is_told_also_where_it_cannot_be_remembered(trees: Trees) -> None:
+    def write(path: str, content: bytes) -> None:
+        if "/verified/" in path:
+            raise Refused(f"{path}: a quota is used up")
+        trees.target.write(path, content)
+
+    outcome = trees.sync(target=Changed(trees.target, write=write))
+    assert (outcome.copied.files, outcome.failed.files, outcome.exit_code) == (3, 1, ExitCode.ACT_NOW)
+    assert "/verified/" in outcome.failures[0].path
+    assert trees.at_target() == trees.at_source()
+
+
+def test_a_target_beside_which_nothing_may_be_written() -> None:
+    trees = Trees(a=b"aaaa")
+    trees.put_there("b")
+
+    def delete(path: str) -> bool:
+        if not path.startswith(f"{TARGET}/"):
+            raise Refused(f"{path}: permission denied")
+        return trees.target.delete(path)
+
+    assert trees.sync(target=Changed(trees.target, delete=delete)).exit_code is ExitCode.DONE
+    trees.assert_clean()
+
+
 def test_permission_denied_at_the_target_for_everything(trees: Trees) -> None:
     trees.target.forbidden.add("hdfs://west/copies")
     with pytest.raises(Refused, match="permission"):

@@ -1,0 +1,29 @@
+"""Our side: the command `twinhive copy`, as a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from sandbox.java import spark_java_home
+from sandbox.paths import CHECKOUT
+from sandbox.processes import server_environment
+
+
+def copy_tree(
+    source_uri: str,
+    target_uri: str,
+    threads: int,
+    properties: Mapping[str, str],
+    user: str,
+    options: Sequence[str] = (),
+) -> None:
+    """Make the target equal to the source; `options` are further ones of the command."""
+    settings = [part for key, value in properties.items() for part in ("-D", f"{key}={value}")]
+    command = [sys.executable, "-m", "twinhive.cli", "copy", source_uri, target_uri]
+    command += ["--threads", str(threads), "--user", user, *options, *settings]
+    paths = os.pathsep.join([str(CHECKOUT / "plugins"), str(CHECKOUT)])
+    environment = server_environment({"PYTHONPATH": paths, "JAVA_HOME": str(spark_java_home())})
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"twinhive copy ended with code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
