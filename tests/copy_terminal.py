@@ -19,7 +19,7 @@ from sandbox import Sandbox
 from twinhive.adapters import hadoop_streams
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.cli import app
-from twinhive.domain.files import AS_USUAL, Creation, FileStatus, base_name, join, relative_to
+from twinhive.domain.files import AS_USUAL, Creation, FileStatus, base_name, join, parent, relative_to
 from twinhive.syncing.places import is_ours
 
 LONGEST_WAIT = 60
@@ -99,7 +99,7 @@ class CopyTerminal:
         """Assert that the target holds what the source holds, and nothing unfinished."""
         assert contents(self.west, self.target) == contents(self.east, self.source)
         assert self.west.status(join(self.target, ".twinhive", "work")) is None
-        assert not [name for name in names(self.west, self.target.rpartition("/")[0]) if is_ours(name)]
+        assert not [name for name in names(self.west, parent(self.target)) if is_ours(name)]
 
     def close(self) -> None:
         """Delete both directories."""
@@ -107,7 +107,7 @@ class CopyTerminal:
             if files.status(path):
                 for snapshot in files.snapshots(path) or ():
                     files.delete_snapshot(path, snapshot)
-            files.delete(path.rpartition("/")[0])
+            files.delete(parent(path))
             files.close()
 
     def _typed(self, words: tuple[str, ...]) -> Ended:

@@ -10,7 +10,7 @@ from sandbox import Sandbox
 from tests.copy_terminal import LONGEST_WAIT, CopyTerminal, contents, names, put, tree, wait_until
 from twinhive import copy_command
 from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.files import Attributes, Creation, FileStatus, join
+from twinhive.domain.files import Attributes, Creation, FileStatus, join, parent
 
 pytestmark = pytest.mark.sandbox
 
@@ -53,8 +53,8 @@ def finished(files: HadoopFiles, directory: str) -> dict[str, FileStatus]:
 
 def work_beside(terminal: CopyTerminal) -> str:
     """Return where a target that does not exist yet is built."""
-    [found] = [name for name in names(terminal.west, terminal.target.rpartition("/")[0]) if name != "t"] or ["none"]
-    return join(terminal.target.rpartition("/")[0], found, "tree")
+    [found] = [name for name in names(terminal.west, parent(terminal.target)) if name != "t"] or ["none"]
+    return join(parent(terminal.target), found, "tree")
 
 
 def assert_the_next_run_copies_only_what_is_missing(terminal: CopyTerminal, done: dict[str, FileStatus]) -> None:

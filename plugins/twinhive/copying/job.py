@@ -10,9 +10,7 @@ from typing import Any
 from twinhive import __version__
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.endpoints import FileSystemEndpoint
-
-# Opening, creating and closing a small file takes about as long as copying so many bytes.
-_BYTES_PER_FILE = 1_000_000
+from twinhive.domain.files import copying_weight
 
 
 class Unusable(Exception):
@@ -74,5 +72,5 @@ def deal(items: Iterable[CopyItem], hands: int) -> list[list[CopyItem]]:
     for item in items:
         load, number = loads[0]
         dealt[number].append(item)
-        heapq.heapreplace(loads, (load + item.length + _BYTES_PER_FILE, number))
+        heapq.heapreplace(loads, (load + copying_weight(1, item.length), number))
     return [hand for hand in dealt if hand]

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from twinhive.domain.files import copying_weight
+
 _FIRST_SECONDS = 5.0
 _LONGEST_SECONDS = 300.0
 _GROWTH = 1.5
@@ -74,7 +76,9 @@ class Progress:
     def _line(self, seconds: float) -> str:
         length = min(self._done_bytes + self._moving_bytes, max(self._length, self._done_bytes))
         share = length / self._length if self._length else self._done_files / max(1, self._files)
-        left = seconds / share - seconds if share else 0.0
+        # Bytes alone would tell of years to come while files of a few of them are copied.
+        done = copying_weight(self._done_files, length) / max(1, copying_weight(self._files, self._length))
+        left = max(0.0, seconds / done - seconds) if done else 0.0
         return (
             f"{self._done_files:,} of {self._files:,} files, {readable(length)} of {readable(self._length)} "
             f"({share:.0%}), {readable(length / max(seconds, 0.001))}/s, about {_duration(left)} left"

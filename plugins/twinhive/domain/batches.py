@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from twinhive.domain.files import copying_weight
 from twinhive.domain.names import TableName
 
 MAX_BATCHES = 500
-# What opening and closing a file costs, in bytes that could have been copied meanwhile.
-_BYTES_PER_FILE = 2**20
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class TableSize:
     @property
     def weight(self) -> int:
         """Estimate the cost of copying, in bytes."""
-        return self.length + self.files * _BYTES_PER_FILE
+        return copying_weight(self.files, self.length)
 
 
 @dataclass(frozen=True)

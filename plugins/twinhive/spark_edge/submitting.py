@@ -8,13 +8,14 @@ from pathlib import Path
 
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import TryAgain
+from twinhive.domain.files import copying_weight
 from twinhive.ports import FileWriter
 from twinhive.spark_edge.cluster import SparkCluster
 from twinhive.spark_edge.endings import NextSteps, causes, explain, last_words
 from twinhive.spark_edge.lifeline import held
 from twinhive.spark_edge.spark_submit import Submission
 from twinhive.spark_edge.tree_settings import TreeJobSettings
-from twinhive.syncing.batches import Batch, weight, write_batches
+from twinhive.syncing.batches import Batch, write_batches
 from twinhive.syncing.executing import CopyJob, ExecutePlan
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.outcome_document import from_document
@@ -79,7 +80,7 @@ def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batc
     """
     target.delete(job.places.plan)
     work = plan.totals.on_files
-    fair = weight(work.files, work.bytes) // (tasks * _BATCHES_A_TASK)
+    fair = copying_weight(work.files, work.bytes) // (tasks * _BATCHES_A_TASK)
     aim = min(max(fair, _LEAST_WEIGHT), _MOST_WEIGHT)
     lines = plan.copies()
     return tuple(write_batches(lines, target, job.places.plan, most_files=_MOST_FILES, aim_bytes=aim))

@@ -4,12 +4,9 @@ import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.domain.files import join
+from twinhive.domain.files import copying_weight, join
 from twinhive.ports import FileReader, FileWriter
 from twinhive.syncing.actions import length_of
-
-# A file costs its calls besides its bytes; they take as long as so many bytes.
-_BYTES_A_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,6 @@ def write_batches(
         yield Batch(path, len(batch), length)
 
 
-def weight(files: int, length: int) -> int:
-    """Return what counts against `aim_bytes`: the bytes of files, and what their calls cost."""
-    return length + files * _BYTES_A_FILE
-
-
 def read_batch(files: FileReader, path: str) -> Iterator[str]:
     """Yield the lines of a batch. Raises Missing."""
     yield from gzip.decompress(files.read(path)).decode("ascii").split("\n")
@@ -51,7 +43,7 @@ def _dealt(lines: Iterable[str], most_files: int, aim_bytes: int) -> Iterator[tu
     for line in lines:
         batch.append(line)
         length += length_of(line)
-        if len(batch) >= most_files or weight(len(batch), length) >= aim_bytes:
+        if len(batch) >= most_files or copying_weight(len(batch), length) >= aim_bytes:
             yield batch, length
             batch, length = [], 0
     if batch:

@@ -51,11 +51,16 @@ def run_sync(
     """
     started = time.monotonic()
     places = lay_out(request, source, target).places
-    with leases.hold(_lease_directory(places), holder) as lease:
-        layout = lay_out(request, source, target)
-        if layout.places != places:
-            raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")
-        outcome = _Run(request, layout, source, target, lease, execute, now).run()
+    try:
+        with leases.hold(_lease_directory(places), holder) as lease:
+            layout = lay_out(request, source, target)
+            if layout.places != places:
+                raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")
+            outcome = _Run(request, layout, source, target, lease, execute, now).run()
+    except ActNow:
+        if places.is_new and target.status(places.tree) is None:
+            target.delete(places.work)  # refused before anything was built: only the lease is there
+        raise
     if places.is_new and not outcome.kinds:
         target.delete(places.work)  # the lease that lies in it was for a target that did not exist
     outcome.seconds = time.monotonic() - started

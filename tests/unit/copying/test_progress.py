@@ -29,7 +29,7 @@ def test_a_line_says_how_far_and_how_long() -> None:
     progress = Progress(3000, 4_000_000_000, lines.append, clock)
     clock.now = 10.0
     progress.done(1_000_000_000)
-    assert lines == ["1 of 3,000 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 30 s left"]
+    assert lines == ["1 of 3,000 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 60 s left"], "files take time as well"
 
 
 def test_a_large_file_moves_before_it_is_done() -> None:
@@ -47,11 +47,21 @@ def test_a_large_file_moves_before_it_is_done() -> None:
 
 def test_a_file_that_is_copied_twice_is_not_more_than_all() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(1, 1_000, lines.append, clock)
-    progress.moved(1_000)
+    progress = Progress(1, 4_000_000_000, lines.append, clock)
+    progress.moved(4_000_000_000)
     clock.now = 10.0
     progress.moved(900)
-    assert lines == ["0 of 1 files, 1.0 kB of 1.0 kB (100%), 100 B/s, about 0 s left"]
+    assert lines == ["0 of 1 files, 4.0 GB of 4.0 GB (100%), 400 MB/s, about 0 s left"]
+
+
+def test_the_last_large_file_does_not_promise_years_for_small_ones() -> None:
+    clock, lines = Clock(), list[str]()
+    progress = Progress(201, 1_000_001_000, lines.append, clock)
+    for _ in range(100):
+        progress.done(5)
+    clock.now = 10.0
+    progress.done(5)
+    assert lines == ["101 of 201 files, 505 B of 1.0 GB (0%), 50 B/s, about 2 min left"]
 
 
 def test_empty_files_only() -> None:
