@@ -19,14 +19,12 @@ from twinhive.domain.errors import InvalidSettings
 from twinhive.file_addresses import AddressBook, read_site
 from twinhive.file_wiring import files, lease_keeper
 from twinhive.syncing.dry_run import dry_run
-from twinhive.syncing.executing import ExecutePlan, in_this_process
+from twinhive.syncing.executing import SETTLE_SECONDS, ExecutePlan, in_this_process
 from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.report import outcome_text
 from twinhive.syncing.request import SyncOptions, SyncRequest
 from twinhive.syncing.sync import run_sync
 
-# How long a rename may still take effect that a killed copy had begun.
-_SETTLE_SECONDS = 5.0
 _PROPERTY = re.compile(r"([^=\s]+)=(.*)", re.DOTALL)
 
 
@@ -90,7 +88,7 @@ class CopyCommand:
                 self.request,
                 source,
                 target,
-                lease_keeper(self.target, _SETTLE_SECONDS),
+                lease_keeper(self.target, SETTLE_SECONDS),
                 execute or in_this_process(source, target, start),
                 holder=holder_of("copy"),
             )

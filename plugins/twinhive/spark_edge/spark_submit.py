@@ -13,9 +13,9 @@ from twinhive.adapters.spark_package import native_package, package_cache, pytho
 from twinhive.domain.errors import ActNow
 from twinhive.spark_edge.cluster import SparkCluster
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
+from twinhive.syncing.executing import CONFIRM_SECONDS
 
 _REMEMBERED_LINES = 500
-_CONFIRM_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _Output:
 
 def _has_ended(process: "subprocess.Popen[str]") -> bool:
     try:
-        process.wait(_CONFIRM_SECONDS)
+        process.wait(CONFIRM_SECONDS)
     except subprocess.TimeoutExpired:
         return False
     return True

@@ -40,8 +40,10 @@ The last argument is called from time to time while files are put in place; what
 StartCounting = Callable[[int, int], Counting]
 """Begin to count, with the files and bytes to come."""
 
-# Less than a new holder of the lease waits before it begins: two runs would delete each other's unfinished files.
-_CONFIRM_SECONDS = 2.0
+SETTLE_SECONDS = 5.0
+"""So long a new holder of the lease waits before it begins: a call of the one before may still be under way."""
+CONFIRM_SECONDS = 2.0
+"""So often the lease is confirmed. Less than that wait: two runs would delete each other's unfinished files."""
 _MEGABYTE = 1_000_000
 
 
@@ -69,7 +71,7 @@ def confirmed(
     """Yield the lines, and confirm from time to time that we may still write."""
     confirmed_at = clock()
     for line in lines:
-        if clock() - confirmed_at >= _CONFIRM_SECONDS:
+        if clock() - confirmed_at >= CONFIRM_SECONDS:
             confirm()
             confirmed_at = clock()
         yield line

@@ -159,7 +159,7 @@ def test_a_job_that_failed(
 
 
 def test_a_job_ends_when_the_lease_is_lost(submit: Submit, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_submit, "_CONFIRM_SECONDS", 0.05)
+    monkeypatch.setattr(spark_submit, "CONFIRM_SECONDS", 0.05)
     submit.tell(seconds=60.0)
     put(plan, 1, 5)
 
