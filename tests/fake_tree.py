@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from twinhive.domain.errors import AlreadyThere, Refused
-from twinhive.domain.files import FileStatus, base_name, is_below, name_order, parent
+from twinhive.domain.files import FileStatus, authority, base_name, is_below, name_order, parent
 
 SNAPSHOTS = ".snapshot"
 CHECKSUM_TYPE = "CRC32C/512"
@@ -87,6 +87,8 @@ class Tree:
 
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents. Raises AlreadyThere where a file is in the way."""
+        if authority(path) != self.root:
+            raise Refused(f"{path}: {self.root} cannot be used like this", expected=f"a path of {self.root}")
         missing = []
         directory = path.rstrip("/")
         while (node := self.nodes.get(directory)) is None:

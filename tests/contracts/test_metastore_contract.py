@@ -417,7 +417,7 @@ def test_fake_is_down() -> None:
 
 
 def test_fake_makes_and_deletes_directories_and_needs_no_thrift() -> None:
-    files = InMemoryFiles()
+    files = InMemoryFiles("hdfs://east")
     fake = InMemoryMetastore(files=files)
     fake.create_database(Database("sales", None, None, {}, "{}"))
     table = builders.a_table(partition_keys=("p",))
