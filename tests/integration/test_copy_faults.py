@@ -24,7 +24,7 @@ SLOWLY = ("--bandwidth", "1", "--threads", "2")
 @pytest.fixture
 def terminal(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CopyTerminal]:
     # Nothing of a run before is under way any more when these tests run the next one.
-    monkeypatch.setattr(copy_command, "_SETTLE_SECONDS", 0.1)
+    monkeypatch.setattr(copy_command, "SETTLE_SECONDS", 0.1)
     made = CopyTerminal(sandbox, tmp_path)
     yield made
     made.close()
