@@ -226,7 +226,7 @@ def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveErro
             f"{original.path}: the source file has changed since it was listed",
             found=f"{now.length} bytes, time {now.modified_ms}, file id {now.file_id}",
             expected=f"{original.length} bytes, time {original.modified_ms}, file id {original.file_id}",
-            next_step="run again; snapshots=True copies from a state that does not change",
+            next_step="run again; --snapshots copies from a state that does not change",
         )
     return error
 
