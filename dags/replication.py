@@ -1,4 +1,4 @@
-"""The DAGs of all policies: `<policy>.bootstrap`, `<policy>.consolidate`, `<policy>.incremental`."""
+"""The DAGs of all policies: `<policy>.bootstrap`, `.consolidate`, `.incremental`, `.external`, `.scan`, `.operate`."""
 
 import os
 from pathlib import Path

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from demo import machine
 from demo.follow import follow
+from demo.straight import wait_for_external, write_and_follow
 from demo.summary import summary_table
 from demo.twin import remove_twin
 from sandbox import Sandbox
@@ -56,6 +57,11 @@ def run() -> int:
     if state != "success":
         console.print(f"[red]the run ended as {state}[/]: look at it at {page}", soft_wrap=True)
         return 1
+    _step("waiting until the data of external tables is there", lambda: wait_for_external(CONFIG, POLICY))
+    _step(
+        "writing files straight into directories of external tables on east",
+        lambda: write_and_follow(box.airflow, CONFIG, POLICY, console),
+    )
     _summarise(box)
     console.print(f"whole demo: {time.monotonic() - started:.0f} s")
     console.print(

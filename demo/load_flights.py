@@ -1,7 +1,8 @@
 """Load the flights of New York in 2013 into a database of the east cluster, with Spark SQL.
 
 336,776 flights partitioned by month and day (365 partitions, Parquet), weather (a table of Spark's own
-kind), airlines, airports and planes (text), and a view. Run as a program: `python -m demo.load_flights`.
+kind), airlines, airports and planes (text), a view, and two external tables: delays in a directory of
+its own, cancelled with a partition outside its directory. Run as a program: `python -m demo.load_flights`.
 """
 
 import os
@@ -23,6 +24,10 @@ TABLES = {
     "planes": ((), "STORED AS TEXTFILE"),
 }
 VIEW = "late_flights"
+DELAYS = "delays"
+CANCELLED = "cancelled"
+DATA = "hdfs://east/data/flights"
+ARCHIVE = "hdfs://east/archive/flights/cancelled/december"
 
 
 def main() -> int:
@@ -44,6 +49,7 @@ def main() -> int:
         for name, (keys, kind) in TABLES.items():
             if name not in existing:
                 _load(spark, name, keys, kind)
+        _load_external(spark)
         spark.sql(
             f"CREATE VIEW {DATABASE}.{VIEW} AS SELECT f.*, a.name AS airline FROM {DATABASE}.flights f "
             f"JOIN {DATABASE}.airlines a ON f.carrier = a.carrier WHERE f.dep_delay > 60"
@@ -68,6 +74,30 @@ def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
     data.write.insertInto(f"{DATABASE}.{name}")
     print(f"loaded {DATABASE}.{name}: {len(frame)} rows")
+
+
+def _load_external(spark) -> None:
+    """Make tables over directories outside of the warehouse, one with a partition outside its own."""
+    flights = f"{DATABASE}.flights"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE IF NOT EXISTS {DATABASE}.{DELAYS} (carrier string, minutes double) "
+        f"ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION '{DATA}/{DELAYS}'"
+    )
+    spark.sql(f"INSERT OVERWRITE {DATABASE}.{DELAYS} SELECT carrier, avg(dep_delay) FROM {flights} GROUP BY carrier")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE IF NOT EXISTS {DATABASE}.{CANCELLED} (carrier string, flight int, day int) "
+        f"PARTITIONED BY (month int) LOCATION '{DATA}/{CANCELLED}'"
+    )
+    spark.sql(
+        f"ALTER TABLE {DATABASE}.{CANCELLED} ADD IF NOT EXISTS PARTITION (month=12) LOCATION '{ARCHIVE}' "
+        "PARTITION (month=1) PARTITION (month=2)"
+    )
+    for month in (1, 2, 12):
+        spark.sql(
+            f"INSERT OVERWRITE {DATABASE}.{CANCELLED} PARTITION (month={month}) "
+            f"SELECT carrier, flight, day FROM {flights} WHERE month = {month} AND dep_time IS NULL"
+        )
+    print(f"loaded {DATABASE}.{DELAYS} and {DATABASE}.{CANCELLED}: external tables")
 
 
 def _schema(frame: pd.DataFrame) -> str:

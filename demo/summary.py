@@ -16,6 +16,7 @@ from twinhive.ports import FileReader
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.replica_state import read_state
+from twinhive.steps.synced import Synced
 from twinhive.wiring import Wiring
 
 
@@ -28,7 +29,8 @@ def summary_table(
     files = ports.dump_files
     dump = current_dump(files, wiring.policy)
     event = read_state(ports.replica, wiring.policy, ports.source.log_id()).last_event_id
-    sizes, seconds = _sizes(files, dump), _seconds(dump, instances)
+    sizes = _sizes(files, dump) | _external_sizes(files, dump, Synced.load(ports.replica_files, wiring.policy))
+    seconds = _seconds(dump, instances)
     east, west = (_last_json(output) for output in (east_output, west_output))
     table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {event}")
     for heading in ("partitions", "files", "bytes", "list + copy", "rows on east", "rows on west"):
@@ -56,6 +58,18 @@ def _sizes(files: FileReader, dump: Dump) -> dict[str, tuple[int, int, int]]:
     return {
         name: (count, len(items[name]), sum(item.length for item in items[name])) for name, count in partitions.items()
     }
+
+
+def _external_sizes(files: FileReader, dump: Dump, synced: Synced) -> dict[str, tuple[int, int, int]]:
+    """Count the files and bytes of external tables as they were last copied."""
+    sizes = {}
+    for record in (one for batch in dump.manifest.batches for one in dump.objects(files, batch.name)):
+        if record.table.is_external:
+            places = {record.table.location or "", *(partition.location or "" for partition in record.partitions)}
+            copies = [copy for copy in map(synced.record_of, sorted(places)) if copy]
+            counted = sum(copy.files for copy in copies), sum(copy.bytes for copy in copies)
+            sizes[record.table.name.table] = (len(record.partitions), *counted)
+    return sizes
 
 
 def _seconds(dump: Dump, instances: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from twinhive.domain.external import External
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
@@ -18,9 +19,15 @@ def a_policy(**changes: Any) -> Policy:
         "dump_root": "hdfs://east/twinhive/dumps",
         "staging_root": "hdfs://west/twinhive/staging",
         "options": Options(copy_threads=2),
+        "external": External(included=False, source_root="hdfs://east"),
         "fingerprint": "f1",
     }
     return Policy(**{**fields, **changes})
+
+
+def an_external(**changes: Any) -> External:
+    """Return what a policy with external tables says of them."""
+    return External(**{"base_directory": "hdfs://west/ext", "source_root": "hdfs://east", **changes})
 
 
 def a_table(name: str = "sales.orders", **changes: Any) -> Table:

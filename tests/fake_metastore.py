@@ -7,7 +7,7 @@ from typing import Any
 from tests import fake_messages as messages
 from tests.fake_details import DetailsInMemory
 from tests.fake_partitions import PartitionsInMemory
-from tests.fake_state import is_managed, put_location, text_map
+from tests.fake_state import is_managed, is_translated, owns_files, put_location, text_map
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import is_below, relative_to
@@ -96,6 +96,11 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
         with self._call():
             return self._databases.get(name.lower())
 
+    def database_names(self) -> list[str]:
+        """Return the names of all databases, sorted."""
+        with self._call():
+            return sorted(self._databases)
+
     def table_names(self, database: str) -> list[str]:
         """Return the names of all tables and views, sorted."""
         with self._call():
@@ -183,8 +188,8 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
         """Replace the table `name` by `table`, which may have another name, location or columns.
 
         Partitions get the columns with `cascade` if the table's change, and no event says so. A new name
-        moves the directory of a managed table in its default place, and the locations of the partitions
-        below it.
+        moves the directory of a managed table in its default place, and of one that the metastore itself
+        made external, and the locations of the partitions below it.
         """
         with self._call():
             before = self._existing(name)
@@ -211,7 +216,7 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
             self._forget_statistics(name)
             if table is None:
                 return
-            if delete_data and is_managed(table):
+            if delete_data and owns_files(table):
                 for location in (table.location, *(partition.location for partition in partitions.values())):
                     self._storage.remove(location, recycles=self._recycles(table))
             self._emit_on(table, "DROP_TABLE", messages.of_table(table))
@@ -288,7 +293,11 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
 
     def _place_of_renamed(self, before: Table, table: Table, database: Database) -> str | None:
         """Return where a rename moves the table's directory, None where it stays."""
-        if table.name == before.name or not is_managed(before) or table.location not in (None, before.location):
+        if table.name == before.name or table.location not in (None, before.location):
+            return None
+        if is_translated(before) and is_translated(table):
+            return f"{database.location}/{table.name.table}"
+        if not is_managed(before):
             return None
         old = self._managed_directory(self._existing_database(before.name.database))
         if before.location != f"{old}/{before.name.table}":

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests import fake_messages as messages
-from tests.fake_state import MetastoreState, is_managed, put_location, text_map
+from tests.fake_state import MetastoreState, is_managed, owns_files, put_location, text_map
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table, TableKind
@@ -25,6 +25,12 @@ class PartitionsInMemory(MetastoreState):
         with self._call():
             there = self._partitions.get(table, {})
             return [there[name] for name in sorted(set(names)) if name in there]
+
+    def partition_locations(self, table: Table) -> list[tuple[str, str]]:
+        """Return names and locations of all partitions, sorted by name. Raises Missing without such a table."""
+        with self._call():
+            self._existing(table.name)
+            return sorted((name, str(each.location)) for name, each in self._partitions[table.name].items())
 
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
@@ -94,7 +100,7 @@ class PartitionsInMemory(MetastoreState):
             if not dropped:
                 return
             for partition in dropped:
-                if delete_data and is_managed(found):
+                if delete_data and owns_files(found):
                     self._storage.remove(partition.location, recycles=self._recycles(found))
             self._emit_on(found, "DROP_PARTITION", messages.of_dropped_partitions(found, dropped))
 

@@ -88,6 +88,16 @@ def is_managed(table: Table) -> bool:
     return table.kind in (TableKind.MANAGED, TableKind.TRANSACTIONAL)
 
 
+def owns_files(table: Table) -> bool:
+    """True for a table whose files go when it is dropped."""
+    return is_managed(table) or table.purges
+
+
+def is_translated(table: Table) -> bool:
+    """True for an external table that the metastore itself made of a managed one (Hive 4)."""
+    return table.is_external and table.parameters.get("TRANSLATED_TO_EXTERNAL", "").upper() == "TRUE"
+
+
 def text_map(mapping: Mapping[str, str]) -> dict[str, Any]:
     """Return a map of strings as TJSON has it."""
     return {"map": ["str", "str", len(mapping), dict(mapping)]}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_hidden, join, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, join, parent
 from twinhive.ports import FileWriter
 
 
@@ -15,9 +15,9 @@ class Storage:
         self.cmroot = join(files.root, "cmroot") if files else ""
 
     def make(self, *directories: str | None) -> None:
-        """Make directories."""
+        """Make directories; those of other file systems, which Hive would make there, are nobody's here."""
         for directory in filter(None, directories):
-            if self._files:
+            if self._files and authority(directory) == self._files.root:
                 self._files.make_directories(directory)
 
     def exists(self, path: str) -> bool:

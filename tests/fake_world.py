@@ -11,7 +11,7 @@ from tests.fake_metastore import InMemoryMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.objects import Database, Table
 from twinhive.domain.policy import Policy
-from twinhive.ports import WritePorts
+from twinhive.ports import TreePorts, WritePorts
 
 LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
 SOURCE_ADDRESS = "east-metastore:9083"
@@ -45,6 +45,7 @@ class World:
             dump_files=self.source_files,
             lease=self.lease,
             source_marker=MetastoreMarker(self.source),
+            trees=TreePorts(self.source_files, self.replica_files, self.lease),
         )
 
     def add_table(self, table: Table, *partitions: tuple[tuple[str, ...], dict[str, bytes]]) -> Table:
@@ -168,6 +169,7 @@ def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
         dump_files=Killable(ports.dump_files, switch),
         lease=ports.lease,
         source_marker=Killable(ports.source_marker, switch),
+        trees=TreePorts(Killable(ports.trees.source, switch), Killable(ports.trees.replica, switch), ports.trees.lease),
     )
 
 

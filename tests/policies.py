@@ -9,7 +9,7 @@ import yaml
 
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.steps.phase_run import run_bootstrap, run_phase, run_rounds
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, INCREMENTAL
 from twinhive.wiring import Wiring
 
 # A take-over of the lease waits for one time-out of a metastore call.
@@ -78,3 +78,8 @@ class PolicyFiles:
         """Cut and apply one window."""
         wiring = self.wiring(policy)
         return run_phase(INCREMENTAL, wiring.policy, wiring.write_ports(), {"run": "test"}, report)
+
+    def copy_external(self, policy: str, report: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+        """Make one pass over the data of external tables."""
+        wiring = self.wiring(policy)
+        return run_phase(EXTERNAL, wiring.policy, wiring.write_ports(), {"run": "test"}, report)

@@ -11,7 +11,7 @@ from twinhive.cli_base import PolicyName, configuration_of, wiring_of
 from twinhive.cli_operations import operations
 from twinhive.cli_terminal import EXIT_ACT_NOW, Config, console, errors, holder_of, said_plainly, say
 from twinhive.settings import PolicyEntry
-from twinhive.steps.phase_run import run_bootstrap, run_phase, run_rounds
+from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase, run_rounds
 from twinhive.steps.phases import PHASES
 from twinhive.steps.replica_status import read_status
 
@@ -99,7 +99,8 @@ def run(
 ) -> None:
     """Run a phase here and now, copying in this process instead of by Spark.
 
-    A bootstrap goes on until the replica is published; incremental applies one window.
+    A bootstrap goes on until the replica is published; incremental applies one window; external looks at every external
+    table once.
     """
     if phase not in PHASES:
         raise typer.BadParameter(f"{phase!r} is not a phase; expected one of {', '.join(PHASES)}")
@@ -113,6 +114,8 @@ def run(
                 run_bootstrap(wiring.policy, ports, holder, say, again=again)
             case "consolidate":
                 run_rounds(wiring.policy, ports, holder, say)
+            case "external":
+                run_passes(wiring.policy, ports, holder, say)
             case _:
                 run_phase(PHASES[phase], wiring.policy, ports, holder, say)
 

@@ -43,6 +43,7 @@ def _lower(name: str) -> str:
 Pattern = Annotated[str, AfterValidator(_compiles)]
 DatabaseName = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_lower)]
 AbsolutePath = Annotated[str, Field(pattern=r"^([a-z][a-z0-9+.-]*://[^/]*)?/.*[^/]$")]
+Letters = Annotated[str, Field(pattern=r"^[rbugpcaxt]*$")]
 
 
 class _Strict(BaseModel):
@@ -111,6 +112,26 @@ class TablesSettings(_Strict):
     exclude: tuple[Pattern, ...] = ()
 
 
+class ExternalSettings(_Strict):
+    """External tables; see `twinhive.domain.external.External` for meanings and units."""
+
+    include: bool = True
+    # What it has to be is checked by a gate, which can ask the replica.
+    base_directory: str | None = None
+    data: Literal["copy", "metadata_only"] = "copy"
+    stay: tuple[Pattern, ...] = ()
+    missing: Literal["fail", "empty"] = "fail"
+    delete: Literal["trash", "permanently", "no"] = "trash"
+    trash_days: Annotated[float, Field(ge=0)] = 1.0
+    preserve: Letters = "ugpa"
+    snapshots: bool = False
+    every_minutes: Annotated[int, Field(ge=1, le=59)] = 5
+    pool: str = "default_pool"
+
+
+_EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "every_minutes", "pool"}
+
+
 class OptionsSettings(_Strict):
     """Tuning; see `twinhive.domain.policy.Options` for meanings and units."""
 
@@ -132,6 +153,9 @@ class OptionsSettings(_Strict):
     silent_writes: Literal["follow", "report", "fail"] = "follow"
     settle_seconds: Annotated[int, Field(ge=0)] = 60
     grace_seconds: Annotated[int, Field(ge=0)] = 6 * 3600
+    parallelism: Annotated[int, Field(ge=2, le=1_000)] = 8
+    approx_max_load_tasks: Annotated[int, Field(ge=2)] | None = None
+    external_weight: Annotated[int, Field(ge=1)] = 16 * 2**30
     spark_conf: Mapping[str, str] = {}
 
 
@@ -142,7 +166,7 @@ class PolicySettings(_Strict):
     source: AddressSettings
     replica: AddressSettings
     tables: TablesSettings = TablesSettings()
-    external_base_directory: AbsolutePath | None = None
+    external_tables: ExternalSettings = ExternalSettings()
     dump_root: AbsolutePath = "/twinhive/dumps"
     staging_root: AbsolutePath = "/twinhive/staging"
     options: OptionsSettings = OptionsSettings()
@@ -150,7 +174,8 @@ class PolicySettings(_Strict):
     @property
     def fingerprint(self) -> str:
         """Identify all that a dump depends on; tuning is not part of it."""
-        return short_hash(json.dumps(self.model_dump(exclude={"options"}), sort_keys=True))
+        tuning: dict[str, Any] = {"options": True, "external_tables": _EXTERNAL_TUNING}
+        return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.external import External
 from twinhive.domain.files import authority
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
 from twinhive.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.file_wiring import files, lease_keeper
-from twinhive.ports import ReadPorts, WritePorts
+from twinhive.ports import ReadPorts, TreePorts, WritePorts
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
+from twinhive.syncing.executing import SETTLE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,16 @@ class Wiring:
             exclude=settings.tables.exclude,
             dump_root=_qualified(settings.dump_root, self.source_endpoint),
             staging_root=_qualified(settings.staging_root, self.replica_endpoint),
-            external_base_directory=settings.external_base_directory,
+            external=self._external,
             options=Options(**settings.options.model_dump()),
             fingerprint=settings.fingerprint,
         )
+
+    @property
+    def _external(self) -> External:
+        fields = self.settings.external_tables.model_dump(exclude={"include", "every_minutes", "pool"})
+        included = self.settings.external_tables.include
+        return External(included=included, source_root=self.source_endpoint.root, **fields)
 
     @property
     def source(self) -> ClusterSettings:
@@ -94,7 +102,12 @@ class Wiring:
             dump_files=files(self.dump_endpoint),
             lease=lease_keeper(self.replica_endpoint, settle_seconds=replica_endpoint.timeout_seconds),
             source_marker=MetastoreMarker(source),
+            trees=self._tree_ports(),
         )
+
+    def _tree_ports(self) -> TreePorts:
+        lease = lease_keeper(self.replica_endpoint, SETTLE_SECONDS)
+        return TreePorts(files(self.source_endpoint), files(self.replica_endpoint), lease)
 
     def copy_endpoints(self) -> dict[str, object]:
         """Return the file systems of a copy job as plain values, for its settings file."""

@@ -1,5 +1,6 @@
 """What Airflow is told when something goes wrong: retry, or fail for good; and what a person reads."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException, DagRu
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.policies import PolicyFiles
+from twinhive.airflow_edge.assets import announce_data, announce_pending
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
@@ -25,6 +27,7 @@ from twinhive.domain.errors import (
     TwinhiveError,
     Unreachable,
 )
+from twinhive.steps.external_pass import ExternalListed
 from twinhive.steps.gate import GateOpen
 from twinhive.steps.list_objects import ObjectsListed
 from twinhive.steps.window import WindowCut
@@ -135,19 +138,29 @@ def test_after_an_idle_window_nothing_is_run_and_after_another_one_everything() 
     assert passed_over(WindowCut("d", idle=False), "incremental", {"copy", "apply"}) == []
 
 
+def test_a_pass_over_external_tables_that_is_idle_copies_nothing() -> None:
+    assert passed_over(ExternalListed(idle="paused: upgrade"), "external", {"sync", "next_pass"}) == [
+        "next_pass",
+        "sync",
+    ]
+    assert passed_over(ExternalListed("pass-7-1234"), "external", {"sync", "next_pass"}) == []
+
+
 def test_a_gate_leads_to_the_load_or_to_another_round_never_to_both() -> None:
     after = {"load", "next_round"}
     assert passed_over(GateOpen(), "consolidate", after) == ["next_round"]
     assert passed_over(GateOpen(another_round=True), "consolidate", after) == ["load"]
 
 
-def handed_over(dag: Any, planned: Any, **conf: Any) -> DagRunTriggerException | None:
-    """Let a bootstrap hand over; return the run that it starts, None without one."""
-    context = a_context(dag, "consolidate", **conf)
+def handed_over(dag: Any, planned: Any, task_id: str = "consolidate", **conf: Any) -> DagRunTriggerException | None:
+    """Let a task hand over; return the run that it starts, None without one."""
+    task = dag.task_dict[task_id]
+    context = a_context(dag, task_id, **conf)
     context["params"] |= conf
-    context["ti"].xcom_pull = lambda task_ids, key: planned if (task_ids, key) == ("list_objects", "summary") else None
+    wanted = (task.hand_over.dump_of, "summary")
+    context["ti"].xcom_pull = lambda task_ids, key: planned if (task_ids, key) == wanted else None
     try:
-        dag.task_dict["consolidate"].execute(context)
+        task.execute(context)
     except DagRunTriggerException as started:
         return started
     return None
@@ -169,3 +182,59 @@ def test_a_bootstrap_of_a_published_replica_hands_nothing_over(dag: Any) -> None
 def test_a_bootstrap_whose_notes_are_lost_hands_over_all_the_same(dag: Any) -> None:
     started = handed_over(dag, None)
     assert started is not None and started.dag_run_id == "after-manual__1"
+
+
+@pytest.fixture
+def external_dags(policies: PolicyFiles) -> dict[str, Any]:
+    """The DAGs of a policy that copies external tables in bounded passes."""
+    external = {"base_directory": "hdfs://west/external"}
+    policies.add("sales", external_tables=external, options={"approx_max_load_tasks": 200})
+    return parse_dags(policies.directory)
+
+
+def test_a_bootstrap_starts_the_data_lane_once_for_a_dump(external_dags: dict[str, Any]) -> None:
+    planned = {"dump": "bootstrap-7-7-1234", "already": None}
+    started = handed_over(external_dags["sales.bootstrap"], planned, "external", copy_threads=2)
+    assert started is not None
+    assert (started.trigger_dag_id, started.dag_run_id) == ("sales.external", "after-bootstrap-7-7-1234")
+    assert started.reset_dag_run and started.conf == {"copy_threads": 2}
+
+
+def test_a_pass_that_leaves_something_starts_the_next_one_and_else_none(external_dags: dict[str, Any]) -> None:
+    dag = external_dags["sales.external"]
+    started = handed_over(dag, {"dump": "pass-7-1234", "remaining": 93}, "next_pass")
+    assert started is not None
+    assert (started.trigger_dag_id, started.dag_run_id) == ("sales.external", "after-pass-7-1234")
+    for planned in ({"dump": "pass-7-1234", "remaining": 0}, None):
+        assert handed_over(dag, planned, "next_pass") is None
+
+
+def test_an_unknown_key_of_the_data_lanes_form_is_refused(external_dags: dict[str, Any]) -> None:
+    dag = external_dags["sales.external"]
+    for task_id in ("check_base", "next_pass"):
+        with pytest.raises(AirflowFailException, match="only copy_threads"):
+            dag.task_dict[task_id].execute(a_context(dag, task_id, again=True))
+
+
+class Outlets(dict[Any, Any]):
+    """Remember what a task has said by its aliases."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = SimpleNamespace(added=[])
+        self[key].add = lambda asset, extra: self[key].added.append((asset.name, extra))
+        return self[key]
+
+
+def test_tables_that_begin_to_wait_start_the_data_lane_and_data_that_came_the_event_lane(policies: PolicyFiles) -> None:
+    settings = policies.wiring(policies.add("sales")).settings
+    outlets = Outlets()
+    announce_pending(outlets, settings, ())
+    announce_data(outlets, settings, ())
+    assert outlets == {}
+    announce_pending(outlets, settings, ("clicks", "views"))
+    announce_data(outlets, settings, ("views",))
+    said = {alias.name: kept.added for alias, kept in outlets.items()}
+    assert said == {
+        "sales.waiting": [("sales.pending", {"tables": 2})],
+        "sales.backlog": [("sales.source", {"waiting": 1})],
+    }

@@ -14,6 +14,7 @@ TASKS = {
     "consolidate": {"round", "copy", "gate", "load", "next_round"},
     "incremental": {"window", "copy", "apply"},
     "scan": {"scan"},
+    "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
@@ -50,7 +51,7 @@ def assert_red(dags: dict[str, Any], policy: str, *said: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"policy": "sales", **SIDES, "colour": 1}, ["colour: unknown key", "external_base_directory"]),
+        ({"policy": "sales", **SIDES, "colour": 1}, ["colour: unknown key", "external_tables"]),
         ({"policy": "sales", **SIDES, "tables": {"include": ["(a"]}}, ["tables.include.0", "regular expression"]),
         ({"policy": "sales", **SIDES, "options": {"copy_threads": 0}}, ["options.copy_threads", "found 0"]),
         ({"policy": "sales", "source": SIDES["source"]}, ["replica: missing"]),

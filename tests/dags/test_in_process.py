@@ -10,7 +10,9 @@ from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
+from twinhive.domain.names import TableName
 from twinhive.steps.gate import Gate, GateOpen
+from twinhive.steps.pending_files import pending_names
 from twinhive.steps.phase_run import run_bootstrap, run_phase
 from twinhive.steps.phases import BOOTSTRAP
 from twinhive.wiring import Wiring
@@ -18,6 +20,9 @@ from twinhive.wiring import Wiring
 IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}
 WITHOUT_SPARK = {"window": "success", "copy": "skipped", "apply": "success"}
 LOADED = {"round": "success", "copy": "skipped", "gate": "success", "load": "success", "next_round": "skipped"}
+EXTERNAL = {"base_directory": "hdfs://west/external"}
+NOTHING_TO_COPY = {"check_base": "success", "list_external": "success", "sync": "skipped"}
+COPIED = {**NOTHING_TO_COPY, "sync": "success"}
 ANOTHER_ROUND = {"round": "success", "copy": "skipped", "gate": "success", "load": "skipped", "next_round": "success"}
 
 
@@ -37,7 +42,14 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 @pytest.fixture
 def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The DAGs of a policy that allows no event to be left over for the time after the load."""
-    policies.add("sales", options={"rest_events": 0})
+    return dags_of(policies, monkeypatch, {"include": False}, rest_events=0)
+
+
+def dags_of(
+    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, external_tables: dict[str, Any], **options: Any
+) -> dict[str, Any]:
+    """Write the policy and return its DAGs by phase."""
+    policies.add("sales", options=options, external_tables=external_tables)
     # A DAG that is run parses its file once more.
     monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
     return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}
@@ -97,7 +109,7 @@ def test_a_source_that_goes_on_gets_another_round_by_a_run_of_its_own(
 def test_what_cannot_be_copied_is_not_applied(
     world: World, policies: PolicyFiles, dags: dict[str, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    policies.add("sales", options={"spark_above_files": 0})
+    policies.add("sales", options={"spark_above_files": 0}, external_tables={"include": False})
     run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
     before = world.replica.database("sales").parameters["repl.last.id"]
     SourceWriter(world.source, world.source_files, "sales").insert("plain", None, [b"more"])
@@ -109,3 +121,36 @@ def test_what_cannot_be_copied_is_not_applied(
     assert "Airflow knows no connection west_spark" in said and "airflow connections add west_spark" in said
     # An unknown connection would be submitted to YARN without a word.
     assert "spark-submit" not in said and "yarn" not in said
+
+
+def test_external_tables_are_published_by_the_event_lane_when_the_data_lane_has_brought_their_data(
+    world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dags = dags_of(policies, monkeypatch, EXTERNAL)
+    policy = policies.wiring("sales").policy
+    world.source_files.put("hdfs://east/outside/part-0", b"rows")
+    # Nothing follows yet.
+    assert run(dags["external"]) == NOTHING_TO_COPY
+    run_phase(BOOTSTRAP, policy, world.ports(), {"run": "b"}, print)
+    assert run(dags["consolidate"]) == LOADED
+    assert pending_names(world.replica_files, policy) == ("outside",)
+
+    assert run(dags["external"]) == COPIED
+    assert run(dags["incremental"]) == IDLE
+    assert pending_names(world.replica_files, policy) == ()
+    table = world.replica.table(TableName("sales", "outside"))
+    assert table.location == "hdfs://west/external/outside"
+    assert world.replica_files.read(f"{table.location}/part-0") == b"rows"
+
+
+def test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting(
+    world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dags = dags_of(policies, monkeypatch, EXTERNAL, spark_above_files=0)
+    policy = policies.wiring("sales").policy
+    world.source_files.put("hdfs://east/outside/part-0", b"rows")
+    run_phase(BOOTSTRAP, policy, world.ports(), {"run": "b"}, print)
+    states = run(dags["external"], ends="failed")
+    assert states == {**COPIED, "sync": "failed"}
+    assert "Airflow knows no connection west_spark" in capfd.readouterr().out
+    assert world.replica_files.status("hdfs://west/external/outside") is None

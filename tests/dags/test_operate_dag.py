@@ -34,7 +34,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 @pytest.fixture
 def dag(policies: PolicyFiles, world: World) -> DAG:
     """The DAG of a policy whose replica is published."""
-    policies.add("sales")
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
     entry = load_configuration(policies.directory).policy("sales")
     made = operate_dag(entry, policies.directory)
     run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)

@@ -1,6 +1,7 @@
 """Parse the DAG file as Airflow does, and look at the DAGs of a policy."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ UPSTREAM: dict[str, dict[str, set[str]]] = {
         "list_objects": {"preflight"},
         "tables.list_files": {"list_objects"},
         "tables.copy": {"tables.list_files", "list_objects"},
+        "external": {"list_objects"},
         "consolidate": {"tables.copy"},
     },
     "consolidate": {
@@ -28,20 +30,35 @@ UPSTREAM: dict[str, dict[str, set[str]]] = {
     },
     "incremental": {"window": set(), "copy": {"window"}, "apply": {"copy"}},
     "scan": {"scan": set()},
+    "external": {
+        "check_base": set(),
+        "list_external": {"check_base"},
+        "sync": {"list_external"},
+        "next_pass": {"sync"},
+    },
 }
 MAPPED = {
     "bootstrap": {"tables.list_files", "tables.copy"},
     "consolidate": {"copy"},
     "incremental": {"copy"},
     "scan": set(),
+    "external": {"sync"},
 }
 COPIES = {"bootstrap": "tables.copy", "consolidate": "copy", "incremental": "copy"}
+EXTERNAL_TABLES = {"base_directory": "hdfs://west/external", "every_minutes": 7, "pool": "links"}
 
 
 @pytest.fixture
 def dags(policies: PolicyFiles) -> dict[str, DAG]:
     """The DAGs of one policy with options of its own, by their phases."""
-    policies.add("sales", options={"copy_threads": 3, "parallel_copies": 2, "spark_conf": {"spark.cores.max": "4"}})
+    options = {
+        "copy_threads": 3,
+        "parallel_copies": 2,
+        "parallelism": 5,
+        "approx_max_load_tasks": 200,
+        "spark_conf": {"spark.cores.max": "4"},
+    }
+    policies.add("sales", options=options, external_tables=EXTERNAL_TABLES)
     return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}
 
 
@@ -75,12 +92,12 @@ def test_a_policy_becomes_a_dag_for_each_phase(dag: DAG, phase: str) -> None:
 
 def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dict[str, DAG]) -> None:
     assert {phase for phase, dag in dags.items() if dag.is_paused_upon_creation} == {"bootstrap"}
-    assert {phase for phase, dag in dags.items() if dag.schedule is not None} == {"incremental", "scan"}
+    assert {phase for phase, dag in dags.items() if dag.schedule is not None} == {"incremental", "scan", "external"}
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:
     stages = {stage.name for stage in PHASES[phase]}
-    handed_over = {HAND_OVERS[phase].name} if phase in HAND_OVERS else set()
+    handed_over = {hand_over.name for hand_over in HAND_OVERS.get(phase, ())}
     assert {task.task_id.rpartition(".")[2] for task in dag.tasks} == stages | handed_over
 
 
@@ -140,10 +157,18 @@ def test_only_a_bootstrap_can_be_asked_to_start_anew(dags: dict[str, DAG]) -> No
 
 
 def test_one_dump_is_taken_over_by_one_run_which_a_repetition_clears(dags: dict[str, DAG]) -> None:
-    for phase, hand_over in HAND_OVERS.items():
-        task = dags[phase].task_dict[hand_over.name]
-        assert task.trigger_dag_id == "sales.consolidate"
-        assert task.reset_dag_run and task.logical_date is None and not task.wait_for_completion
+    started = set()
+    for phase, hand_overs in HAND_OVERS.items():
+        for hand_over in hand_overs:
+            task = dags[phase].task_dict[hand_over.name]
+            started.add((phase, task.trigger_dag_id))
+            assert task.reset_dag_run and task.logical_date is None and not task.wait_for_completion
+    assert started == {
+        ("bootstrap", "sales.consolidate"),
+        ("bootstrap", "sales.external"),
+        ("consolidate", "sales.consolidate"),
+        ("external", "sales.external"),
+    }
 
 
 def test_what_brings_the_replica_to_another_event_says_so_by_its_asset(dags: dict[str, DAG]) -> None:
@@ -153,8 +178,8 @@ def test_what_brings_the_replica_to_another_event_says_so_by_its_asset(dags: dic
         for task in dag.tasks
         if task.outlets
     }
-    outlets = {"twinhive://west/sales", "sales.backlog"}
-    assert said == {"consolidate.load": outlets, "incremental.apply": outlets}
+    outlets = {"twinhive://west/sales", "sales.backlog", "sales.waiting"}
+    assert said == {"consolidate.load": outlets, "incremental.apply": outlets, "external.sync": {"sales.backlog"}}
 
 
 def test_following_is_started_by_the_log_of_the_source_and_every_two_minutes(dags: dict[str, DAG]) -> None:
@@ -170,6 +195,55 @@ def test_following_is_started_by_the_log_of_the_source_and_every_two_minutes(dag
 def test_a_scan_runs_every_quarter_of_an_hour_and_can_be_asked_to_compare_every_file(dags: dict[str, DAG]) -> None:
     assert dags["scan"].schedule.expression.endswith("-59/15 * * * *")
     assert dags["scan"].params.get_param("deep").value is False
+
+
+def test_external_tables_are_looked_at_as_often_as_the_policy_says_and_when_some_wait(dags: dict[str, DAG]) -> None:
+    schedule = dags["external"].schedule
+    [asset] = schedule.asset_condition.objects
+    assert (asset.name, asset.uri) == ("sales.pending", "twinhive-external://east/sales/sales")
+    assert schedule.timetable.expression.endswith("-59/7 * * * *")
+    assert "copy_threads" in dags["external"].params
+
+
+@pytest.mark.parametrize(
+    "external_tables",
+    [{}, {**EXTERNAL_TABLES, "include": False}, {**EXTERNAL_TABLES, "data": "metadata_only"}],
+)
+def test_a_policy_that_brings_no_data_of_external_tables_starts_no_tasks_for_it(
+    policies: PolicyFiles, external_tables: dict[str, Any]
+) -> None:
+    policies.add("sales", external_tables=external_tables)
+    dags = parse_dags(policies.directory)
+    assert dags["sales.external"].schedule is None
+    assert "external" not in dags["sales.bootstrap"].task_dict
+
+
+def test_copies_of_external_tables_leave_a_slot_to_the_events_and_use_their_own_pool(dags: dict[str, DAG]) -> None:
+    sync = dags["external"].task_dict["sync"]
+    assert (sync.max_active_tis_per_dagrun, sync.pool) == (4, "links")
+    pools = {
+        task.pool for phase, dag in dags.items() for task in dag.tasks if (phase, task.task_id) != ("external", "sync")
+    }
+    assert pools == {"default_pool"}
+
+
+def test_whatever_brings_events_is_chosen_before_whatever_copies_external_tables(dags: dict[str, DAG]) -> None:
+    read = {phase: DagSerialization.from_dict(DagSerialization.to_dict(dag)) for phase, dag in dags.items()}
+    weights = {phase: {_weight(task) for task in dag.task_dict.values()} for phase, dag in read.items()}
+    assert weights.pop("external") == weights.pop("scan") == {1}
+    assert set(map(tuple, weights.values())) == {(2,)}
+
+
+def _weight(task: Any) -> int:
+    weight: int = task.weight_rule.get_weight(SimpleNamespace(task=task))
+    return weight
+
+
+def test_only_policies_that_bound_their_passes_start_another_one(policies: PolicyFiles) -> None:
+    policies.add("sales", external_tables=EXTERNAL_TABLES)
+    dags = parse_dags(policies.directory)
+    assert set(dags["sales.external"].task_dict) == {"check_base", "list_external", "sync"}
+    assert "external" in dags["sales.bootstrap"].task_dict
 
 
 def test_policies_take_turns(policies: PolicyFiles) -> None:
@@ -188,7 +262,7 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
         assert (same.upstream_task_ids, same.retries) == (task.upstream_task_ids, task.retries)
         assert same.trigger_rule == task.trigger_rule
     assert (read.max_active_runs, read.is_paused_upon_creation) == (1, phase == "bootstrap")
-    assert read.timetable.can_be_scheduled == (phase in ("incremental", "scan"))
+    assert read.timetable.can_be_scheduled == (phase in ("incremental", "scan", "external"))
 
 
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:

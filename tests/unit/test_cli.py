@@ -7,6 +7,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from tests.builders import a_table
 from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
@@ -38,7 +39,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
         monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
     policies = PolicyFiles(tmp_path / "config")
-    policies.add("sales")
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
     return Terminal(policies, world)
 
 
@@ -57,6 +58,27 @@ def test_incremental_applies_a_window_and_consolidate_finds_nothing_to_do(publis
     assert "already applied" in published.type("run", "sales", "consolidate")
     published.type("run", "sales", "incremental")
     assert_twin(published.world)
+
+
+def test_a_bootstrap_brings_the_data_of_external_tables_before_it_publishes(terminal: Terminal) -> None:
+    terminal.world.source_files.put("hdfs://east/outside/part-0", b"rows")
+    said = terminal.type("run", "sales", "bootstrap")
+    assert said.index("sync sales.outside") < said.index("step 1/4: round")
+    table = terminal.world.replica.table(terminal.users.name("outside"))
+    assert terminal.world.replica_files.read(f"{table.location}/part-0") == b"rows"
+
+
+def test_external_brings_the_data_that_a_new_table_waits_for(published: Terminal) -> None:
+    name = published.users.name("clicks")
+    location = "hdfs://east/clicks"
+    published.world.source.create_table(a_table(str(name), table_type="EXTERNAL_TABLE", location=location))
+    published.world.source_files.put(f"{location}/part-0", b"rows")
+    assert "wait for their data: clicks" in published.type("run", "sales", "incremental")
+    assert published.world.replica.table(name) is None
+    assert "sales.clicks  copied 1 files" in published.type("run", "sales", "external")
+    assert "published: 1 external tables" in published.type("run", "sales", "incremental")
+    assert published.world.replica.table(name).location == "hdfs://west/external/clicks"
+    assert "sales.clicks  unchanged" in published.type("run", "sales", "external")
 
 
 def test_a_published_replica_is_built_anew_only_when_asked_for(published: Terminal) -> None:

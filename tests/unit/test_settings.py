@@ -42,7 +42,7 @@ def test_a_good_policy_is_usable_and_has_names_in_lower_case(tmp_path: Path) -> 
         (SALES + "options: {bandwidth_mb: 0}\n", "options.bandwidth_mb: found 0"),
         (
             SALES + "options: {copy_treads: 1}\n",
-            "options.copy_treads: unknown key, expected one of bandwidth_mb, batch_bytes",
+            "options.copy_treads: unknown key, expected one of approx_max_load_tasks, bandwidth_mb, batch_bytes",
         ),
         (SALES + "staging_root: staging\n", "staging_root: found 'staging'"),
         (SALES.replace("source: {cluster: east, database: Sales}\n", ""), "source: missing"),

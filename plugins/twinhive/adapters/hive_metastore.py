@@ -4,9 +4,9 @@ from hive_metastore import ttypes
 
 from twinhive.adapters.hive_constraints import ConstraintWrites
 from twinhive.adapters.hive_partitions import PartitionWrites
-from twinhive.adapters.hive_reader import AS_STORED
 from twinhive.adapters.hive_statistics import StatisticsWrites
 from twinhive.adapters.hive_writing import keeping_statistics, restated
+from twinhive.adapters.thrift_connection import AS_STORED
 from twinhive.adapters.thrift_json import struct_of
 from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused

@@ -5,7 +5,8 @@ from typing import Any
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.thrift_connection import Request
+from twinhive.adapters.hive_partition_locations import PartitionLocations
+from twinhive.adapters.thrift_connection import AS_STORED, Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.adapters.thrift_json import tree_of
 from twinhive.domain import thrift_objects as objects
@@ -19,8 +20,6 @@ TABLES_PER_CALL = 200
 PARTITIONS_PER_CALL = 1_000
 _ALL = -1
 _MOST_EVENTS = 2**31 - 1
-AS_STORED = ["MANAGERAWMETADATA"]
-"""The capability that keeps the server from translating tables to what a client can handle."""
 
 _NOTIFICATION_RIGHTS = (
     "let the user read notifications: hadoop.proxyuser.<user>.hosts and .groups in the metastore's core-site.xml, "
@@ -38,6 +37,7 @@ class ThriftMetastoreReader:
         user: str | None = None,
     ) -> None:
         self.connections = Connections(addresses, timeout_seconds, user)
+        self._partition_locations = PartitionLocations(self.connections, self._locations_by_names)
 
     def close(self) -> None:
         """Close the connections of all threads; the next call opens a new one."""
@@ -89,6 +89,10 @@ class ThriftMetastoreReader:
         except Missing:
             return None
 
+    def database_names(self) -> list[str]:
+        """Return the names of all databases, sorted."""
+        return sorted(self._read("listing databases", lambda client: client.get_all_databases()))
+
     def table_names(self, database: str) -> list[str]:
         """Return the names of all tables and views, sorted."""
         return sorted(self._read(f"listing tables of {database}", lambda client: client.get_all_tables(database)))
@@ -129,11 +133,31 @@ class ThriftMetastoreReader:
         whole = [partition for partition in found if _as_named(partition.values) in name_of]
         return sorted(whole, key=lambda partition: name_of[_as_named(partition.values)])
 
+    def partition_locations(self, table: Table) -> list[tuple[str, str]]:
+        """Return names and locations of all partitions, sorted by name. Raises Missing without such a table."""
+        try:
+            located = self._partition_locations.read(table)
+        except Refused:
+            # Of a table that does not exist, servers tell different things.
+            self._check_there(table.name)
+            raise
+        if not located:
+            self._check_there(table.name)
+        return located
+
     def functions(self, database: str) -> list[Function]:
         """Return all permanent functions of a database, sorted by name."""
         answer = self._read(f"listing functions of {database}", lambda client: client.get_all_functions())
         found = [objects.read_function(tree_of(function)) for function in answer.functions or ()]
         return sorted((function for function in found if function.database == database.lower()), key=_by_name)
+
+    def _check_there(self, name: TableName) -> None:
+        if self.table(name) is None:
+            raise Missing(f"reading where the partitions of {name} lie: there is no such table")
+
+    def _locations_by_names(self, table: Table) -> list[tuple[str, str]]:
+        found = self.partitions(table.name, self.partition_names(table.name))
+        return [(partition.name(table.partition_keys), partition.location or "") for partition in found]
 
     def _database(self, name: str) -> Any:
         return self._read(f"reading database {name}", lambda client: client.get_database(name))

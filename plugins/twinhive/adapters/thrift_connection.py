@@ -18,6 +18,9 @@ from twinhive.adapters.thrift_failures import refusal
 LONGEST_CONNECT_SECONDS = 10.0
 """A silent address must not cost each new connection the long time that a call may take."""
 
+AS_STORED = ["MANAGERAWMETADATA"]
+"""The capability that keeps the server from translating tables to what a client can handle."""
+
 TRANSPORT_ERRORS = (TTransportException, OSError, EOFError)
 """No answer, or half of one: the request may or may not have been handled."""
 

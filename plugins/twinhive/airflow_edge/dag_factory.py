@@ -9,16 +9,17 @@ from typing import Any
 from airflow.sdk import DAG, TaskGroup, get_parsing_context, task_group
 
 from twinhive import __version__
-from twinhive.airflow_edge.assets import backlog_alias, replica_asset
+from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
 from twinhive.airflow_edge.hand_over import HandOverOperator
+from twinhive.airflow_edge.lanes import EXTERNAL_LANE, has_hand_over, limits_of, priority_of
 from twinhive.airflow_edge.operate_dag import OPERATE, operate_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import schedule_of
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import StepOperator
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
-from twinhive.steps.phases import HAND_OVERS, PHASES, PUBLISHING, RunsOn, Stage
+from twinhive.steps.phases import HAND_OVERS, PHASES, RunsOn, Stage
 
 _RETRIES: dict[str, Any] = {
     "retries": 3,
@@ -73,7 +74,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=phase == "bootstrap",
         tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
-        default_args=_RETRIES,
+        default_args={**_RETRIES, **priority_of(phase)},
         params=params_of(entry, phase),
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])
@@ -158,15 +159,19 @@ class _Builder:
         elif stage.after:
             # A phase with nothing to map over skips its mapped tasks; the rest goes on.
             arguments["trigger_rule"] = "none_failed"
-        if stage.name in PUBLISHING and self._entry.settings:
-            arguments["outlets"] = [replica_asset(self._entry.settings), backlog_alias(self._entry.settings)]
+        if self._entry.settings:
+            arguments["outlets"] = outlets_of(stage.name, self._entry.settings)
+        if stage.mapped_over and self._phase == EXTERNAL_LANE and self._entry.settings:
+            arguments |= limits_of(self._entry.settings)
         if stage.runs_on is RunsOn.SPARK:
             return CopyOperator, {**self._spark, **arguments}
         return StepOperator, arguments
 
     def _hand_over(self, made: Mapping[str, Any]) -> None:
-        """Create the task that starts the run which goes on from here, if the phase has one."""
-        if hand_over := HAND_OVERS.get(self._phase):
+        """Create the tasks that start the runs which go on from here."""
+        for hand_over in HAND_OVERS.get(self._phase, ()):
+            if not has_hand_over(self._entry.settings, hand_over.only_for):
+                continue
             made[hand_over.after] >> HandOverOperator(
                 task_id=hand_over.name,
                 stage=self._stage_of(hand_over.name),

@@ -11,7 +11,7 @@ from twinhive.steps.phases import HandOver
 
 
 class HandOverOperator(TriggerDagRunOperator):
-    """Start a run that is named by the dump, so that one dump is taken over once.
+    """Start a run that is named by the dump (or the pass), so that one dump is taken over once.
 
     A run of this name that exists already is cleared, and so goes on where it was. The form's values
     are handed over as far as the other DAG has them.
@@ -31,13 +31,13 @@ class HandOverOperator(TriggerDagRunOperator):
         self.hand_over = hand_over
 
     def execute(self, context: Any) -> None:
-        """Start it, unless the replica is published already."""
+        """Start it, unless there is nothing to hand over."""
         with as_airflow_failures():
             refuse_unknown_keys(context)
             self.stage.wiring()
         planned = context["ti"].xcom_pull(task_ids=self.hand_over.dump_of, key=SUMMARY) or {}
-        if planned.get("already"):
-            self.log.info(planned["already"])
+        if why_not := self.hand_over.why_not(planned):
+            self.log.info(why_not)
             return
         self.trigger_run_id = f"after-{planned.get('dump') or context['run_id']}"
         self.conf = {"copy_threads": context["params"]["copy_threads"]}

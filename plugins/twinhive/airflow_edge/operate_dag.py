@@ -8,6 +8,7 @@ from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.lanes import priority_of
 from twinhive.airflow_edge.stage_task import holder, refuse_unknown_keys
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.steps.operations import KINDS, Fields, operation_of
@@ -28,7 +29,7 @@ def operate_dag(entry: PolicyEntry, config: Path) -> DAG:
         max_active_runs=1,
         is_paused_upon_creation=False,
         tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
-        default_args={"retries": 2, "retry_delay": timedelta(seconds=15)},
+        default_args={"retries": 2, "retry_delay": timedelta(seconds=15), **priority_of(OPERATE)},
         params=_params(),
     ) as dag:
         OperateOperator(task_id=OPERATE, config=str(config), policy=entry.name)

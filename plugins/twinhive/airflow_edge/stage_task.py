@@ -1,16 +1,18 @@
 """Say which stage of which policy a task is for, and build its step when the task runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.external_copies import copies_of
 from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import load_configuration
 from twinhive.steps.base import Work
 from twinhive.steps.phases import Step, stage_of
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.scan import Scan
+from twinhive.steps.sync_external import SyncExternal
 from twinhive.wiring import Wiring
 
 
@@ -36,6 +38,9 @@ class StageOf:
             return Preflight(work, self.planned_version, again=context["params"]["again"])
         if step is Scan:
             return Scan(work, deep=context["params"]["deep"])
+        if step is SyncExternal:
+            options = replace(wiring.policy.options, copy_threads=context["params"]["copy_threads"])
+            return SyncExternal(replace(work, policy=replace(wiring.policy, options=options)), copies_of(wiring))
         return step(work)
 
 

@@ -6,18 +6,21 @@ from typing import Any
 
 from airflow.sdk import BaseOperator, SkipMixin
 
-from twinhive.airflow_edge.assets import announce
+from twinhive.airflow_edge.assets import announce, announce_data, announce_pending
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
 from twinhive.steps.apply import WindowApplied
+from twinhive.steps.external_pass import ExternalListed
 from twinhive.steps.gate import GateOpen
 from twinhive.steps.list_objects import ObjectsListed
 from twinhive.steps.load import Loaded
+from twinhive.steps.pending_files import pending_names
 from twinhive.steps.phases import HAND_OVERS
 from twinhive.steps.round import Folded
+from twinhive.steps.sync_external import ExternalSynced
 from twinhive.steps.window import WindowCut
 
-Planned = ObjectsListed | Folded | WindowCut
+Planned = ObjectsListed | Folded | WindowCut | ExternalListed
 """What the steps return that mapped tasks are expanded over."""
 
 SUMMARY = "summary"
@@ -45,8 +48,12 @@ class StepOperator(BaseOperator, SkipMixin):
             step = self.stage.step(wiring, self.batch or {}, context, self.log.info)
             ports = wiring.write_ports()
             result = step.run(ports)
+            outlets, settings = context["outlet_events"], wiring.settings
             if isinstance(result, Loaded | WindowApplied):
-                announce(context["outlet_events"], wiring.settings, result.event_id, ports.source.current_event_id())
+                announce(outlets, settings, result.event_id, ports.source.current_event_id())
+                announce_pending(outlets, settings, result.pending)
+            if isinstance(result, ExternalSynced):
+                announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
         returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
         if isinstance(result, Planned):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))
@@ -60,14 +67,14 @@ class StepOperator(BaseOperator, SkipMixin):
 def passed_over(result: Any, phase: str, downstream: Iterable[str]) -> list[str]:
     """Return the ids of the tasks after this one that are skipped, whatever their trigger rules say.
 
-    An idle window: all of them. A gate: the stages that publish when there is another round, else
-    the task that would start one.
+    An idle window or pass: all of them. A gate: the stages that publish when there is another round, else the task
+    that would start one.
     """
-    if isinstance(result, WindowCut):
+    if isinstance(result, WindowCut | ExternalListed):
         return sorted(downstream) if result.idle else []
     if isinstance(result, GateOpen):
-        next_round = HAND_OVERS[phase].name
-        return sorted(name for name in downstream if (name == next_round) != result.another_round)
+        next_round = {hand_over.name for hand_over in HAND_OVERS[phase]}
+        return sorted(name for name in downstream if (name in next_round) != result.another_round)
     return []
 
 

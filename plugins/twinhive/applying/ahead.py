@@ -32,6 +32,8 @@ class Ahead:
             match action.what:
                 case Single(event=event):
                     yield from self._of_single(event)
+                case Add(table=table) | EditPartitions(table=table) | EditTable(table=table) if table.is_external:
+                    continue  # its files are somebody else's
                 case Add() as add:
                     yield from self._of_add(add)
                 case EditPartitions() as edit:
@@ -43,7 +45,7 @@ class Ahead:
 
     def _of_single(self, event: Event) -> Iterator[Contents]:
         target, change = self._target, event.change
-        if not isinstance(change, CreateTable):
+        if not isinstance(change, CreateTable) or change.table.is_external:
             self._coming |= {target.policy.on_replica(name): None for name in tables_of(change)}
             return
         name = target.policy.on_replica(change.table.name)

@@ -16,6 +16,8 @@ from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTab
 from twinhive.applying.ahead import Ahead
 from twinhive.applying.compaction import segments
 from twinhive.applying.database_changes import DatabaseChanges
+from twinhive.applying.external_changes import ExternalChanges
+from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.partition_changes import PartitionChanges
 from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import TableChanges
@@ -24,11 +26,10 @@ from twinhive.applying.trouble import ObjectTrouble, Quarantine, trouble_table
 from twinhive.domain.changes import Event, NotReplicated, tables_of
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
-from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.objects import Table
 from twinhive.domain.policy import EVERY_EVENT, WINDOW_END
 
 _LOOK_AHEAD = 500
-_FOLLOWED = (TableKind.MANAGED, TableKind.VIEW)
 
 
 @dataclass
@@ -46,7 +47,12 @@ class Lane:
     """Apply the events of one window; `lost` are those whose files nobody has any more, with what was found."""
 
     def __init__(
-        self, target: Target, progress: Progress, quarantine: Quarantine, lost: Mapping[int, str] | None = None
+        self,
+        target: Target,
+        progress: Progress,
+        quarantine: Quarantine,
+        external: ExternalTarget,
+        lost: Mapping[int, str] | None = None,
     ) -> None:
         self._target = target
         self._progress = progress
@@ -55,6 +61,7 @@ class Lane:
         self._tables = TableChanges(target)
         self._partitions = PartitionChanges(target)
         self._database = DatabaseChanges(target)
+        self._external = ExternalChanges(external)
         self.applied = Applied()
 
     def apply(
@@ -111,10 +118,8 @@ class Lane:
             return f"{event}: skipped by a person"
         if isinstance(event.change, NotReplicated):
             return f"{event.event_type}: {event.change.reason}"
-        kinds = {table.kind for table in _tables(event) if table.kind not in _FOLLOWED}
-        if kinds and not any(table.kind in _FOLLOWED for table in _tables(event)):
-            return f"{kinds.pop().value}: not replicated yet"
-        return None
+        reasons = [self._target.policy.left_out(table) for table in _tables(event)]
+        return reasons[0] if reasons and None not in reasons else None
 
     def _apply(self, action: Action) -> None:
         names = _names(action)
@@ -162,6 +167,8 @@ class Lane:
         self._progress.passed(action.last)
 
     def _change(self, action: Action) -> bool:
+        if self._external.takes(action.what):
+            return self._external.change(action.what, self._progress)
         match action.what:
             case EditTable() as what:
                 return self._tables.edit(what)
@@ -175,6 +182,7 @@ class Lane:
                 return self._single(event)
 
     def _single(self, event: Event) -> bool:
+        self._external.make_way(event)
         for module in (self._tables, self._partitions, self._database):
             handler = module.handlers.get(type(event.change))
             if handler is not None:

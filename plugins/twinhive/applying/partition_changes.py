@@ -3,16 +3,22 @@
 from collections.abc import Callable
 
 from twinhive.applying.actions import Add, Drop, Edit, EditPartitions, Rows
+from twinhive.applying.metadata_calls import (
+    add_partitions,
+    alter_partitions,
+    drop_partitions,
+    missing_partition,
+    rename_partition,
+)
 from twinhive.applying.placing import Contents
 from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import with_checksums
 from twinhive.applying.target import Target
 from twinhive.domain.changes import AddedPartition, Event, RenamePartition
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join, parent
 from twinhive.domain.marks import LAST_ID, STAMP
-from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import partition_directory, without_statistics_claim
 
@@ -45,11 +51,8 @@ class PartitionChanges:
             return False
         target.lease.confirm()
         target.placing.place_all(table.name, contents)
-        if new:
-            target.lease.confirm()
-            target.replica.add_partitions(new)
-        self._alter(altered)
-        self._remember(table, [*new, *altered])
+        add_partitions(target, table, new)
+        alter_partitions(target, table, altered)
         return True
 
     def edit(self, what: EditPartitions) -> bool:
@@ -62,7 +65,7 @@ class PartitionChanges:
             return False
         for name in edits:
             if there[name] is None:
-                raise self._missing(table.name, name)
+                raise missing_partition(target.policy, table.name, name)
         known = {name: partition for name, partition in there.items() if partition is not None}
         replaced, appended = _replaced(table, edits), _appended(known, edits)
         if replaced:
@@ -72,8 +75,7 @@ class PartitionChanges:
             target.lease.confirm()
             target.placing.append_all(table.name, appended)
         altered = [self._edited(table, known[name], name, edit) for name, edit in edits.items()]
-        self._alter(altered)
-        self._remember(table, altered)
+        alter_partitions(target, table, altered)
         return True
 
     def _edited(self, table: Table, there: Partition, name: str, edit: Edit) -> Partition:
@@ -85,15 +87,6 @@ class PartitionChanges:
         marks = {STAMP: str(self._target.stamp(edit.event_id)), LAST_ID: str(edit.event_id)}
         parameters = without_statistics_claim({**there.parameters, **marks})
         return there.at(there.table, location).with_parameters(parameters)
-
-    def _alter(self, partitions: list[Partition]) -> None:
-        if partitions:
-            self._target.lease.confirm()
-            self._target.replica.alter_partitions(partitions)
-
-    def _remember(self, table: Table, partitions: list[Partition]) -> None:
-        for partition in partitions:
-            self._target.twin.put_partition(table.name, partition.name(table.partition_keys), partition)
 
     def drop(self, what: Drop, progress: Progress) -> bool:
         """Drop partitions in one call; False when all are gone, or are later ones of the same name."""
@@ -108,10 +101,7 @@ class PartitionChanges:
         if not names:
             return False
         progress.before_removal()
-        target.lease.confirm()
-        target.replica.drop_partitions(table.name, names, delete_data=False)
-        for name in names:
-            target.twin.put_partition(table.name, name, None)
+        drop_partitions(target, table, names)
         return True
 
     def _rename(self, event: Event, progress: Progress) -> bool:
@@ -125,14 +115,11 @@ class PartitionChanges:
             return False
         old = there[old_name]
         if old is None:
-            raise self._missing(table.name, old_name)
+            raise missing_partition(target.policy, table.name, old_name)
         progress.before_removal()
         self._clear_way(table, new_name, event.event_id)
         renamed = target.partition(change.after, old.location, event.event_id)
-        target.lease.confirm()
-        target.replica.rename_partition(old.values, renamed)
-        target.twin.put_partition(table.name, old_name, None)
-        target.twin.put_partition(table.name, new_name, target.replica.partitions(table.name, [new_name])[0])
+        rename_partition(target, table, old, renamed)
         return True
 
     def _clear_way(self, table: Table, name: str, event_id: int) -> None:
@@ -148,15 +135,6 @@ class PartitionChanges:
                 f"the place of a renamed partition of {table.name} is not free: {path}",
                 next_step="look what it is and move it away, then clear the task apply",
             )
-
-    def _missing(self, table: TableName, name: str) -> Missing:
-        policy = self._target.policy
-        return Missing(
-            f"partition {name} of {table} is missing on {policy.replica.cluster}",
-            found="no such partition",
-            expected="the partition as the events so far have made it",
-            next_step=f"bring the table back with: twinhive resync {policy.name} {table.table}",
-        )
 
 
 def added_files(added: AddedPartition, event_id: int) -> list[SourceFile]:

@@ -1,5 +1,7 @@
 """Keep the position of a replica: the event up to which every change in scope is on it."""
 
+from collections.abc import Callable
+
 from twinhive.domain.events import Position
 from twinhive.domain.marks import ReplicaState, with_position
 from twinhive.domain.objects import Parameters
@@ -8,14 +10,29 @@ from twinhive.ports import Lease, MetastoreWriter
 _MOST_EVENTS_BETWEEN = 500
 
 
-class Progress:
-    """Write the position rarely, and always before a name is removed."""
+def _nothing() -> None:
+    """Write nothing first."""
 
-    def __init__(self, replica: MetastoreWriter, lease: Lease, database: str, parameters: Parameters) -> None:
+
+class Progress:
+    """Write the position rarely, and always before a name is removed.
+
+    `write_first` is called before the database's parameters are written: what the position then passes is written.
+    """
+
+    def __init__(
+        self,
+        replica: MetastoreWriter,
+        lease: Lease,
+        database: str,
+        parameters: Parameters,
+        write_first: Callable[[], None] = _nothing,
+    ) -> None:
         self._replica = replica
         self._lease = lease
         self._database = database
         self._parameters = dict(parameters)
+        self._write_first = write_first
         self.position = ReplicaState.read(parameters).position
         self._reached = self.position
         self._since = 0
@@ -56,6 +73,7 @@ class Progress:
         """Replace the database's parameters, and the position with them."""
         position = position or self.position
         written = with_position(parameters, position)
+        self._write_first()
         self._lease.confirm()
         self._replica.set_database_parameters(self._database, written)
         self._parameters, self.position = written, position

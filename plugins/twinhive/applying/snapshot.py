@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.contents import SourceFile
@@ -10,6 +11,7 @@ from twinhive.domain.events import Position
 from twinhive.domain.marks import QUARANTINE
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
+from twinhive.domain.pending import PendingTable, Waiting
 from twinhive.domain.placement import partition_directory, silent_key, table_directory
 
 OwnFiles = Mapping[str | None, Sequence[SourceFile]]
@@ -29,20 +31,53 @@ class Snapshot:
         return replace(self, table=table, partitions=(*self.partitions, *partitions), files={**self.files, **files})
 
 
-def replace_table(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
+def replace_table(external: ExternalTarget, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
     """Put a snapshot in the place of what the replica has of the table, and release it from quarantine.
+
+    An external table waits for its data, and the replica's table stays until that is there.
+    """
+    target = external.target
+    target.twin.forget_table(target.policy.on_replica(snapshot.name))
+    if snapshot.table is not None and snapshot.table.is_external:
+        _let_wait(external, snapshot, snapshot.table, end.event_id)
+    else:
+        _rebuild(target, progress, snapshot, end, token)
+        external.pending.put(PendingTable(snapshot.name))
+    external.pending.flush()
+    frozen = QUARANTINE + snapshot.name.table
+    if frozen in progress.parameters:
+        progress.set_parameters({key: value for key, value in progress.parameters.items() if key != frozen})
+    target.twin.forget_table(target.policy.on_replica(snapshot.name))
+
+
+def _let_wait(external: ExternalTarget, snapshot: Snapshot, table: Table, event_id: int) -> None:
+    """Let a table wait with all its partitions. Raises InvalidSettings for a place of nobody's."""
+    name = external.target.policy.on_replica(snapshot.name)
+    partitions = {one.name(table.partition_keys): one for one in snapshot.partitions}
+    external.table(table, event_id)
+    for part, partition in partitions.items():
+        external.partition(partition, part, event_id)
+    record = PendingTable(
+        snapshot.name,
+        Waiting(table, event_id, event_id),
+        {part: Waiting(partition, event_id, event_id) for part, partition in partitions.items()},
+        replaces=external.target.twin.table(name) is not None,
+    )
+    external.pending.put(record)
+
+
+def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
+    """Build a table beside the old one, and drop that.
 
     Everything is built beside the old table in a directory named by the event and the dump (`token`): the old
     table may have been made by the same event. A table in that directory is this one: what an earlier try left
     out is added to it. Raises Foreign for a table that is not ours.
     """
     name = target.policy.on_replica(snapshot.name)
-    frozen = QUARANTINE + snapshot.name.table
     wanted = snapshot.table
     location = None
     if wanted is not None and wanted.has_files:
         location = table_directory(target.root, name.table, silent_key(end.event_id, token))
-    target.twin.forget_table(name)
     there = target.twin.table(name)
     if there is not None and (location is None or there.location != location):
         progress.before_removal()
@@ -51,10 +86,6 @@ def replace_table(target: Target, progress: Progress, snapshot: Snapshot, end: P
         there = None
     if wanted is not None:
         _put(target, snapshot, wanted.at(name, location), end.event_id, is_there=there is not None)
-    if frozen in progress.parameters:
-        left = {key: value for key, value in progress.parameters.items() if key != frozen}
-        progress.set_parameters(left)
-    target.twin.forget_table(name)
 
 
 def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:

@@ -5,14 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from twinhive.applying.actions import Edit, EditTable, Rows
+from twinhive.applying.metadata_calls import alter_table, create_table, remove_table
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.changes import AlterTable, CreateTable, DropTable, Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import STAMP
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.placement import table_directory, without_statistics_claim
+from twinhive.domain.policy import Policy
 
 Handler = Callable[[Event, Progress], bool]
 
@@ -40,7 +43,7 @@ class TableChanges:
             after = target.table(edit.after, location, edit.event_id)
         else:
             after = _restamped(there, str(target.stamp(edit.event_id)), edit.event_id).at(there.name, location)
-        self._alter(there, after, cascade=edit.cascade)
+        alter_table(target, there, after, cascade=edit.cascade)
         return True
 
     def _placed(self, there: Table, edit: Edit) -> str | None:
@@ -58,13 +61,6 @@ class TableChanges:
             self._target.own(location)
         return location
 
-    def _alter(self, there: Table, after: Table, *, cascade: bool = False) -> None:
-        self._target.lease.confirm()
-        self._target.replica.alter_table(there.name, after, expected_stamp=there.parameters.get(STAMP), cascade=cascade)
-        if cascade or after.name != there.name:
-            self._target.twin.drop_table(there.name)
-        self._target.twin.put_table(after)
-
     def _create(self, event: Event, progress: Progress) -> bool:
         target, change = self._target, event.change
         assert isinstance(change, CreateTable)
@@ -73,7 +69,7 @@ class TableChanges:
         if target.twin.is_at(there, event.event_id):
             return False
         if there is not None:
-            self._remove(there, progress)
+            remove_table(target, there, progress)
         location = None
         if change.table.has_files:
             location = table_directory(target.root, name.table, event.event_id)
@@ -81,29 +77,8 @@ class TableChanges:
             target.placing.place(name, location, created_files(change, event.event_id))
             target.own(location)
         made = target.table(change.table, location, event.event_id)
-        target.lease.confirm()
-        target.replica.create_table(made)
-        self._read_back(made)
+        create_table(target, made)
         return True
-
-    def _read_back(self, made: Table) -> None:
-        """Look what the metastore made of a new table: one that changes type or place of tables is not followed."""
-        target = self._target
-        target.twin.forget_table(made.name)
-        found = target.twin.existing(made.name)
-        if (found.table_type, found.location) == (made.table_type, made.location):
-            return
-        target.lease.confirm()
-        target.replica.drop_table(made.name, delete_data=False)
-        target.twin.drop_table(made.name)
-        raise ActNow(
-            f"the replica's metastore turned table {made.name} into something else; it was removed again",
-            found=f"{found.table_type} at {found.location}",
-            expected=f"{made.table_type} at {made.location}",
-            next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
-            "(with the transformer on, Hive makes an external table of every managed one that is not ACID), "
-            "then clear the task apply",
-        )
 
     def _drop(self, event: Event, progress: Progress) -> bool:
         target, change = self._target, event.change
@@ -111,14 +86,8 @@ class TableChanges:
         there = target.twin.table(target.policy.on_replica(change.table.name))
         if there is None or target.twin.is_at(there, event.event_id):
             return False
-        self._remove(there, progress)
+        remove_table(target, there, progress)
         return True
-
-    def _remove(self, there: Table, progress: Progress) -> None:
-        progress.before_removal()
-        self._target.lease.confirm()
-        self._target.replica.drop_table(there.name, delete_data=False)
-        self._target.twin.drop_table(there.name)
 
     def _rename(self, event: Event, progress: Progress) -> bool:
         """Rename a table: its files stay where they are, because no table lies in its default place."""
@@ -133,17 +102,22 @@ class TableChanges:
         if target.twin.is_at(target.twin.table(new_name), event.event_id):
             return False
         if not target.policy.selects(change.before.name.table):
-            raise ActNow(
-                f"table {change.after.name} came into the policy's scope by a rename; the log does not hold its rows",
-                next_step=f"bring it over with: twinhive resync {target.policy.name} {change.after.name.table}",
-            )
+            raise came_into_scope(target.policy, change.after.name)
         there = target.twin.existing(target.policy.on_replica(change.before.name))
         refuse_another_kind(there, change.after)
         progress.before_removal()
-        self._alter(there, target.table(change.after, there.location, event.event_id))
+        alter_table(target, there, target.table(change.after, there.location, event.event_id))
         # The metastore rewrites what its partitions say of their table.
         target.twin.forget_table(new_name)
         return True
+
+
+def came_into_scope(policy: Policy, name: TableName) -> ActNow:
+    """Return the error of a rename by which a table became one of the policy's."""
+    return ActNow(
+        f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
+        next_step=f"bring it over with: twinhive resync {policy.name} {name.table}",
+    )
 
 
 def refuse_another_kind(there: Table, after: object) -> None:

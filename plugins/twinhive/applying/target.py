@@ -1,15 +1,18 @@
 """Hold what every change of the replica needs: its ports, its places, its stamps."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from twinhive.applying.placing import Placing
 from twinhive.applying.twin import Twin
-from twinhive.domain.marks import DIRECTORY_MARK, Stamp
+from twinhive.domain.marks import DIRECTORY_MARK, LAST_ID, STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import replica_parameters
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, FileWriter, Lease, MetastoreWriter
+
+T = TypeVar("T", Table, Partition)
 
 
 @dataclass(frozen=True)
@@ -47,3 +50,8 @@ class Target:
         """Return a source partition as the replica has it."""
         moved = partition.at(self.policy.on_replica(partition.table), location)
         return moved.with_parameters(replica_parameters(partition.parameters, self.stamp(event_id)))
+
+    def restamped(self, thing: T, event_id: int) -> T:
+        """Return an object of the replica, as it is, with the stamp of an event."""
+        marks = {STAMP: str(self.stamp(event_id)), LAST_ID: str(event_id)}
+        return thing.with_parameters({**thing.parameters, **marks})

@@ -7,6 +7,7 @@ from twinhive.applying.progress import Progress
 from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
 
 _LONGEST_REASON = 400
@@ -40,6 +41,11 @@ class Quarantine:
     def __init__(self, policy: Policy, progress: Progress) -> None:
         self._policy = policy
         self._progress = progress
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the replica's database."""
+        return self._progress.parameters
 
     def frozen(self, tables: Iterable[str]) -> str | None:
         """Return one of the tables that is frozen, None when none is."""

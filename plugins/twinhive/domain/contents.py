@@ -83,8 +83,10 @@ class TableState:
     @property
     def needs_reading(self) -> bool:
         """True while the log alone does not say what is in it."""
-        if self.unsure or self.table.kind is not TableKind.MANAGED:
+        if self.unsure or self.table.kind not in (TableKind.MANAGED, TableKind.EXTERNAL):
             return self.unsure
+        if self.table.is_external:
+            return any(state.unsure for state in self.partitions.values())
         if not self.table.partition_keys:
             return self.content.unsure
         return any(state.unsure or state.content.unsure for state in self.partitions.values())

@@ -17,6 +17,8 @@ SOURCE_LOG = "twinhive.source.log"
 PHASE = "twinhive.phase"
 DUMP = "twinhive.dump"
 STAMP = "twinhive.stamp"
+EXTERNAL_BASE = "twinhive.external.base"
+"""With which base directory the external tables were brought over; not set: they were left out so far."""
 POSITION = "twinhive.position"
 QUARANTINE = "twinhive.quarantine."
 """Prefix of a parameter for each table that is frozen after an error: `<event id> <reason>`."""
@@ -71,6 +73,7 @@ class ReplicaState:
     log_id: str | None = None
     dump: str | None = None
     position: Position = NOWHERE
+    external_base: str | None = None
 
     @property
     def last_event_id(self) -> int | None:
@@ -88,6 +91,7 @@ class ReplicaState:
             log_id=parameters.get(SOURCE_LOG),
             dump=parameters.get(DUMP),
             position=_position(parameters),
+            external_base=parameters.get(EXTERNAL_BASE),
         )
 
     def written(self) -> dict[str, str]:
@@ -98,6 +102,7 @@ class ReplicaState:
             PHASE: self.phase.value,
             DUMP: self.dump,
             TARGET_FOR: "true",
+            EXTERNAL_BASE: self.external_base,
         }
         said = {key: value for key, value in pairs.items() if value is not None}
         return with_position(said, self.position) if self.phase is Phase.FOLLOWING else said

@@ -28,6 +28,8 @@ class TableKind(Enum):
     """A query with files that Hive rebuilds; not replicated."""
     TRANSACTIONAL = "transactional"
     """A managed ACID table: its files mean nothing without the transaction tables."""
+    HANDLER = "storage handler"
+    """Its rows are not plain files of its directory (Iceberg, HBase, JDBC): a copy of that would not be the table."""
 
 
 _KINDS = {
@@ -69,7 +71,23 @@ class Table:
         kind = _KINDS.get(self.table_type, TableKind.EXTERNAL)
         if kind is TableKind.MANAGED and self.parameters.get("transactional", "").lower() == "true":
             return TableKind.TRANSACTIONAL
+        if kind in (TableKind.MANAGED, TableKind.EXTERNAL) and self._has_handler:
+            return TableKind.HANDLER
         return kind
+
+    @property
+    def _has_handler(self) -> bool:
+        return "storage_handler" in self.parameters or self.parameters.get("table_type", "").upper() == "ICEBERG"
+
+    @property
+    def is_external(self) -> bool:
+        """True when somebody else owns the files."""
+        return self.kind is TableKind.EXTERNAL
+
+    @property
+    def purges(self) -> bool:
+        """True when a drop of this external table deletes its data (Hive's `external.table.purge`)."""
+        return self.parameters.get("external.table.purge", "").lower() == "true"
 
     @property
     def has_files(self) -> bool:

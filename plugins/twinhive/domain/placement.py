@@ -21,6 +21,7 @@ _OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
 """Below a table's directory: `_tw/<event id>/<partition>`. Readers of the table's directory skip it."""
 _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
+_TRANSLATED = "TRANSLATED_TO_EXTERNAL"
 
 
 def relative_place(table: Table, partition: Partition) -> str:
@@ -77,8 +78,13 @@ def place_view(view: Table, policy: Policy, stamp: Stamp) -> Table:
 
 
 def replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
-    """Return a source object's parameters as the replica's object carries them."""
-    return without_statistics_claim(stamped(parameters, stamp))
+    """Return a source object's parameters as the replica's object carries them.
+
+    The mark of a table that the source's metastore made external stays behind: by it, the replica's metastore would
+    move the table's directory on a rename (Hive 4, HiveAlterHandler).
+    """
+    kept = {key: value for key, value in parameters.items() if key != _TRANSLATED}
+    return without_statistics_claim(stamped(kept, stamp))
 
 
 def without_statistics_claim(parameters: Parameters) -> dict[str, str]:

@@ -4,9 +4,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from twinhive.domain.external import External
 from twinhive.domain.files import join
 from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table, TableKind
 
+_LEFT_OUT = {
+    TableKind.EXTERNAL: "external table: the policy leaves them out",
+    TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
+    TableKind.HANDLER: "table of a storage handler: its rows are not in its directory",
+    TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
+}
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 
 
@@ -43,6 +51,11 @@ class Options:
     silent_writes   what the scan does with writes that left no event: `follow`, `report` or `fail`
     settle_seconds  how long a directory has to be unchanged before the scan believes it
     grace_seconds   how long replaced and dropped directories stay for the queries that still read them
+    parallelism     Airflow tasks of the policy at the same time while external tables are copied; one is the event
+                    lane's (seed 001; Hive's hive.exec.parallel.thread.number)
+    approx_max_load_tasks  copies and events of one pass together (seed 001; Hive's hive.repl.approx.max.load.tasks);
+                    None: as many as there are
+    external_weight bytes that one copy task of external tables aims at; smaller tables share one
     """
 
     batch_objects: int = 2_000
@@ -63,6 +76,9 @@ class Options:
     silent_writes: str = "follow"
     settle_seconds: int = 60
     grace_seconds: int = 6 * 3600
+    parallelism: int = 8
+    approx_max_load_tasks: int | None = None
+    external_weight: int = 16 * 2**30
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -93,13 +109,19 @@ class Policy:
     exclude: tuple[str, ...]
     dump_root: str
     staging_root: str
-    external_base_directory: str | None = None
+    external: External = field(default_factory=External)
     options: Options = Options()
     fingerprint: str = ""
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope."""
         return _matches(self.include, table) and not _matches(self.exclude, table)
+
+    def left_out(self, table: Table) -> str | None:
+        """Say why a table of the scope is not replicated, None for one that is."""
+        if table.is_external and self.external.included:
+            return None
+        return _LEFT_OUT.get(table.kind)
 
     def on_replica(self, name: TableName) -> TableName:
         """Return the replica's name of a source table."""

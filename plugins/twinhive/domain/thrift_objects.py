@@ -5,6 +5,7 @@ hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from twinhive.domain.names import TableName
@@ -253,3 +254,12 @@ def columns_of_partition(partition: Partition) -> tuple[tuple[str, str], ...]:
     return tuple(
         (_text(column, _COLUMN_NAME) or "", _text(column, _COLUMN_TYPE) or "") for column in _items(sd, _COLUMNS)
     )
+
+
+def with_columns_of(partition: Partition, table: Table) -> Partition:
+    """Return a partition with its table's columns, as a change of columns with CASCADE leaves it."""
+    tree = from_text(partition.thrift)
+    there = _items(_record(from_text(table.thrift), _TABLE_SD), _COLUMNS)
+    columns = _records(_with_columns(there, table.columns))
+    tree[_PARTITION_SD] = {"rec": {**_record(tree, _PARTITION_SD), _COLUMNS: columns}}
+    return replace(partition, thrift=to_text(tree))

@@ -49,9 +49,9 @@ def decode_objects(content: bytes) -> list[TableRecord]:
         if line["kind"] == "table":
             tables.append((line, []))
         else:
-            tables[-1][1].append(_partition(line, _name(tables[-1][0]["name"])))
+            tables[-1][1].append(partition_of_line(line, _name(tables[-1][0]["name"])))
     return [
-        TableRecord(_table(line), tuple(partitions), line["carries_table"], line["lo"], line["hi"])
+        TableRecord(table_of_line(line), tuple(partitions), line["carries_table"], line["lo"], line["hi"])
         for line, partitions in tables
     ]
 
@@ -61,13 +61,16 @@ def _json(line: dict[str, Any]) -> str:
 
 
 def _lines(record: TableRecord) -> Iterator[dict[str, Any]]:
-    table = record.table
-    yield {
-        "kind": "table",
+    bounds = {"carries_table": record.carries_table, "lo": record.lo, "hi": record.hi}
+    yield {"kind": "table", **bounds, **table_line(record.table)}
+    for partition in record.partitions:
+        yield {"kind": "partition", **partition_line(partition)}
+
+
+def table_line(table: Table) -> dict[str, Any]:
+    """Return a table as JSON holds it."""
+    return {
         "name": [table.name.database, table.name.table],
-        "carries_table": record.carries_table,
-        "lo": record.lo,
-        "hi": record.hi,
         "table_type": table.table_type,
         "location": table.location,
         "partition_keys": list(table.partition_keys),
@@ -75,21 +78,24 @@ def _lines(record: TableRecord) -> Iterator[dict[str, Any]]:
         "parameters": dict(table.parameters),
         "thrift": table.thrift,
     }
-    for partition in record.partitions:
-        yield {
-            "kind": "partition",
-            "values": list(partition.values),
-            "location": partition.location,
-            "parameters": dict(partition.parameters),
-            "thrift": partition.thrift,
-        }
+
+
+def partition_line(partition: Partition) -> dict[str, Any]:
+    """Return a partition as JSON holds it; whose it is, its table says."""
+    return {
+        "values": list(partition.values),
+        "location": partition.location,
+        "parameters": dict(partition.parameters),
+        "thrift": partition.thrift,
+    }
 
 
 def _name(pair: list[str]) -> TableName:
     return TableName(pair[0], pair[1])
 
 
-def _table(line: dict[str, Any]) -> Table:
+def table_of_line(line: dict[str, Any]) -> Table:
+    """Read what `table_line` returned."""
     return Table(
         name=_name(line["name"]),
         table_type=line["table_type"],
@@ -101,7 +107,8 @@ def _table(line: dict[str, Any]) -> Table:
     )
 
 
-def _partition(line: dict[str, Any], table: TableName) -> Partition:
+def partition_of_line(line: dict[str, Any], table: TableName) -> Partition:
+    """Read what `partition_line` returned."""
     return Partition(
         table=table,
         values=tuple(line["values"]),

@@ -5,7 +5,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 `twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
 """
 
-from twinhive.ports.bundles import ReadPorts, WritePorts
+from twinhive.ports.bundles import ReadPorts, TreePorts, WritePorts
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import Lease, LeaseKeeper
 from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
@@ -15,6 +15,7 @@ from twinhive.ports.trees import (
     SnapshotReader,
     SnapshotWriter,
     TreeReader,
+    TreeSource,
     TreeWriter,
 )
 
@@ -31,7 +32,9 @@ __all__ = [
     "SnapshotReader",
     "SnapshotWriter",
     "SourceMarker",
+    "TreePorts",
     "TreeReader",
+    "TreeSource",
     "TreeWriter",
     "WritePorts",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import LeaseKeeper
 from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
+from twinhive.ports.trees import TreeSource, TreeWriter
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,15 @@ class ReadPorts:
 
 
 @dataclass(frozen=True)
+class TreePorts:
+    """What a copy of directory trees may use. The lease is that of one directory, not of the policy."""
+
+    source: TreeSource
+    replica: TreeWriter
+    lease: LeaseKeeper
+
+
+@dataclass(frozen=True)
 class WritePorts(ReadPorts):
     """What a step that changes the replica may use."""
 
@@ -26,3 +36,4 @@ class WritePorts(ReadPorts):
     replica_files: FileWriter
     lease: LeaseKeeper
     source_marker: SourceMarker
+    trees: TreePorts

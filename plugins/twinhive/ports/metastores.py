@@ -35,6 +35,10 @@ class MetastoreReader(Protocol):
         """Return a database, or None when there is none of this name."""
         ...
 
+    def database_names(self) -> list[str]:
+        """Return the names of all databases, sorted."""
+        ...
+
     def table_names(self, database: str) -> list[str]:
         """Return the names of all tables and views, sorted."""
         ...
@@ -53,6 +57,13 @@ class MetastoreReader(Protocol):
 
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
         """Return the named partitions that exist, in the order of their names."""
+        ...
+
+    def partition_locations(self, table: Table) -> Sequence[tuple[str, str]]:
+        """Return names and locations of all partitions of a table, sorted by name. Raises Missing without the table.
+
+        Made for 100,000 partitions: nothing else of them is read.
+        """
         ...
 
     def functions(self, database: str) -> list[Function]:

@@ -68,3 +68,7 @@ class TreeReader(FileReader, AttributeReader, SnapshotReader, Protocol):
 
 class TreeWriter(FileWriter, AttributeWriter, SnapshotWriter, Protocol):
     """Write a copy of a directory tree."""
+
+
+class TreeSource(TreeReader, SnapshotWriter, Protocol):
+    """Read a tree, and make and delete snapshots of it, which change nothing in it."""

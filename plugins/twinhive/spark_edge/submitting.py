@@ -26,7 +26,7 @@ _BATCHES_A_TASK = 3
 # Smaller batches would cost more than they balance; with larger ones nobody would know how far the copy is.
 _LEAST_WEIGHT, _MOST_WEIGHT = 100_000_000, 8_000_000_000
 _MOST_FILES = 10_000
-_NEXT_STEPS = NextSteps(
+IN_A_TERMINAL = NextSteps(
     act_now="mend what is said above, then run again",
     unusable="mend --spark, --spark-conf, or the executors' Python and Java; then run again",
     try_again="run again; what is copied and verified is not copied again",
@@ -35,7 +35,7 @@ _NEXT_STEPS = NextSteps(
 
 @dataclass(frozen=True)
 class SparkCopy:
-    """Both sides of one copy, and the Spark that carries it out; `title` is "copy <source> to <target>"."""
+    """Both sides of one copy, and the Spark that carries it out; `title` says for people what is copied."""
 
     cluster: SparkCluster
     source: FileSystemEndpoint
@@ -43,7 +43,9 @@ class SparkCopy:
     title: str
 
 
-def by_spark(copy: SparkCopy, target: FileWriter, say: Callable[[str], None]) -> ExecutePlan:
+def by_spark(
+    copy: SparkCopy, target: FileWriter, say: Callable[[str], None], next_steps: NextSteps = IN_A_TERMINAL
+) -> ExecutePlan:
     """Return what carries out plans on Spark's executors, and passes on what the job says of its progress.
 
     `target` is the file system of `copy.target`. Raises TryAgain when the job does not come to its end, ActNow when it
@@ -67,8 +69,8 @@ def by_spark(copy: SparkCopy, target: FileWriter, say: Callable[[str], None]) ->
                 words, otherwise = last_words(ended.output, _APPLICATION), f"exit code {ended.code}"
                 if reason := causes(ended.output):
                     otherwise += f": {reason}"
-                raise explain(settings.label, ended.code, words, otherwise, _NEXT_STEPS)
-            return _outcome(settings)
+                raise explain(settings.label, ended.code, words, otherwise, next_steps)
+            return _outcome(settings, next_steps)
 
     return execute
 
@@ -86,12 +88,12 @@ def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batc
     return tuple(write_batches(lines, target, job.places.plan, most_files=_MOST_FILES, aim_bytes=aim))
 
 
-def _outcome(settings: TreeJobSettings) -> ExecOutcome:
+def _outcome(settings: TreeJobSettings, next_steps: NextSteps) -> ExecOutcome:
     try:
         return from_document(json.loads(settings.result.read_text(encoding="ascii")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TryAgain(
             f"{settings.label}: the job has not said what came of it",
             found=f"{type(error).__name__}: {error}",
-            next_step=_NEXT_STEPS.try_again,
+            next_step=next_steps.try_again,
         ) from error

@@ -4,20 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.lane import Applied, Lane
-from twinhive.applying.places import managed_root
-from twinhive.applying.placing import Placing
+from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.progress import Progress
 from twinhive.applying.snapshot import Snapshot, replace_table
-from twinhive.applying.target import Target
 from twinhive.applying.trouble import Quarantine
-from twinhive.applying.twin import Twin
 from twinhive.copying.items import file_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.errors import ActNow
+from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
 from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
@@ -30,13 +28,21 @@ from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import requested_tables, skipped_events, table_is_done
 from twinhive.steps.event_stream import Stretch
 from twinhive.steps.gate import check_window
+from twinhive.steps.open_target import open_target
+from twinhive.steps.pending_files import PendingFiles
+from twinhive.steps.publish_pending import publish
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.snapshots import PREFIX
+from twinhive.steps.synced import Synced
+from twinhive.steps.whole_tables import remember_base
 
 
 @dataclass(frozen=True)
 class WindowApplied:
-    """What became of a window: the position now, events applied and not, tables that are frozen."""
+    """What became of a window: the position now, events applied and not, tables that are frozen.
+
+    `pending` are the external tables that wait for data since this window: who brings it is to be told.
+    """
 
     event_id: int
     events: int = 0
@@ -44,6 +50,7 @@ class WindowApplied:
     already: str | None = None
     not_replicated: dict[str, int] = field(default_factory=dict)
     quarantined: dict[str, int] = field(default_factory=dict)
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,10 @@ class Apply:
             lost = check_window(ports, dump, policy, state.position.event_id)
             applying = _Applying(self.work, ports, dump, log_id, lease)
             applied = applying.run(lost)
+            pending = applying.publish()
             lease.confirm()
             clean_staging(ports.replica_files, policy, dump.manifest.end.event_id)
-        return self._said(dump, applied)
+        return self._said(dump, applied, pending)
 
     def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
         if state.phase is not Phase.FOLLOWING:
@@ -87,7 +95,7 @@ class Apply:
         waiting = set(requested_tables(ports.replica_files, self.work.policy))
         return dump if waiting & set(dump.manifest.snapshots) else None
 
-    def _said(self, dump: Dump, applied: Applied) -> WindowApplied:
+    def _said(self, dump: Dump, applied: Applied, pending: tuple[str, ...]) -> WindowApplied:
         report, end = self.work.report, dump.manifest.end.event_id
         report(
             f"the replica is at event {end}: {applied.events} events applied in {applied.actions} steps, "
@@ -106,6 +114,7 @@ class Apply:
             applied.actions,
             not_replicated=dict(applied.not_replicated),
             quarantined=dict(applied.quarantined),
+            pending=pending,
         )
 
 
@@ -119,32 +128,49 @@ class _Applying:
         self._work = work
         self._ports = ports
         self._dump = dump
-        self._progress = Progress(ports.replica, lease, database.name, database.parameters)
-        self._target = Target(
-            policy=policy,
-            log_id=log_id,
-            replica=ports.replica,
-            files=ports.replica_files,
-            source_files=ports.source_files,
-            lease=lease,
-            twin=Twin(ports.replica, policy, log_id),
-            placing=Placing(ports.replica_files, policy.staging),
-            root=managed_root(ports.replica, policy),
+        self._pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
+        self._progress = Progress(
+            ports.replica, lease, database.name, database.parameters, write_first=self._pending.flush
         )
+        self._quarantine = Quarantine(policy, self._progress)
+        self._target = open_target(ports, policy, log_id, lease)
+        synced = Synced.load(ports.replica_files, policy)
+        self._external = ExternalTarget(self._target, self._pending, synced.covers)
 
     def run(self, lost: dict[int, str]) -> Applied:
         """Apply events, then bring over the tables that are asked for, then write the window's end."""
         policy, manifest = self._work.policy, self._dump.manifest
         skipped = dict(skipped_events(self._ports.replica_files, policy))
-        lane = Lane(self._target, self._progress, Quarantine(policy, self._progress), lost)
+        lane = Lane(self._target, self._progress, self._quarantine, self._external, lost)
         applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), manifest.consistency)
         for table in manifest.snapshots:
-            replace_table(self._target, self._progress, self._snapshot(table), manifest.end, manifest.token[:8])
+            self._replace(table)
             table_is_done(self._ports.replica_files, policy, table)
-            self._work.report(f"{table} was brought over as it is at event {manifest.end.event_id}")
         self._record_skipped(skipped)
+        remember_base(self._ports.replica_files, policy, self._progress)
         lane.finish(manifest.end)
+        self._pending.flush()
         return applied
+
+    def publish(self) -> tuple[str, ...]:
+        """Publish what waited for its data; return the tables that wait since this window.
+
+        After the position: what is published now is no event's that could come again.
+        """
+        began = self._pending.changed
+        left = publish(self._external, self._quarantine, self._work.report)
+        return tuple(table for table in began if table in left)
+
+    def _replace(self, table: str) -> None:
+        end, token = self._dump.manifest.end, self._dump.manifest.token[:8]
+        try:
+            replace_table(self._external, self._progress, self._snapshot(table), end, token)
+        except InvalidSettings as error:
+            if not self._quarantine.accepts(error):
+                raise
+            self._quarantine.freeze(table, error)
+            return
+        self._work.report(f"{table} was brought over as it is at event {end.event_id}")
 
     def _record_skipped(self, skipped: dict[int, str]) -> None:
         end = self._dump.manifest.end.event_id

@@ -47,9 +47,12 @@ def window_after(ports: ReadPorts, policy: Policy, begin: Position, skipped: Col
 
     What was drained while the replica was loaded comes first: the log may not hold it any more.
     """
+    most = policy.options.window_events
     for stretch in drained_after(ports.dump_files, policy, begin):
-        rows = (row for row in stretch.rows if row.event_id > begin.event_id and row.event_id not in skipped)
-        return Stretch(begin, stretch.end, tuple(rows))
+        later = [row for row in stretch.rows if row.event_id > begin.event_id]
+        # It was drained when a window may have held more.
+        end = stretch.end if len(later) <= most else later[most - 1].position
+        return Stretch(begin, end, tuple(row for row in later[:most] if row.event_id not in skipped))
     return stretch_after(ports.source, policy, begin, skipped)
 
 

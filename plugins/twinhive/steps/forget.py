@@ -23,6 +23,7 @@ from twinhive.domain.objects import Database, Parameters, Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, MetastoreReader, ReadPorts, WritePorts
 from twinhive.steps.control import begin_forgetting, forgetting_has_begun
+from twinhive.steps.external_gate import release_base
 from twinhive.steps.operation import Holder, lease_directory
 
 _TABLES_PER_CALL = 200
@@ -54,6 +55,8 @@ class Forget:
                 f"would be removed: marks of {stamped} tables and of their partitions",
                 f"would stay: database {policy.replica} with all tables, partitions, functions and files",
             ]
+        if base := policy.external.base_directory:
+            lines.append(f"would be released: the base directory {base}; what lies below it stays")
         lines += [
             f"would be removed: the mark of the policy at {policy.source}; dropped files are no longer kept for it",
             f"would be removed: dumps in {policy.dumps}",
@@ -76,6 +79,8 @@ class Forget:
                 lease.confirm()
                 ports.replica.set_database_parameters(database.name, _without(database))
                 lines.append(f"removed: marks of database {policy.replica}; its data and metadata stay as they are")
+        if release_base(ports, policy):
+            lines.append(f"released: the base directory {policy.external.base_directory}; what lies below it stays")
         ports.source_marker.unmark(policy.source.database, policy.name)
         lines.append(f"removed: the mark of policy {policy.name} at {policy.source}")
         ports.dump_files.delete(policy.dumps)

@@ -90,8 +90,10 @@ def listed(status: FileStatus, relative: str) -> SourceFile:
 
 
 def _roots(record: TableRecord) -> list[tuple[Owner, str]]:
-    """Return the directories that hold a record's rows, each with its owner."""
+    """Return the directories that hold a record's rows, each with its owner; those of external tables are synced."""
     table = record.table
+    if table.is_external:
+        return []
     if not table.partition_keys:
         return [((table.name, None), table.location)] if table.location else []
     return [

@@ -90,12 +90,15 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
         most_weight=policy.options.batch_bytes,
     )
     places = DistinctPlaces()
-    places.check_tables([table.table for table in sized.values()])
+    places.check_tables(scope.managed)
     for batch in batches:
         records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
         for record in records:
-            places.check_partitions(record.table, record.partitions)
-            places.check_nesting()
+            if record.table.is_external:
+                _check_external(policy, record)
+            else:
+                places.check_partitions(record.table, record.partitions)
+                places.check_nesting()
         ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
     newest = ports.source.current_event_id()
     views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
@@ -116,6 +119,16 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
         functions=tuple(ports.source.functions(policy.source.database)),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _check_external(policy: Policy, record: TableRecord) -> None:
+    """Raise InvalidSettings for a table or partition whose data is where the policy says nothing of."""
+    name, external = record.table.name, policy.external
+    if record.table.location:
+        external.place(record.table.location, f"table {name}")
+    for partition in record.partitions:
+        if partition.location:
+            external.place(partition.location, f"partition {partition.name(record.table.partition_keys)} of {name}")
 
 
 def _read_batch(

@@ -6,6 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from twinhive.applying.functions import Functions
+from twinhive.applying.pending_store import PendingStore
+from twinhive.applying.publishing import Published, publish_ready
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.errors import ActNow
@@ -21,10 +23,14 @@ from twinhive.steps.base import Work
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.list_objects import VIEWS
+from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
+from twinhive.steps.open_target import open_target
+from twinhive.steps.pending_files import PendingFiles
 from twinhive.steps.place_tables import build, is_in_place, move_in
 from twinhive.steps.register_tables import Tables, register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
+from twinhive.steps.synced import Synced
 
 _REGISTERING = 4
 # Records wait in memory for a thread: no more of them than this.
@@ -41,6 +47,7 @@ class Loaded:
     views: int = 0
     files: int = 0
     bytes: int = 0
+    pending: tuple[str, ...] = ()
     already: str | None = None
 
 
@@ -74,13 +81,17 @@ class Load:
         loading = _Loading(self.work, ports, dump, root, lease)
         loading.place()
         tables, partitions = loading.register()
+        external = loading.register_external()
+        tables, partitions = tables + external.tables, partitions + external.partitions
         views = loading.register_views()
         loading.register_functions()
         event_id = loading.publish()
         report(f"published at event {event_id}: {tables} tables, {partitions} partitions, {views} views")
+        if external.left:
+            report(f"{len(external.left)} external tables wait for their data: {', '.join(external.left)}")
         for entry in dump.manifest.left_out:
             report(f"left out: {entry.name}: {entry.reason}")
-        return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes)
+        return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes, external.left)
 
     def _clean_staging(self, ports: WritePorts, lease: Lease, event_id: int) -> None:
         """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
@@ -115,6 +126,8 @@ class _Loading:
         for batch in self.dump.manifest.batches:
             items = self._items(batch.name)
             for record in self.dump.objects(self.ports.dump_files, batch.name):
+                if record.table.is_external:
+                    continue
                 placement = self.placement(record.table)
                 name = record.table.name
                 if not is_in_place(files, placement, mark):
@@ -146,7 +159,8 @@ class _Loading:
         """
         tables = Tables(self.ports.replica, self.lease)
         with ThreadPoolExecutor(_REGISTERING, "register") as pool:
-            done = list(_submitted(pool, lambda record: self._register(tables, record), self._records()))
+            managed = (record for record in self._records() if not record.table.is_external)
+            done = list(_submitted(pool, lambda record: self._register(tables, record), managed))
         return sum(record[0] for record in done), sum(record[1] for record in done)
 
     def _register(self, tables: Tables, record: TableRecord) -> tuple[int, int]:
@@ -163,6 +177,20 @@ class _Loading:
     def _records(self) -> Iterator[TableRecord]:
         for batch in self.dump.manifest.batches:
             yield from self.dump.objects(self.ports.dump_files, batch.name)
+
+    def register_external(self) -> Published:
+        """Note all external tables as pending, then create those whose data is there."""
+        policy, ports = self.work.policy, self.ports
+        store = PendingStore(PendingFiles(ports.replica_files, policy, self.lease))
+        for record in pending_tables(self._records(), self.stamp.event_id):
+            store.put(record)
+        store.flush()
+        is_there = Synced.load(ports.replica_files, policy).covers
+        target = open_target(ports, policy, self.dump.manifest.log_id, self.lease)
+        published = publish_ready(target, store, is_there)
+        for error in published.refused.values():
+            raise error
+        return published
 
     def register_views(self) -> int:
         """Create the views after all tables."""

@@ -8,12 +8,14 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
+from twinhive.steps.pending_files import pending_directory
 from twinhive.steps.replica_state import read_state
 
 
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
     """Return what the replica says while a dump is being loaded."""
-    return ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key)
+    external = policy.external.base_mark if policy.external.included else None
+    return ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, external_base=external)
 
 
 def directory_mark(policy: Policy, dump: Dump) -> str:
@@ -28,6 +30,9 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
     """
     state = read_state(ports.replica, policy, dump.manifest.log_id)
     lease.confirm()
+    if state.phase is Phase.ABSENT or state.dump != dump.key:
+        # What waited for its data when another dump was loaded, or followed, is no part of this one.
+        ports.replica_files.delete(pending_directory(policy))
     if state.phase is Phase.ABSENT:
         ports.replica.create_database(_replica_database(policy, dump))
         report(f"created database {policy.replica}")

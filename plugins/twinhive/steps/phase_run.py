@@ -7,7 +7,7 @@ from typing import Any
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, Stage
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, Stage
 from twinhive.steps.preflight import Preflight
 
 Report = Callable[[str], None]
@@ -23,8 +23,8 @@ def run_phase(
 ) -> dict[str, Any]:
     """Run the stages in order, mapped ones batch by batch; return the results of the unmapped ones.
 
-    `earlier` are results of stages that ran before and are not among `stages`. An idle window ends the
-    run; so does a gate that asks for another round.
+    `earlier` are results of stages that ran before and are not among `stages`. An idle stage ends the run; so does a
+    gate that asks for another round.
     """
     results: dict[str, Any] = dict(earlier)
     for number, stage in enumerate(stages, start=1):
@@ -45,7 +45,7 @@ def run_phase(
 def run_bootstrap(
     policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, *, again: bool = False
 ) -> dict[str, Any]:
-    """Run the bootstrap, then rounds of consolidating until the replica is published.
+    """Run the bootstrap, bring the data of external tables, then consolidate until the replica is published.
 
     With `again` a published replica is built anew.
     """
@@ -57,6 +57,8 @@ def run_bootstrap(
         earlier = {first.name: Preflight(Work(policy, holder=holder, report=report), again=True).run(ports)}
         stages = tuple(others)
     results = run_phase(stages, policy, ports, holder, report, earlier)
+    if policy.external.brings_data:
+        results |= run_passes(policy, ports, holder, report)
     return results | run_rounds(policy, ports, holder, report)
 
 
@@ -65,4 +67,12 @@ def run_rounds(policy: Policy, ports: WritePorts, holder: dict[str, str], report
     while True:
         results = run_phase(CONSOLIDATE, policy, ports, holder, report)
         if not results["gate"].another_round:
+            return results
+
+
+def run_passes(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
+    """Run passes over the external tables until each of them has been looked at."""
+    while True:
+        results = run_phase(EXTERNAL, policy, ports, holder, report)
+        if not results["list_external"].remaining:
             return results

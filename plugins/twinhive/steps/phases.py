@@ -4,12 +4,15 @@ The DAG factory and the command line both interpret these tuples, so a phase can
 in Airflow and another in a terminal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from twinhive.steps.apply import Apply
 from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.external_gate import CheckBase
+from twinhive.steps.external_pass import ListExternal
 from twinhive.steps.gate import Gate
 from twinhive.steps.list_files import ListFiles
 from twinhive.steps.list_objects import ListObjects
@@ -17,9 +20,24 @@ from twinhive.steps.load import Load
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.round import Round
 from twinhive.steps.scan import Scan
+from twinhive.steps.sync_external import SyncExternal
 from twinhive.steps.window import Window
 
-Step = Preflight | ListObjects | ListFiles | CopyBatch | Round | Gate | Load | Window | Apply | Scan
+Step = (
+    Preflight
+    | ListObjects
+    | ListFiles
+    | CopyBatch
+    | Round
+    | Gate
+    | Load
+    | Window
+    | Apply
+    | Scan
+    | CheckBase
+    | ListExternal
+    | SyncExternal
+)
 
 
 class RunsOn(Enum):
@@ -47,19 +65,39 @@ class Stage:
     runs_on: RunsOn = RunsOn.TASK
 
 
+Planned = Mapping[str, Any]
+"""What the result of a planning step says besides its batches."""
+
+
+def _already(planned: Planned) -> str | None:
+    return planned.get("already")
+
+
+def _nothing_remains(planned: Planned) -> str | None:
+    return None if planned.get("remaining") else "this pass held all there was to copy"
+
+
+class OnlyFor(Enum):
+    """Which policies have a hand-over that not all have."""
+
+    BRINGING_DATA = "those that copy data of external tables"
+    BOUNDED_PASSES = "those whose passes may leave something for another one"
+
+
 @dataclass(frozen=True)
 class HandOver:
     """What a run starts when its stage `after` is through: a run of `phase` for the dump that `dump_of` wrote.
 
-    With `another_round_only` it does so only if the stage asks for another round, and the stages after
-    that one are passed over then.
+    only_for  the policies that have it, None: all
+    why_not   says why there is nothing to hand over, None when there is, by what `dump_of` said
     """
 
     name: str
     phase: str
     after: str
     dump_of: str
-    another_round_only: bool = False
+    only_for: OnlyFor | None = None
+    why_not: Callable[[Planned], str | None] = _already
 
 
 BOOTSTRAP: tuple[Stage, ...] = (
@@ -88,19 +126,39 @@ INCREMENTAL: tuple[Stage, ...] = (
 SCAN: tuple[Stage, ...] = (Stage("scan", Scan),)
 """Look for writes that left no event; sweep what nobody uses."""
 
+EXTERNAL: tuple[Stage, ...] = (
+    Stage("check_base", CheckBase),
+    Stage("list_external", ListExternal, after=("check_base",)),
+    Stage("sync", SyncExternal, after=("list_external",), mapped_over="list_external"),
+)
+"""One pass over the external tables: bring their data, of which no event tells, beside the lane of events.
+
+A copy decides for itself whether it is worth a Spark job: what it has to move is known only when both sides are listed.
+"""
+
 PHASES: Mapping[str, tuple[Stage, ...]] = {
     "bootstrap": BOOTSTRAP,
     "consolidate": CONSOLIDATE,
     "incremental": INCREMENTAL,
     "scan": SCAN,
+    "external": EXTERNAL,
 }
 
 PUBLISHING = ("load", "apply")
 """The stages that bring the replica to another event."""
 
-HAND_OVERS: Mapping[str, HandOver] = {
-    "bootstrap": HandOver("consolidate", "consolidate", after="copy", dump_of="list_objects"),
-    "consolidate": HandOver("next_round", "consolidate", after="gate", dump_of="round", another_round_only=True),
+BRINGING_DATA = ("sync",)
+"""The stages after which tables may have the data that they have waited for."""
+
+HAND_OVERS: Mapping[str, tuple[HandOver, ...]] = {
+    "bootstrap": (
+        HandOver("external", "external", after="list_objects", dump_of="list_objects", only_for=OnlyFor.BRINGING_DATA),
+        HandOver("consolidate", "consolidate", after="copy", dump_of="list_objects"),
+    ),
+    "consolidate": (HandOver("next_round", "consolidate", after="gate", dump_of="round"),),
+    "external": (
+        HandOver("next_pass", "external", "sync", "list_external", OnlyFor.BOUNDED_PASSES, why_not=_nothing_remains),
+    ),
 }
 """How phases follow each other in Airflow; in one process `phase_run` runs them in a loop."""
 

@@ -1,16 +1,19 @@
 """Check everything a bootstrap needs before it starts, and say all that is wrong at once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from twinhive import __version__
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError
-from twinhive.domain.files import authority, join
+from twinhive.domain.external_entries import Entry, entries_of, topmost
+from twinhive.domain.files import Usage, authority, join
 from twinhive.domain.marks import PHASE, Phase
+from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
-from twinhive.ports import MetastoreReader, WritePorts
+from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.external_gate import base_problems, claim_base
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import read_scope, usage_or_nothing
 
@@ -52,6 +55,7 @@ class Preflight:
             self.work.report(already)
             return Checked(already=already)
         checked = self._check_space(ports)
+        claim_base(ports, policy)
         ports.source_marker.mark(policy.source.database, policy.name)
         self.work.report(f"source database {policy.source} is marked: its change manager keeps removed files")
         return checked
@@ -69,13 +73,15 @@ class Preflight:
 
     def _check_space(self, ports: WritePorts) -> Checked:
         policy = self.work.policy
-        locations = [table.location for table in read_scope(ports.source, policy).tables]
-        with ThreadPoolExecutor(_THREADS) as pool:
-            usages = list(pool.map(lambda location: usage_or_nothing(ports.source_files, location), locations))
-        needed, files = sum(usage.length for usage in usages), sum(usage.files for usage in usages)
+        scope = read_scope(ports.source, policy)
+        managed = _used(ports.source_files, [table.location for table in scope.managed])
         # What an earlier try has staged takes no room again, as far as it is still wanted.
         staged = usage_or_nothing(ports.replica_files, join(policy.staging, "base"))
-        needed, files = max(0, needed - staged.length), max(0, files - staged.files)
+        copied = topmost(entry for table in scope.external for entry in _entry(table, policy))
+        external = _used(ports.source_files, [entry.location for entry in copied])
+        synced = _used(ports.replica_files, [policy.external.place(entry.location, entry.key) for entry in copied])
+        needed = max(0, managed.length - staged.length) + max(0, external.length - synced.length)
+        files = max(0, managed.files - staged.files) + max(0, external.files - synced.files)
         space = ports.replica_files.space(policy.staging_root)
         free = min(space.free_bytes, _unless_none(space.quota_bytes_left))
         if needed > free or files > _unless_none(space.quota_names_left):
@@ -88,6 +94,21 @@ class Preflight:
             )
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
         return Checked(needed, free)
+
+
+def _entry(table: Table, policy: Policy) -> Iterator[Entry]:
+    return entries_of(table.name, table.location or "", (), policy.external)
+
+
+def _used(files: FileReader, locations: Iterable[str | None]) -> Usage:
+    """Add up what is below some directories, several at a time."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        usages = list(pool.map(lambda location: usage_or_nothing(files, location), locations))
+    return Usage(
+        length=sum(usage.length for usage in usages),
+        files=sum(usage.files for usage in usages),
+        directories=sum(usage.directories for usage in usages),
+    )
 
 
 def _unless_none(limit: int | None) -> int:
@@ -196,4 +217,19 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
             )
 
 
-_CHECKS: tuple[Check, ...] = (check_versions, check_source, check_replica, check_file_systems)
+def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find what is wrong with the base directory, and tables whose data is where the policy says nothing of."""
+    policy = step.work.policy
+    try:
+        problems = list(base_problems(ports, policy))
+        yield from problems
+        for table in read_scope(ports.source, policy).external if not problems else ():
+            try:
+                list(_entry(table, policy))
+            except InvalidSettings as problem:
+                yield problem
+    except (TryAgain, Missing):
+        return  # the checks of the clusters say so already
+
+
+_CHECKS: tuple[Check, ...] = (check_versions, check_source, check_replica, check_file_systems, check_external_tables)

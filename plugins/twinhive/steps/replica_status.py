@@ -1,7 +1,7 @@
 """Collect what a person wants to know of a replica: how far it is, what is wrong, what waits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from twinhive.domain.errors import ActNow
@@ -13,6 +13,7 @@ from twinhive.events.reader import position_at
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import is_paused, requested_tables, skipped_events
 from twinhive.steps.event_stream import stretch_after
+from twinhive.steps.external_status import last_pass, pending_objects
 from twinhive.steps.operation import lease_directory
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import frozen_tables
@@ -25,6 +26,8 @@ class ReplicaStatus:
     in_scope   how many of the events behind concern the policy; None when there are too many to look at
     trouble    why the log cannot be read from the position on, None when it can
     skipped    events that were passed over, and those that are to be, with the reasons
+    pending    external tables of which something waits for its data: what, and since which event
+    external   how far the copies of external tables are, None where there was none yet
     """
 
     policy: Policy
@@ -38,6 +41,8 @@ class ReplicaStatus:
     requested: tuple[str, ...]
     dump: str | None
     holder: str | None
+    pending: Mapping[str, str] = field(default_factory=dict)
+    external: str | None = None
 
     @property
     def behind(self) -> int | None:
@@ -62,6 +67,8 @@ class ReplicaStatus:
             ("lease", self.holder or "nobody holds it"),
             ("dump", self.dump or "none"),
         ]
+        rows += [("external data", self.external)] if self.external else []
+        rows += [(f"pending: {table}", what) for table, what in sorted(self.pending.items())]
         rows += [(f"quarantined: {table}", reason) for table, reason in sorted(self.quarantined.items())]
         rows += [(f"waits for resync: {table}", "the next incremental run") for table in self.requested]
         rows += [(f"skipped event {event_id}", reason) for event_id, reason in sorted(self.skipped.items())]
@@ -99,6 +106,8 @@ def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
         requested=requested_tables(ports.replica_files, policy),
         dump=_dump(ports, policy, state),
         holder=ports.lease.holder(lease_directory(policy)),
+        pending=pending_objects(ports.replica_files, policy),
+        external=last_pass(ports, policy),
     )
 
 

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from twinhive.domain.errors import Foreign, InvalidSettings, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import is_paused, request_table, requested_tables
 from twinhive.steps.operation import Holder, following_state, person
 from twinhive.steps.requests import frozen_tables
-from twinhive.steps.source_scope import LEFT_OUT_REASONS
-
-_FOLLOWED = (TableKind.MANAGED, TableKind.VIEW)
 
 
 @dataclass(frozen=True)
@@ -68,14 +65,15 @@ class Resync:
                 expected=f"a table of {policy.source} or of {policy.replica}",
                 next_step="correct the table's name",
             )
-        if source is not None and source.kind not in _FOLLOWED and replica is None and frozen is None:
+        left_out = policy.left_out(source) if source else None
+        if left_out and replica is None and frozen is None:
             raise InvalidSettings(
                 f"table: {name} is not replicated",
-                found=LEFT_OUT_REASONS[source.kind],
-                expected="a managed table without transactions, or a view",
+                found=left_out,
+                expected="a table without transactions, or a view",
                 next_step="nothing can be brought over",
             )
-        return [_of_source(name, source), _of_replica(policy, replica, frozen)]
+        return [_of_source(policy, name, source), _of_replica(policy, replica, frozen)]
 
     def _paused(self, ports: ReadPorts) -> list[str]:
         reason = is_paused(ports.replica_files, self.policy)
@@ -93,10 +91,10 @@ def _refuse_foreign(table: Table | None, policy: Policy, log_id: str | None) -> 
         )
 
 
-def _of_source(name: TableName, table: Table | None) -> str:
+def _of_source(policy: Policy, name: TableName, table: Table | None) -> str:
     if table is None:
         return f"the source has no table {name}: it is removed from the replica"
-    if table.kind not in _FOLLOWED:
+    if policy.left_out(table):
         return f"the source's {name} is not replicated any more ({table.kind.value}): it is removed from the replica"
     return f"the source has {name}: {table.kind.value}, at {table.location or 'no place of its own'}"
 

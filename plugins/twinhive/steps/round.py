@@ -40,7 +40,6 @@ from twinhive.steps.event_stream import Stretch, all_after
 from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.small_copies import left_for_spark
-from twinhive.steps.source_scope import LEFT_OUT_REASONS
 from twinhive.steps.source_states import settle
 
 
@@ -164,9 +163,10 @@ class _Folding:
                 copy = attempt.directory + there.removeprefix(old.layout.directory)
                 ports.dump_files.write(copy, ports.dump_files.read(there))
         states = sorted(self.shard.tables.values(), key=lambda state: state.table.name)
-        managed = [state for state in states if state.table.kind is TableKind.MANAGED]
-        views = [state.table for state in states if state.table.kind is TableKind.VIEW]
-        new = write_states(ports.dump_files, attempt, policy, managed, f"r{number:02d}", end.event_id)
+        followed = [state for state in states if policy.left_out(state.table) is None]
+        tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
+        views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
+        new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
         records = [TableRecord(view, (), True, end.event_id, end.event_id) for view in views]
         ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))
         manifest = replace(
@@ -177,7 +177,7 @@ class _Folding:
             database=_database(old.manifest.database, self.events),
             functions=_functions(old.manifest.functions, self.events),
             batches=(*kept, *new),
-            left_out=_left_out(old.manifest, states),
+            left_out=_left_out(policy, old.manifest, states),
             views=len(views),
             version=__version__,
             events=len(self.events),
@@ -239,13 +239,13 @@ def _functions(functions: tuple[Function, ...], events: list[Event]) -> tuple[Fu
     return tuple(by_name[name] for name in sorted(by_name))
 
 
-def _left_out(manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
+def _left_out(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
     there = {entry.name: entry for entry in manifest.left_out}
     for state in states:
-        name, kind = str(state.table.name), state.table.kind
+        name = str(state.table.name)
         there.pop(name, None)
-        if kind in LEFT_OUT_REASONS:
-            there[name] = LeftOut(name, LEFT_OUT_REASONS[kind])
+        if reason := policy.left_out(state.table):
+            there[name] = LeftOut(name, reason)
     return tuple(there[name] for name in sorted(there))
 
 

@@ -5,7 +5,6 @@ from twinhive.domain.changes import AlterTable, tables_of
 from twinhive.domain.contents import Shard
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
 from twinhive.events.decoder import decode_event
@@ -16,7 +15,6 @@ from twinhive.steps.source_states import read_state_of, settle
 
 PREFIX = "s"
 """How names of batches begin that hold such tables."""
-_KINDS = (TableKind.MANAGED, TableKind.VIEW)
 
 
 def write_snapshots(
@@ -61,7 +59,7 @@ def _write(
     shard = _follow(names, _follow(names, shard, stretch), later)
     rows = (*stretch.rows, *later.rows)
     shard, end, more = settle(ports, policy, shard, later.end, lambda shard, some: _follow(names, shard, some))
-    states = [state for name, state in sorted(shard.tables.items()) if state.table.kind in _KINDS]
+    states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
     batches = write_states(ports.dump_files, attempt, policy, states, PREFIX, end.event_id)
     return Stretch(stretch.begin, end, (*rows, *more)), batches
 

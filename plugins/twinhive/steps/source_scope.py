@@ -15,20 +15,25 @@ from twinhive.ports import FileReader, MetastoreReader
 
 _TABLES_PER_CALL = 200
 _THREADS = 8
-LEFT_OUT_REASONS = {
-    TableKind.EXTERNAL: "external table: not replicated yet",
-    TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
-    TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
-}
 
 
 @dataclass(frozen=True)
 class SourceScope:
-    """The objects of a policy's scope: tables with files of ours, views, and what is left out."""
+    """The objects of a policy's scope: tables, managed and external, views, and what is left out."""
 
     tables: tuple[Table, ...]
     views: tuple[Table, ...]
     left_out: tuple[LeftOut, ...]
+
+    @property
+    def managed(self) -> tuple[Table, ...]:
+        """The tables whose files follow the log."""
+        return tuple(table for table in self.tables if not table.is_external)
+
+    @property
+    def external(self) -> tuple[Table, ...]:
+        """The tables whose files somebody else owns."""
+        return tuple(table for table in self.tables if table.is_external)
 
 
 def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
@@ -36,16 +41,17 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     database = policy.source.database
     names = [name for name in source.table_names(database) if policy.selects(name)]
     found = [table for some in _chunks(names, _TABLES_PER_CALL) for table in source.tables(database, some)]
+    followed = [table for table in found if policy.left_out(table) is None]
     return SourceScope(
-        tables=tuple(table for table in found if table.kind is TableKind.MANAGED),
-        views=tuple(table for table in found if table.kind is TableKind.VIEW),
-        left_out=tuple(LeftOut(str(t.name), LEFT_OUT_REASONS[t.kind]) for t in found if t.kind in LEFT_OUT_REASONS),
+        tables=tuple(table for table in followed if table.kind is not TableKind.VIEW),
+        views=tuple(table for table in followed if table.kind is TableKind.VIEW),
+        left_out=tuple(LeftOut(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
 
 
 @dataclass(frozen=True)
 class SizedTable:
-    """A table with the names of its partitions and what lies below its location."""
+    """A table with the names of its partitions, and what of its files is to be copied with its batch."""
 
     table: Table
     partitions: tuple[str, ...]
@@ -68,7 +74,7 @@ def measure(source: MetastoreReader, files: FileReader, tables: Sequence[Table])
             names = tuple(source.partition_names(table.name)) if table.partition_keys else ()
         except Missing:
             return None
-        return SizedTable(table, names, usage_or_nothing(files, table.location))
+        return SizedTable(table, names, usage_or_nothing(files, None if table.is_external else table.location))
 
     with ThreadPoolExecutor(_THREADS) as pool:
         return {sized.table.name: sized for sized in pool.map(one, tables) if sized}

@@ -120,6 +120,8 @@ def _listed_again(ports: ReadPorts, state: TableState) -> TableState:
 
 def _unsure_roots(state: TableState) -> dict[str | None, str]:
     """Return the directories to list, by partition name; None stands for the table itself."""
+    if state.table.is_external:
+        return {}
     if not state.table.partition_keys:
         return {None: state.table.location} if state.content.unsure and state.table.location else {}
     return {

@@ -30,15 +30,18 @@ from twinhive.dump.store import (
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.bounded_window import beside_copies
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, remove_passed_skips, requested_tables, skipped_events
+from twinhive.steps.control import is_paused, remove_passed_skips, skipped_events
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, drop_drained, stretch_after, window_after
 from twinhive.steps.list_files import write_file_list
+from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
 from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.snapshots import write_snapshots
+from twinhive.steps.whole_tables import refuse_another_base, request_whole_tables
 from twinhive.steps.window_files import cut_items, event_items, label_of, slices_of
 
 # So many events outside the scope are passed over before it is worth a task to say so on the replica.
@@ -79,9 +82,11 @@ class Window:
         if state.phase is not Phase.FOLLOWING:
             self._drain(ports)
             return WindowCut()
+        refuse_another_base(policy, state)
         remove_passed_skips(ports.replica_files, policy, state.position.event_id)
         dump = self._begun(ports, state) or self._cut(ports, state, log_id)
         if dump is None:
+            publish_between_windows(self.work, ports, log_id)
             clean_staging(ports.replica_files, policy, state.position.event_id)
             report(f"nothing to do: the replica is at event {state.position.event_id}")
             return WindowCut(begin=state.position.event_id, end=state.position.event_id)
@@ -130,9 +135,9 @@ class Window:
     def _cut(self, ports: WritePorts, state: ReplicaState, log_id: str) -> Dump | None:
         """Write a window, or return None when there is nothing to apply."""
         policy = self.work.policy
-        wanted = requested_tables(ports.replica_files, policy)
         skipped = skipped_events(ports.replica_files, policy)
-        stretch = window_after(ports, policy, state.position, skipped)
+        stretch = window_after(ports, beside_copies(ports, policy), state.position, skipped)
+        wanted = request_whole_tables(ports, policy, state, stretch.rows)
         passed = stretch.end.event_id - stretch.begin.event_id
         if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
             return None

@@ -8,11 +8,14 @@ from twinhive.domain.files import FileStatus, base_name, join, parent, short_has
 HIDDEN = ".twinhive"
 """Our directory in every directory that we have copied to."""
 
-_OURS = re.compile(re.escape(HIDDEN) + r"(-.*-[0-9a-f]{16})?", re.DOTALL)
+CLAIM = f"{HIDDEN}-external.json"
+"""Our file in a base directory of external tables: which policy writes below it."""
+
+_OURS = re.compile(re.escape(HIDDEN) + r"(-external\.json|-.*-[0-9a-f]{16})?", re.DOTALL)
 
 
 def is_ours(name: str) -> bool:
-    """True for the name of a directory that a copy works in, be it another one: it is neither copied nor deleted."""
+    """True for the name of what a copy keeps for itself, be it another one: it is neither copied nor deleted."""
     return name.startswith(HIDDEN) and _OURS.fullmatch(name) is not None
 
 

@@ -1,22 +1,17 @@
 """Make the snapshots that a copy reads from, and after success leave exactly one pair of equal ones on both sides."""
 
 from contextlib import suppress
-from typing import Protocol
 
 from twinhive.domain.errors import AlreadyThere, Refused, TwinhiveError
-from twinhive.ports import SnapshotWriter, TreeReader, TreeWriter
+from twinhive.ports import SnapshotWriter, TreeSource, TreeWriter
 from twinhive.syncing.difference import NoDifference
 from twinhive.syncing.difference_plan import plan_difference
 from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.plan import Plan
 from twinhive.syncing.planning import make_plan
 from twinhive.syncing.request import SyncOptions
-from twinhive.syncing.snapshot_sync import SnapshotChoice, choose, from_snapshot
+from twinhive.syncing.snapshot_sync import SNAPSHOT_PREFIX, SnapshotChoice, choose, from_snapshot
 from twinhive.syncing.verified import VerifiedPairs
-
-
-class TreeSource(TreeReader, SnapshotWriter, Protocol):
-    """Read a tree, and make and delete snapshots of it, which change nothing in it."""
 
 
 class Snapshots:
@@ -114,3 +109,8 @@ def _delete_all_but(files: SnapshotWriter, path: str, prefix: str, kept: str | N
     for name in files.snapshots(path) or ():
         if name.startswith(prefix) and name != kept:
             files.delete_snapshot(path, name)
+
+
+def delete_snapshots(files: SnapshotWriter, path: str) -> None:
+    """Delete all snapshots that copies have made of a directory, which cannot be deleted itself while it has any."""
+    _delete_all_but(files, path, SNAPSHOT_PREFIX, None)

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import SnapshotChange, join, short_hash
-from twinhive.ports import TreeReader
+from twinhive.ports import SnapshotReader, TreeReader
 from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.places import is_ours
 from twinhive.syncing.request import Mode, SyncOptions
+
+SNAPSHOT_PREFIX = "twinhive-"
+"""What the names of all snapshots begin with that copies make."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ def choose(layout: Layout, options: SyncOptions, source: TreeReader, target: Tre
     """Look at the snapshots of both sides. The source must be one that can have snapshots."""
     (root,) = layout.roots
     base = layout.places.base
-    prefix = f"twinhive-{short_hash(f'{root.source.path} {base}', 8)}-"
+    prefix = _prefix(root.source.path, base)
     series = f"{prefix}{short_hash(_how(options), 8)}-"
     theirs = source.snapshots(root.source.path) or []
     ours = target.snapshots(base) if root.target is not None else []
@@ -48,6 +51,24 @@ def choose(layout: Layout, options: SyncOptions, source: TreeReader, target: Tre
     return SnapshotChoice(name, None if reason else since, reason, prefix)
 
 
+def newest_snapshot(source: str, base: str, target: SnapshotReader) -> str | None:
+    """Return the snapshot that the last copy of `source` has left at the target, None without one. Raises Missing."""
+    prefix = _prefix(source, base)
+    return max((name for name in target.snapshots(base) or () if name.startswith(prefix)), key=_number, default=None)
+
+
+def nothing_changed_since(
+    snapshot: str, source: tuple[SnapshotReader, str], target: tuple[SnapshotReader, str]
+) -> bool:
+    """True when neither side says that anything was changed since a snapshot that both had; one call each."""
+    (reader, path), (there, base) = source, target
+    try:
+        at_source = any(not is_of_ours(change) for change in reader.snapshot_changes(path, snapshot, ""))
+        return not at_source and not _first_change(there.snapshot_changes(base, snapshot, ""), snapshot)
+    except ActNow:
+        return False
+
+
 def from_snapshot(layout: Layout, name: str) -> Layout:
     """Return the layout with its source read from a snapshot."""
     (root,) = layout.roots
@@ -57,6 +78,10 @@ def from_snapshot(layout: Layout, name: str) -> Layout:
 def is_of_ours(change: SnapshotChange) -> bool:
     """True for a change within a directory that a copy works in."""
     return _is_ours(change.path) and (change.target is None or _is_ours(change.target))
+
+
+def _prefix(source: str, base: str) -> str:
+    return f"{SNAPSHOT_PREFIX}{short_hash(f'{source} {base}', 8)}-"
 
 
 def _is_ours(path: str) -> bool:

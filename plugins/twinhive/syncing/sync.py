@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from twinhive.domain.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
 from twinhive.domain.files import Attributes, join, relative_to
-from twinhive.ports import Lease, LeaseKeeper, TreeWriter
+from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.syncing.actions import Kind
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.syncing.committing import Committer
@@ -26,7 +26,7 @@ from twinhive.syncing.places import Places
 from twinhive.syncing.plan import Plan
 from twinhive.syncing.planning import refuse
 from twinhive.syncing.request import Deletes, SyncRequest
-from twinhive.syncing.snapshot_rotation import Snapshots, TreeSource
+from twinhive.syncing.snapshot_rotation import Snapshots
 from twinhive.syncing.tally import Tally
 from twinhive.syncing.verified import VerifiedPairs
 

@@ -16,7 +16,9 @@ def assert_twin(world: World) -> None:
     assert int(state["repl.last.id"]) <= world.source.current_event_id()
     assert spoken(state) == spoken(world.source.database("sales").parameters)
     assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
-    left = [path for path in world.replica_files.paths() if "/staging/" in path and "/lease" not in path]
+    kept = ("/lease", "/external/synced/", "/external/purge/", "/external/results/")
+    paths = [path for path in world.replica_files.paths() if "/staging/" in path]
+    left = [path for path in paths if not any(part in path for part in kept)]
     assert [path for path in left if not world.replica_files.status(path).is_directory] == []
 
 

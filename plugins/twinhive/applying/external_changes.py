@@ -1,0 +1,89 @@
+"""Choose who applies an event of an external table."""
+
+from twinhive.applying.actions import Add, Drop, EditPartitions, EditTable, Single, What
+from twinhive.applying.external_partitions import ExternalPartitions
+from twinhive.applying.external_tables import ExternalTables
+from twinhive.applying.external_target import ExternalTarget
+from twinhive.applying.progress import Progress
+from twinhive.domain.changes import (
+    AddConstraints,
+    AlterTable,
+    Change,
+    CreateTable,
+    DeleteStatistics,
+    DropConstraint,
+    DropTable,
+    Event,
+    RenamePartition,
+    UpdateStatistics,
+)
+from twinhive.domain.objects import Table
+from twinhive.domain.pending import Detail
+from twinhive.domain.pending_changes import detailed, dropped
+
+
+class ExternalChanges:
+    """Take the actions of external tables, and what is said of tables and partitions that wait."""
+
+    def __init__(self, external: ExternalTarget) -> None:
+        self._pending = external.pending
+        self._tables = ExternalTables(external)
+        self._partitions = ExternalPartitions(external)
+
+    def takes(self, what: What) -> bool:
+        """True for an action that does not concern what the replica holds of managed tables."""
+        if not isinstance(what, Single):
+            return what.table.is_external
+        table = _table_of(what.event.change)
+        return table.is_external if table is not None else self._waits(what.event.change)
+
+    def change(self, what: What, progress: Progress) -> bool:
+        """Apply an action; False when what it changes is past it."""
+        match what:
+            case EditTable():
+                return self._tables.edit(what)
+            case EditPartitions():
+                return self._partitions.edit(what)
+            case Add():
+                return self._partitions.add(what)
+            case Drop():
+                return self._partitions.drop(what, progress)
+            case Single(event=event):
+                return self._single(event, progress)
+
+    def make_way(self, event: Event) -> None:
+        """Let nothing wait under a name that a table of another kind gets."""
+        if isinstance(event.change, CreateTable):
+            self._pending.put(dropped(self._pending.get(event.change.table.name), event.event_id))
+
+    def _single(self, event: Event, progress: Progress) -> bool:
+        for module in (self._tables, self._partitions):
+            handler = module.handlers.get(type(event.change))
+            if handler is not None:
+                return handler(event, progress)
+        change = event.change
+        assert isinstance(change, Detail)
+        record = self._pending.get(change.table)
+        self._pending.put(detailed(record, change, event.event_id))
+        return True
+
+    def _waits(self, change: Change) -> bool:
+        """True when a change speaks of a table or a partition that is not published yet."""
+        match change:
+            case UpdateStatistics(table=name, values=values) | DeleteStatistics(table=name, values=values):
+                record = self._pending.get(name)
+                return record.table is not None or any(one.thing.values == values for one in record.partitions.values())
+            case AddConstraints(table=name) | DropConstraint(table=name):
+                return self._pending.get(name).table is not None
+            case _:
+                return False
+
+
+def _table_of(change: Change) -> Table | None:
+    match change:
+        case CreateTable(table=table) | DropTable(table=table) | RenamePartition(table=table):
+            return table
+        case AlterTable(after=after):
+            return after
+        case _:
+            return None

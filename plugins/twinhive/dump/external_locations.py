@@ -1,0 +1,33 @@
+"""Write and read the list of external locations (seed 001; `_external_tables_info` of Hive).
+
+A line an entry: the name of a table, or of a table and a partition of it (`sales.events/day=1`), a comma, and the full
+URI in base64.
+"""
+
+from base64 import b64decode, b64encode
+from binascii import Error
+from collections.abc import Iterable, Iterator
+
+from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.external_entries import Entry
+
+
+def encode_locations(entries: Iterable[Entry]) -> bytes:
+    """Return the content of the file, in the given order."""
+    return "".join(f"{entry.key},{b64encode(entry.location.encode()).decode()}\n" for entry in entries).encode()
+
+
+def decode_locations(content: bytes) -> Iterator[Entry]:
+    """Yield the entries of a file. Raises InvalidSettings for a line that is none."""
+    # Names may hold every other character that ends a line for somebody.
+    for line in content.decode().split("\n")[:-1]:
+        key, _, location = line.rpartition(",")
+        try:
+            yield Entry.of_key(key, b64decode(location, validate=True).decode())
+        except (ValueError, Error):
+            raise InvalidSettings(
+                "the list of external locations holds a line that is none",
+                found=line,
+                expected="name, comma, URI in base64",
+                next_step="clear the task list_external with all tasks after it",
+            ) from None

@@ -1,0 +1,185 @@
+"""Keep the passes over a policy's external tables: what each has to sync, and which of its tasks have ended.
+
+<dumps>/external/<pass>/external_locations     seed 001's list
+                        batches/<name>.json    the directories of one task
+                        pass.json              written last: the pass is complete
+<staging>/external/results/<pass>/<name>.json  how a task ended
+"""
+
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from twinhive.domain.batches import Batch
+from twinhive.domain.errors import ActNow
+from twinhive.domain.external_entries import Entry
+from twinhive.domain.external_tasks import SyncTask
+from twinhive.domain.files import base_name, join
+from twinhive.domain.policy import Policy
+from twinhive.dump.external_locations import decode_locations, encode_locations
+from twinhive.dump.store import read_json, write_json
+from twinhive.ports import FileReader, FileWriter
+
+_NAME = re.compile(r"pass-\d{12,}-[0-9a-f]{8,}")
+_KEPT = 2
+
+
+@dataclass(frozen=True)
+class ExternalPass:
+    """A complete pass.
+
+    event_id  newest event of the source before it was listed
+    began     when the listing began, in seconds since 1970
+    batches   its tasks
+    entries   how many directories are to be synced, in its own tasks and later ones
+    others    how many tasks are left for later passes of the same round
+    tried     locations that earlier passes of the round have tried, well or not
+    """
+
+    name: str
+    event_id: int
+    began: float
+    batches: tuple[Batch, ...]
+    entries: int = 0
+    others: int = 0
+    tried: frozenset[str] = frozenset()
+
+
+def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
+    """Name a new pass by its event and by its time in seconds, which is after those of all passes before it."""
+    last = max(map(_second, _names(files, policy)), default=0)
+    return f"pass-{event_id:012d}-{max(int(time.time()), last + 1):08x}"
+
+
+def write_pass(
+    files: FileWriter, policy: Policy, written: ExternalPass, tasks: Iterable[SyncTask], entries: Iterable[Entry]
+) -> None:
+    """Write a pass, complete with its last file."""
+    directory = join(_directory(policy), written.name)
+    files.write(join(directory, "external_locations"), encode_locations(entries))
+    for task in tasks:
+        wanted = [{"key": entry.key, "location": entry.location} for entry in task.entries]
+        write_json(files, _task_path(policy, written.name, task.name), {"entries": wanted})
+    batches = [{"name": batch.name, "label": batch.label} for batch in written.batches]
+    content: dict[str, Any] = {
+        "event_id": written.event_id,
+        "began": written.began,
+        "fingerprint": policy.fingerprint,
+        "batches": batches,
+        "entries": written.entries,
+        "others": written.others,
+        "tried": sorted(written.tried),
+    }
+    write_json(files, join(directory, "pass.json"), content)
+
+
+def newest_pass(files: FileReader, policy: Policy) -> ExternalPass | None:
+    """Return the newest complete pass, None without one."""
+    for name in reversed(_names(files, policy)):
+        record = read_json(files, join(_directory(policy), name, "pass.json"))
+        if record is not None:
+            return _read(name, record)
+    return None
+
+
+def open_pass(files: FileReader, policy: Policy, name: str) -> ExternalPass:
+    """Return a pass. Raises ActNow when it is gone, or was made under another text of the policy."""
+    record = read_json(files, join(_directory(policy), name, "pass.json")) if name else None
+    if record is None or record["fingerprint"] != policy.fingerprint:
+        raise ActNow(
+            f"the pass of this task does not count any more (policy {policy.name})",
+            found=f"no complete pass {name}" if record is None else "it was made under another text of the policy",
+            next_step="clear the task list_external with all tasks after it, or let the next run take over",
+        )
+    return _read(name, record)
+
+
+def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> tuple[Entry, ...]:
+    """Return the directories of one task. Raises ActNow when the pass does not have it."""
+    record = read_json(files, _task_path(policy, name, task))
+    if record is None:
+        raise ActNow(
+            f"the pass {name} has no task {task}", next_step="clear the task list_external with all tasks after it"
+        )
+    return tuple(Entry.of_key(entry["key"], entry["location"]) for entry in record["entries"])
+
+
+def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Entry, ...]:
+    """Return seed 001's list of a pass. Raises Missing."""
+    return tuple(decode_locations(files.read(join(_directory(policy), name, "external_locations"))))
+
+
+def remove_old_passes(dumps: FileWriter, replica: FileWriter, policy: Policy, newest: str) -> None:
+    """Remove all but the newest pass and the one before it, with their results: a task of that may still run."""
+    names = [name for name in _names(dumps, policy) if name != newest]
+    for name in names[: len(names) - (_KEPT - 1)]:
+        dumps.delete(join(_directory(policy), name))
+    kept = {newest, *names[-(_KEPT - 1) :]}
+    for result in _children(replica, _results(policy)):
+        if result not in kept:
+            replica.delete(join(_results(policy), result))
+
+
+def task_has_ended(files: FileWriter, policy: Policy, name: str, task: str, result: dict[str, Any]) -> None:
+    """Note that a task of a pass has ended, well or not."""
+    write_json(files, join(_results(policy), name, f"{task}.json"), result)
+
+
+def tried_in_round(dumps: FileReader, replica: FileReader, policy: Policy) -> frozenset[str]:
+    """Return the locations that the next pass leaves out, because the round that it belongs to has tried them.
+
+    A round is as many passes as it takes until each directory was tried once. Without that, those that fail would be
+    the first ones of every pass, and bounded passes would never end.
+    """
+    newest = newest_pass(dumps, policy)
+    if newest is None or not newest.others:
+        return frozenset()
+    ended = {batch.name for batch in newest.batches} & _ended(replica, policy, newest.name)
+    entries = (entry for task in ended for entry in entries_of_task(dumps, policy, newest.name, task))
+    return newest.tried | {entry.location for entry in entries}
+
+
+def tasks_under_way(dumps: FileReader, replica: FileReader, policy: Policy) -> int:
+    """Count the tasks of the newest pass that have not ended."""
+    newest = newest_pass(dumps, policy)
+    if newest is None:
+        return 0
+    return len({batch.name for batch in newest.batches} - _ended(replica, policy, newest.name))
+
+
+def _ended(replica: FileReader, policy: Policy, name: str) -> set[str]:
+    return {result.removesuffix(".json") for result in _children(replica, join(_results(policy), name))}
+
+
+def _read(name: str, record: dict[str, Any]) -> ExternalPass:
+    batches = tuple(Batch(batch["name"], batch["label"], ()) for batch in record["batches"])
+    counts = record["entries"], record["others"]
+    return ExternalPass(name, record["event_id"], record["began"], batches, *counts, frozenset(record["tried"]))
+
+
+def _names(files: FileReader, policy: Policy) -> list[str]:
+    found = (name for name in _children(files, _directory(policy)) if _NAME.fullmatch(name))
+    return sorted(found, key=_second)
+
+
+def _second(name: str) -> int:
+    return int(name.rpartition("-")[2], 16)
+
+
+def _children(files: FileReader, directory: str) -> list[str]:
+    ((_, children),) = files.list_directories([directory])
+    return [base_name(child.path) for child in children or ()]
+
+
+def _directory(policy: Policy) -> str:
+    return join(policy.dumps, "external")
+
+
+def _results(policy: Policy) -> str:
+    return join(policy.staging, "external", "results")
+
+
+def _task_path(policy: Policy, name: str, task: str) -> str:
+    return join(_directory(policy), name, "batches", f"{task}.json")

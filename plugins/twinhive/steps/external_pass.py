@@ -1,0 +1,114 @@
+"""List the directories of external tables that have to be synced, as one pass with its tasks."""
+
+import time
+from dataclasses import dataclass
+
+from twinhive.domain.batches import Batch
+from twinhive.domain.bounded_pass import bounded_pass
+from twinhive.domain.external import COPY
+from twinhive.domain.external_entries import topmost
+from twinhive.domain.external_tasks import cut_tasks
+from twinhive.domain.marks import Phase
+from twinhive.domain.policy import Policy
+from twinhive.dump.external_passes import (
+    ExternalPass,
+    pass_name,
+    remove_old_passes,
+    tasks_under_way,
+    tried_in_round,
+    write_pass,
+)
+from twinhive.dump.layout import BASE_KINDS
+from twinhive.dump.store import dumps_of
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.control import is_paused
+from twinhive.steps.external_entries import read_entries, with_sizes
+from twinhive.steps.external_purge import obey_purges
+from twinhive.steps.replica_state import read_state
+from twinhive.steps.synced import Synced
+
+
+@dataclass(frozen=True)
+class ExternalListed:
+    """What one pass has to do.
+
+    dump        the name of the pass
+    batches     its tasks
+    tables, partitions, entries   external tables, their partitions, directories on seed 001's list
+    copies      distinct directories that are synced by this pass and the rest of its tasks
+    remaining   tasks that the bound leaves for another pass, which is to follow at once
+    idle        why there is nothing to do
+    """
+
+    dump: str = ""
+    batches: tuple[Batch, ...] = ()
+    tables: int = 0
+    partitions: int = 0
+    entries: int = 0
+    copies: int = 0
+    remaining: int = 0
+    idle: str | None = None
+
+
+@dataclass(frozen=True)
+class ListExternal:
+    """Write the next pass; delete what was dropped with its data."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> ExternalListed:
+        """Return the pass. Raises ActNow naming what cannot be replicated; nothing is changed then."""
+        policy, report = self.work.policy, self.work.report
+        if idle := why_idle(ports, policy):
+            report(idle)
+            return ExternalListed(idle=idle)
+        # Before anything is listed: what an event up to this one has brought, the listing finds.
+        began, event_id = time.time(), ports.source.current_event_id()
+        found = read_entries(ports, policy)
+        synced = Synced.load(ports.replica_files, policy)
+        copies = topmost(found.entries)
+        tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
+        due = [entry for entry in copies if entry.location not in tried] or copies
+        tasks = cut_tasks(with_sizes(ports.source_files, synced, due), policy.options.external_weight)
+        options = policy.options
+        taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
+        name = pass_name(ports.dump_files, policy, event_id)
+        batches = tuple(task.batch for task in tasks[:taken])
+        written = ExternalPass(name, event_id, began, batches, len(found.entries), len(tasks) - taken, tried)
+        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries)
+        remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
+        report(
+            f"event {event_id}: {found.tables:,} external tables, {found.partitions:,} partitions, "
+            f"{len(found.entries):,} directories on the list, {len(due):,} to sync by {len(tasks):,} tasks"
+        )
+        if written.others:
+            report(
+                f"this pass takes {taken} of the tasks (approx_max_load_tasks), {written.others} are left for others"
+            )
+        position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id
+        for line in obey_purges(ports, policy, synced, found.entries, position or 0):
+            report(line)
+        return ExternalListed(
+            name, batches, found.tables, found.partitions, len(found.entries), len(due), written.others
+        )
+
+
+def copies_under_way(ports: ReadPorts, policy: Policy) -> int:
+    """Count the tasks of the newest pass that have not ended: what a bounded window leaves room for."""
+    return tasks_under_way(ports.dump_files, ports.replica_files, policy)
+
+
+def why_idle(ports: ReadPorts, policy: Policy) -> str | None:
+    """Say why the data of external tables is not copied now, None when it is."""
+    external = policy.external
+    if not external.included:
+        return "the policy leaves external tables out"
+    if external.data != COPY:
+        return "of external tables the policy replicates metadata only"
+    if reason := is_paused(ports.replica_files, policy):
+        return f"paused: {reason}"
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    if state.phase is not Phase.FOLLOWING and not dumps_of(ports.dump_files, policy, *BASE_KINDS):
+        return f"the replica follows nothing yet; start the DAG {policy.name}.bootstrap"
+    return None

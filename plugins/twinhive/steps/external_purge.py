@@ -1,0 +1,60 @@
+"""Delete on the replica the data of external tables that were dropped at the source with their data."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from twinhive.domain.errors import Missing, Refused
+from twinhive.domain.external_entries import Entry
+from twinhive.domain.files import authority, is_below
+from twinhive.domain.pending import PurgeNote
+from twinhive.domain.policy import Policy
+from twinhive.ports import TreeWriter, WritePorts
+from twinhive.steps.pending_files import purge_directory
+from twinhive.steps.synced import Synced, forget_synced
+from twinhive.syncing.snapshot_rotation import delete_snapshots
+
+
+def obey_purges(
+    ports: WritePorts, policy: Policy, synced: Synced, entries: Sequence[Entry], position: int
+) -> Iterator[str]:
+    """Delete what the notes up to the replica's position ask for, and yield a line for each.
+
+    Only what this policy has copied, and nobody uses: a note for a directory that an entry lies in waits; one for a
+    directory that is in use again, or lies in one that is, is void, because that copy says what is to be there.
+    """
+    live = {entry.location for entry in entries}
+    for path, note in _notes(ports.trees.replica, policy):
+        if note.event_id > position:
+            continue
+        if any(is_below(location, note.location) for location in live):
+            yield f"{note.table}: {note.location} was dropped with its data; it waits, because another table is in it"
+            continue
+        if not any(note.location == location or is_below(note.location, location) for location in live):
+            try:
+                yield _purge(ports.trees.replica, policy, synced, note)
+            except Refused as error:
+                yield f"{note.table}: {note.location} was dropped with its data, which is still there: {error}"
+                continue
+        ports.replica_files.delete(path)
+
+
+def _purge(files: TreeWriter, policy: Policy, synced: Synced, note: PurgeNote) -> str:
+    external = policy.external
+    is_ours = external.is_copied(note.location) and authority(note.location) == external.source_root
+    if not is_ours or not synced.covers(note.location, 0):
+        return f"{note.table}: {note.location} was dropped with its data, of which nothing was copied"
+    target = external.place(note.location, note.table)
+    if files.status(target) is not None:
+        delete_snapshots(files, target)
+        files.delete(target)
+    forget_synced(files, policy, note.location)
+    return f"{note.table}: {target} is deleted, because {note.location} was dropped with its data"
+
+
+def _notes(files: TreeWriter, policy: Policy) -> Iterable[tuple[str, PurgeNote]]:
+    ((_, children),) = files.list_directories([purge_directory(policy)])
+    for child in children or ():
+        try:
+            yield child.path, PurgeNote(**json.loads(files.read(child.path)))
+        except Missing:
+            continue

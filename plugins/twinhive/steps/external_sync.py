@@ -1,0 +1,209 @@
+"""Make one directory of the replica what the source's is; first find out whether that takes anything."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from twinhive.copying.result import ExitCode
+from twinhive.domain.errors import ActNow, Missing, Refused, TryAgain, TwinhiveError
+from twinhive.domain.external import EMPTY
+from twinhive.domain.external_entries import Entry
+from twinhive.domain.files import FileStatus
+from twinhive.domain.policy import Policy
+from twinhive.ports import TreePorts, TreeReader, TreeSource
+from twinhive.steps.synced import SyncedEntry
+from twinhive.syncing.executing import ExecutePlan
+from twinhive.syncing.outcome import SyncOutcome
+from twinhive.syncing.path_rule import lay_out
+from twinhive.syncing.places import is_ours
+from twinhive.syncing.request import Deletes, SyncOptions, SyncRequest, preserved_letters
+from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_since
+from twinhive.syncing.sync import run_sync
+from twinhive.syncing.tally import Tally
+from twinhive.syncing.unchanged import nothing_to_do
+
+_NO_SNAPSHOTS = "-"
+"""Stands in a record for the snapshot of a directory that cannot have any."""
+_DAY = 86_400
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was known of the source before anything was listed: its newest event, and when that was."""
+
+    event_id: int
+    at: float
+
+
+@dataclass(frozen=True)
+class DirectorySync:
+    """One directory of the list, with what its last complete sync has left in writing."""
+
+    entry: Entry
+    policy: Policy
+    trees: TreePorts
+    moment: Moment
+    record: SyncedEntry | None
+
+    @property
+    def target(self) -> str:
+        """Where it is on the replica."""
+        return self.policy.external.place(self.entry.location, self.entry.key)
+
+    def look(self) -> SyncedEntry | None:
+        """Return the new record when both sides are equal, None when there is something to do. Raises TryAgain."""
+        record, options = self.record, self._options(1, None)
+        if record is None or record.unfinished or self._trash_is_due(record):
+            return None
+        if options.snapshots and record.snapshot != _NO_SNAPSHOTS:
+            here, there = (self.trees.source, self.entry.location), (self.trees.replica, self.target)
+            # The first snapshot is made by a run.
+            is_equal = bool(record.snapshot) and nothing_changed_since(record.snapshot, here, there)
+            return self._seen(record) if is_equal else None
+        try:
+            layout = lay_out(self._request(options), self.trees.source, self.trees.replica)
+        except ActNow:
+            return None
+        is_equal = nothing_to_do(layout, options, self.trees.source, self.trees.replica)
+        return self._seen(record) if is_equal else None
+
+    def copy(
+        self, execute: ExecutePlan, holder: Mapping[str, str], threads: int, bandwidth_mb: float | None
+    ) -> tuple[SyncedEntry, SyncOutcome]:
+        """Copy what differs; return the new record and what was done. Raises TwinhiveError when it is not complete."""
+        options = self._options(threads, bandwidth_mb)
+        try:
+            source = self._source()
+            if isinstance(source, _Nothing):
+                options = replace(options, preserve=frozenset(), snapshots=False)
+            self._check_not_emptied(source, options)
+            trees = self.trees
+            outcome = run_sync(self._request(options), source, trees.replica, trees.lease, execute, holder=holder)
+            if outcome.exit_code:
+                raise _failed(outcome)
+            return self._copied(source, options, outcome), outcome
+        except TwinhiveError as error:
+            raise _of(self.entry, error) from error
+
+    def _options(self, threads: int, bandwidth_mb: float | None) -> SyncOptions:
+        external = self.policy.external
+        return SyncOptions(
+            delete=Deletes(external.delete),
+            trash_days=external.trash_days,
+            # Who takes a missing directory for an empty one means an empty one all the more.
+            force=external.missing == EMPTY,
+            preserve=preserved_letters(external.preserve),
+            snapshots=external.snapshots,
+            bandwidth_mb=bandwidth_mb,
+            threads=threads,
+        )
+
+    def _request(self, options: SyncOptions) -> SyncRequest:
+        return SyncRequest((self.entry.location,), self.target, options)
+
+    def _trash_is_due(self, record: SyncedEntry) -> bool:
+        return 0 < record.trashed_at < time.time() - self.policy.external.trash_days * _DAY
+
+    def _seen(self, record: SyncedEntry) -> SyncedEntry:
+        moment = self.moment
+        return replace(record, event_id=moment.event_id, began=moment.at, at=time.time(), changed=False)
+
+    def _source(self) -> TreeSource:
+        """Return the source; one without the directory as if it were there, if the policy says so. Raises Missing."""
+        location, source = self.entry.location, self.trees.source
+        if source.status(location) is not None:
+            return source
+        if self.policy.external.missing == EMPTY:
+            return cast(TreeSource, _Nothing(source, location))
+        raise Missing(
+            f"{self.entry.key}: its directory {location} does not exist on the source",
+            found=f"on the replica it is {self.target}",
+            next_step="bring it back, drop the table or partition, or set external_tables.missing: empty in the policy "
+            "file; then clear the task",
+        )
+
+    def _check_not_emptied(self, source: TreeReader, options: SyncOptions) -> None:
+        if options.force or not options.deletes or _content(source, self.entry.location):
+            return
+        if _content(self.trees.replica, self.target):
+            raise Refused(
+                f"{self.entry.key}: {self.entry.location} is empty, and what the replica has would be deleted",
+                found=f"files in {self.target}",
+                expected="something in the source's directory, or nothing in the replica's",
+                next_step="look at the source; if it is right, delete the replica's files (hdfs dfs -rm), or set "
+                "external_tables.missing: empty in the policy file; then clear the task",
+            )
+
+    def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome) -> SyncedEntry:
+        snapshot, trashed_at = "", self.record.trashed_at if self.record else 0.0
+        if options.snapshots:
+            snapshot = newest_snapshot(self.entry.location, self.target, self.trees.replica) or _NO_SNAPSHOTS
+        if options.delete is Deletes.TRASH and outcome.deleted != Tally():
+            trashed_at = time.time()
+        elif self.record is not None and self._trash_is_due(self.record):
+            trashed_at = 0.0
+        record = SyncedEntry(self.entry.location, self.target, 0, 0.0, snapshot=snapshot, trashed_at=trashed_at)
+        looked_at = {
+            "files": outcome.copied.files + outcome.skipped.files,
+            "directories": outcome.copied.directories + outcome.skipped.directories,
+            "bytes": outcome.copied.bytes + outcome.skipped.bytes,
+        }
+        sizes = {**looked_at, **self._usage(source, options)}
+        return replace(self._seen(record), changed=self._changed(outcome), **sizes)
+
+    def _changed(self, outcome: SyncOutcome) -> bool:
+        """True when a copy has changed anything that people see; of renames in a difference nothing is counted."""
+        counted = any(tally != Tally() for tally in (outcome.copied, outcome.deleted, outcome.attributes))
+        return counted or (self.record is not None and self.record.snapshot not in ("", _NO_SNAPSHOTS))
+
+    def _usage(self, source: TreeSource, options: SyncOptions) -> dict[str, Any]:
+        """Return the sizes of a source of which perhaps only a difference was looked at."""
+        if not options.snapshots:
+            return {}
+        usage = source.usage(self.entry.location)
+        return {"files": usage.files, "directories": usage.directories + 1, "bytes": usage.length}
+
+
+def _content(files: TreeReader, directory: str) -> bool:
+    """True when there is anything in a directory but what copies keep for themselves."""
+    for _, page in files.list_pages([directory]):
+        if any(not is_ours(child.path.rpartition("/")[2]) for child in page or ()):
+            return True
+    return False
+
+
+def _failed(outcome: SyncOutcome) -> TwinhiveError:
+    count = sum(outcome.kinds.values())
+    examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES])
+    if outcome.exit_code is ExitCode.TRY_AGAIN:
+        return TryAgain(f"{count:,} paths were not copied", found=examples, next_step="the task retries by itself")
+    return ActNow(f"{count:,} paths were not copied", found=examples, next_step="mend that, then clear the task")
+
+
+def _of(entry: Entry, error: TwinhiveError) -> TwinhiveError:
+    """Return an error that names the table as well."""
+    if error.what.startswith(f"{entry.key}:"):
+        return error
+    family = TryAgain if isinstance(error, TryAgain) else ActNow
+    return family(f"{entry.key}: {error.what}", found=error.found, expected=error.expected, next_step=error.next_step)
+
+
+class _Nothing:
+    """A source with an empty directory where it has none."""
+
+    def __init__(self, source: TreeSource, directory: str) -> None:
+        self._source = source
+        self._directory = directory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def status(self, path: str) -> FileStatus | None:
+        if path == self._directory:
+            return FileStatus(path, 0, 0, is_directory=True)
+        return self._source.status(path)
+
+    def list_pages(self, paths: list[str]) -> Any:
+        return ((path, []) for path in paths)

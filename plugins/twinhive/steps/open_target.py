@@ -1,0 +1,23 @@
+"""Build what every change of a published or loading replica needs."""
+
+from twinhive.applying.places import managed_root
+from twinhive.applying.placing import Placing
+from twinhive.applying.target import Target
+from twinhive.applying.twin import Twin
+from twinhive.domain.policy import Policy
+from twinhive.ports import Lease, WritePorts
+
+
+def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease) -> Target:
+    """Return the replica of a policy, to be changed under its lease. Raises Missing without its database."""
+    return Target(
+        policy=policy,
+        log_id=log_id,
+        replica=ports.replica,
+        files=ports.replica_files,
+        source_files=ports.source_files,
+        lease=lease,
+        twin=Twin(ports.replica, policy, log_id),
+        placing=Placing(ports.replica_files, policy.staging),
+        root=managed_root(ports.replica, policy),
+    )

@@ -1,0 +1,122 @@
+"""Keep what waits of external tables as files on the replica: `external/pending/<table>.jsonl.gz` in staging."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+from twinhive.domain.files import base_name, join, short_hash
+from twinhive.domain.names import TableName
+from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
+from twinhive.domain.policy import Policy
+from twinhive.dump.shards import pack_lines, partition_line, partition_of_line, table_line, table_of_line, unpack_lines
+from twinhive.ports import FileReader, FileWriter, Lease
+
+_SUFFIX = ".jsonl.gz"
+_DETAILS: dict[str, type[Detail]] = {kind.__name__: kind for kind in get_args(Detail)}
+
+
+def pending_directory(policy: Policy) -> str:
+    """Return the directory of the records of a policy."""
+    return join(policy.staging, "external", "pending")
+
+
+def purge_directory(policy: Policy) -> str:
+    """Return the directory of the notes on what is to be deleted."""
+    return join(policy.staging, "external", "purge")
+
+
+def purge_path(policy: Policy, location: str) -> str:
+    """Return the file that asks for the data of a dropped object to be deleted, by its source location."""
+    return join(purge_directory(policy), f"{short_hash(location)}.json")
+
+
+def pending_names(files: FileReader, policy: Policy) -> tuple[str, ...]:
+    """Return the source tables of which something waits, sorted."""
+    ((_, children),) = files.list_directories([pending_directory(policy)])
+    names = (base_name(child.path) for child in children or ())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+
+
+def read_pending(files: FileReader, policy: Policy, table: str) -> PendingTable:
+    """Return the record of one source table. Raises Missing when it has none."""
+    return decode_pending(files.read(_path(policy, table)))
+
+
+@dataclass(frozen=True)
+class PendingFiles:
+    """The records of a policy, written under its lease."""
+
+    files: FileWriter
+    policy: Policy
+    lease: Lease
+
+    def tables(self) -> tuple[str, ...]:
+        """Return the source tables that have a record."""
+        return pending_names(self.files, self.policy)
+
+    def read(self, table: str) -> PendingTable:
+        """Return the record of a table."""
+        return read_pending(self.files, self.policy, table)
+
+    def write(self, record: PendingTable) -> None:
+        """Write a record over the one before."""
+        self.lease.confirm()
+        self.files.write(_path(self.policy, record.name.table), encode_pending(record))
+
+    def delete(self, table: str) -> None:
+        """Delete a record; one that is not there is fine."""
+        self.lease.confirm()
+        self.files.delete(_path(self.policy, table))
+
+    def note_purge(self, note: PurgeNote) -> None:
+        """Write that the data of a dropped object is to be deleted."""
+        self.lease.confirm()
+        self.files.write(purge_path(self.policy, note.location), json.dumps(asdict(note)).encode())
+
+
+def encode_pending(record: PendingTable) -> bytes:
+    """Pack a record as gzipped lines: the table, then its partitions."""
+    return pack_lines(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in _lines(record))
+
+
+def _lines(record: PendingTable) -> Iterator[dict[str, Any]]:
+    details = [_detail_line(event_id, detail) for event_id, detail in record.details.items()]
+    whose = [record.name.database, record.name.table]
+    head: dict[str, Any] = {"name": whose, "replaces": record.replaces, "details": details}
+    waiting = record.table
+    yield head if waiting is None else {**head, **_when(waiting), "table": table_line(waiting.thing)}
+    for name, partition in record.partitions.items():
+        yield {"partition": name, **_when(partition), **partition_line(partition.thing)}
+
+
+def _when(waiting: Waiting[Any]) -> dict[str, int]:
+    return {"event_id": waiting.event_id, "since": waiting.since}
+
+
+def decode_pending(content: bytes) -> PendingTable:
+    """Unpack what `encode_pending` packed."""
+    head, *lines = (json.loads(line) for line in unpack_lines(content))
+    name = TableName(*head["name"])
+    table = Waiting(table_of_line(head["table"]), head["event_id"], head["since"]) if "table" in head else None
+    partitions = {
+        line["partition"]: Waiting(partition_of_line(line, name), line["event_id"], line["since"]) for line in lines
+    }
+    details = dict(_detail_of_line(line, name) for line in head["details"])
+    return PendingTable(name, table, partitions, head["replaces"], details)
+
+
+def _detail_line(event_id: int, detail: Detail) -> dict[str, Any]:
+    said = {key: value for key, value in asdict(detail).items() if key != "table"}
+    return {"event_id": event_id, "type": type(detail).__name__, "said": said}
+
+
+def _detail_of_line(line: dict[str, Any], table: TableName) -> tuple[int, Detail]:
+    said: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in line["said"].items()
+    }
+    return line["event_id"], _DETAILS[line["type"]](table=table, **said)
+
+
+def _path(policy: Policy, table: str) -> str:
+    return join(pending_directory(policy), table + _SUFFIX)

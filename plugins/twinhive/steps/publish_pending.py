@@ -1,0 +1,68 @@
+"""Publish external tables whose data has come, at the end of a window or between two."""
+
+from twinhive.applying.external_target import ExternalTarget
+from twinhive.applying.pending_store import PendingStore
+from twinhive.applying.progress import Progress
+from twinhive.applying.publishing import publish_ready, ready_parts
+from twinhive.applying.trouble import Quarantine
+from twinhive.domain.files import join
+from twinhive.domain.marks import Phase
+from twinhive.ports import WritePorts
+from twinhive.steps.base import Report, Work
+from twinhive.steps.open_target import open_target
+from twinhive.steps.pending_files import PendingFiles, pending_names, read_pending
+from twinhive.steps.replica_state import read_state
+from twinhive.steps.requests import frozen_tables
+from twinhive.steps.synced import Synced
+
+_NAMED = 10
+
+
+def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) -> tuple[str, ...]:
+    """Publish what is ready, and say so; return the tables of which something waits still.
+
+    Raises the first error of a table that the replica does not take, after all others are published, or freezes it.
+    """
+    frozen = frozen_tables(quarantine.parameters)
+    published = publish_ready(external.target, external.pending, external.is_there, frozen)
+    for table, error in published.refused.items():
+        if quarantine.accepts(error):
+            quarantine.freeze(table, error)
+            report(f"QUARANTINED: {table}: {error.what}")
+    if published.tables or published.partitions:
+        report(f"published: {published.tables} external tables, {published.partitions} partitions")
+    if left := published.left:
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        report(f"{len(left)} external tables wait for their data: {', '.join(left[:_NAMED])}{more}")
+    for error in published.refused.values():
+        if not quarantine.accepts(error):
+            raise error
+    return left
+
+
+def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
+    """Publish what is ready while there is nothing to apply; without anything that is, this only reads."""
+    if not _something_is_ready(work, ports):
+        return
+    policy = work.policy
+    with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
+        database = ports.replica.database(policy.replica.database)
+        if database is None or read_state(ports.replica, policy, log_id).phase is not Phase.FOLLOWING:
+            return
+        target = open_target(ports, policy, log_id, lease)
+        pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
+        synced = Synced.load(ports.replica_files, policy)
+        progress = Progress(ports.replica, lease, database.name, database.parameters)
+        publish(ExternalTarget(target, pending, synced.covers), Quarantine(policy, progress), work.report)
+
+
+def _something_is_ready(work: Work, ports: WritePorts) -> bool:
+    files, policy = ports.replica_files, work.policy
+    names = pending_names(files, policy)
+    if not names:
+        return False
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    synced = Synced.load(files, policy)
+    records = (read_pending(files, policy, name) for name in names if name not in frozen)
+    return any(not ready_parts(policy.external, record, synced.covers).is_empty for record in records)

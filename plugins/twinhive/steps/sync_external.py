@@ -1,0 +1,187 @@
+"""Bring the directories of one task of a pass to the replica, and write down which are complete."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from twinhive.copying.progress import readable
+from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.external_entries import Entry
+from twinhive.domain.policy import Policy
+from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_ended
+from twinhive.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.steps.base import Work
+from twinhive.steps.control import is_paused
+from twinhive.steps.external_sync import DirectorySync, Moment
+from twinhive.steps.synced import Synced, SyncedEntry, write_synced, write_unchanged
+from twinhive.syncing.executing import ExecutePlan, in_this_process
+from twinhive.syncing.outcome import SyncOutcome
+
+_SHOWN = 5
+
+
+class Execution(Protocol):
+    """Where plans are carried out: what is little in this process, say, and the rest by Spark."""
+
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out plans; `say` takes lines for the log."""
+        ...
+
+
+class _InThisProcess:
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        return in_this_process(source, target)
+
+
+@dataclass(frozen=True)
+class ExternalSynced:
+    """What became of a task's directories; files and bytes are those that were copied, `deleted` counts paths."""
+
+    unchanged: int = 0
+    changed: int = 0
+    files: int = 0
+    bytes: int = 0
+    deleted: int = 0
+    idle: str | None = None
+
+
+@dataclass
+class _Done:
+    """What was done so far, and what failed."""
+
+    unchanged: int = 0
+    outcomes: list[SyncOutcome] = field(default_factory=list)
+    failed: list[TwinhiveError] = field(default_factory=list)
+
+    def result(self) -> ExternalSynced:
+        changed = self.outcomes
+        return ExternalSynced(
+            self.unchanged,
+            len(changed),
+            sum(each.copied.files for each in changed),
+            sum(each.copied.bytes for each in changed),
+            sum(each.deleted.files + each.deleted.directories for each in changed),
+        )
+
+
+@dataclass(frozen=True)
+class SyncExternal:
+    """Sync the directories of one task; `execute` says where is copied what has to be."""
+
+    work: Work
+    execute: Execution = field(default_factory=_InThisProcess)
+
+    def run(self, ports: WritePorts) -> ExternalSynced:
+        """Return what was done. A directory that fails keeps no other from being synced; then one error is raised."""
+        policy, name, task = self.work.policy, self.work.dump, self.work.batch
+        if reason := is_paused(ports.replica_files, policy):
+            self.work.report(f"paused: {reason}")
+            return ExternalSynced(idle=reason)
+        tasks = len(open_pass(ports.dump_files, policy, name).batches)
+        entries = entries_of_task(ports.dump_files, policy, name, task)
+        done = _Done()
+        self._copy(ports, self._look(ports, entries, done), done, tasks)
+        result = done.result()
+        counts = {"unchanged": result.unchanged, "changed": result.changed, "failed": len(done.failed)}
+        task_has_ended(ports.replica_files, policy, name, task, counts)
+        if done.failed:
+            raise _all_of(done.failed, policy, len(entries))
+        return result
+
+    def _look(self, ports: WritePorts, entries: Sequence[Entry], done: _Done) -> list[DirectorySync]:
+        """Return the directories that are not equal; of the others write down that they are."""
+        policy, synced = self.work.policy, Synced.load(ports.replica_files, self.work.policy)
+        moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
+
+        def look(entry: Entry) -> DirectorySync | SyncedEntry | TwinhiveError:
+            try:
+                sync = DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location))
+                record = sync.look()
+                if record is None:
+                    return sync
+                write_unchanged(ports.replica_files, policy, record)
+                return record
+            except TwinhiveError as error:
+                return error
+
+        differing = []
+        with ThreadPoolExecutor(policy.options.copy_threads, "look") as pool:
+            for entry, found in zip(entries, pool.map(look, entries), strict=True):
+                if isinstance(found, DirectorySync):
+                    differing.append(found)
+                elif isinstance(found, SyncedEntry):
+                    done.unchanged += 1
+                    self.work.report(f"{entry.key}  unchanged  {_size(found)}")
+                else:
+                    self._note_failure(entry, found, done)
+        return differing
+
+    def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:
+        """Copy what differs, several directories at a time, which share threads and bandwidth."""
+        policy, trees = self.work.policy, ports.trees
+        together = max(1, min(len(differing), policy.options.copy_threads))
+        threads = max(1, policy.options.copy_threads // together)
+        bandwidth = _share(policy, tasks, together)
+        execute = self.execute.execution(trees.source, trees.replica, self.work.report)
+
+        def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
+            try:
+                if sync.record is not None:
+                    write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))
+                record, outcome = sync.copy(execute, self.work.holder, threads, bandwidth)
+                write_synced(ports.replica_files, policy, record)
+            except TwinhiveError as error:
+                return error
+            return record, outcome
+
+        with ThreadPoolExecutor(together, "sync") as pool:
+            for sync, found in zip(differing, pool.map(copy, differing), strict=True):
+                if isinstance(found, TwinhiveError):
+                    self._note_failure(sync.entry, found, done)
+                    continue
+                record, outcome = found
+                if record.changed:
+                    done.outcomes.append(outcome)
+                else:
+                    done.unchanged += 1
+                self.work.report(f"{sync.entry.key}  {_what(record, outcome)}")
+
+    def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
+        done.failed.append(error)
+        self.work.report(f"{entry.key}  FAILED  {error.what}")
+
+
+def _share(policy: Policy, tasks: int, together: int) -> float | None:
+    """Return the megabytes a second of one copy, when all tasks that may run at the same time do `together` each."""
+    whole = policy.options.bandwidth_mb
+    return whole / (min(tasks, policy.options.parallelism - 1) * together) if whole else None
+
+
+def _size(record: SyncedEntry) -> str:
+    return f"{record.files:,} files in {record.directories:,} directories"
+
+
+def _what(record: SyncedEntry, outcome: SyncOutcome) -> str:
+    if not record.changed:
+        return f"unchanged  {_size(record)}, compared"
+    deleted = outcome.deleted.files + outcome.deleted.directories
+    said = [f"copied {outcome.copied.files:,} files, {readable(outcome.copied.bytes)}"]
+    said += [f"{deleted:,} deleted"] if deleted else []
+    attributes = outcome.attributes.files + outcome.attributes.directories
+    said += [f"{attributes:,} got attributes"] if attributes else []
+    said += [outcome.snapshots] if outcome.snapshots else []
+    return ", ".join(said)
+
+
+def _all_of(failed: Sequence[TwinhiveError], policy: Policy, entries: int) -> TwinhiveError:
+    """Make one error; only if all of them may pass by themselves is a retry right."""
+    family = TryAgain if all(isinstance(error, TryAgain) for error in failed) else ActNow
+    if len(failed) == entries == 1:
+        (only,) = failed
+        return only
+    shown = "\n".join(f"{number}. {error}" for number, error in enumerate(failed[:_SHOWN], start=1))
+    more = f"\nand {len(failed) - _SHOWN:,} more, in the log" if len(failed) > _SHOWN else ""
+    what = f"policy {policy.name}: {len(failed):,} of {entries:,} directories of external tables were not synced"
+    return family(f"{what}; the others are complete\n{shown}{more}")

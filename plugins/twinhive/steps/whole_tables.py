@@ -1,0 +1,96 @@
+"""Say which tables a window has to bring over as a whole because of external tables, and write that down."""
+
+from collections.abc import Iterable
+
+from twinhive.applying.progress import Progress
+from twinhive.domain.changes import AlterTable, Change, tables_of
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import EventRow
+from twinhive.domain.external import NO_BASE
+from twinhive.domain.marks import EXTERNAL_BASE, ReplicaState
+from twinhive.domain.objects import TableKind
+from twinhive.domain.policy import Policy
+from twinhive.events.decoder import decode_event
+from twinhive.ports import FileReader, ReadPorts, WritePorts
+from twinhive.steps.control import request_table, requested_tables
+from twinhive.steps.pending_files import pending_names
+from twinhive.steps.source_scope import read_scope
+
+
+def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
+    """Refuse a base directory that is not the one with which the external tables were brought over. Raises ActNow."""
+    external = policy.external
+    if not external.included or state.external_base in (None, NO_BASE, external.base_mark):
+        return
+    raise ActNow(
+        f"the base directory of the external tables of policy {policy.name} cannot change while the replica follows",
+        found=external.base_directory or "no external_tables.base_directory",
+        expected=state.external_base,
+        next_step=f"put the old one back in the policy file, or start the DAG {policy.name}.bootstrap again",
+    )
+
+
+def request_whole_tables(
+    ports: WritePorts, policy: Policy, state: ReplicaState, rows: Iterable[EventRow]
+) -> tuple[str, ...]:
+    """Return the tables that this window is to bring over whole, those that people ask for included.
+
+    What is found is written down: the window may end before the newest event, and leave it to a later one.
+    """
+    asked = requested_tables(ports.replica_files, policy)
+    found = dict.fromkeys(_of_new_class(ports, policy, state), "external tables are replicated from now on")
+    for row in rows:
+        if row.event_type == "ALTER_TABLE":
+            change = decode_event(row).change
+            names = _in_scope(policy, change)
+            if _says_too_little(policy, change):
+                found |= dict.fromkeys(names, f"event {row.event_id} changed more than it says")
+            elif not {*asked, *found}.isdisjoint(names):
+                found |= dict.fromkeys(names, f"event {row.event_id} renamed a table that waits to be brought over")
+    for table, why in found.items():
+        if table not in asked:
+            request_table(ports.replica_files, policy, table, why)
+    return tuple(sorted({*asked, *found}))
+
+
+def _says_too_little(policy: Policy, change: Change) -> bool:
+    """True for a change after which the log does not say what a table holds.
+
+    A managed table that becomes external, or the other way; an external one that gets a name and a location at once,
+    whose partitions the source's metastore moves along.
+    """
+    if not isinstance(change, AlterTable) or policy.left_out(change.before) or policy.left_out(change.after):
+        return False
+    kinds = {change.before.kind, change.after.kind}
+    moves = change.renames and change.after.is_external and change.before.location != change.after.location
+    return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
+
+
+def _in_scope(policy: Policy, change: Change) -> list[str]:
+    database = policy.source.database
+    return [name.table for name in tables_of(change) if name.database == database and policy.selects(name.table)]
+
+
+def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
+    """Return the source's external tables as long as the replica has not said that it has them all.
+
+    With no base directory so far, those that need none have been followed.
+    """
+    external = policy.external
+    if not external.included or state.external_base == external.base_mark:
+        return []
+    names = [table.name.table for table in read_scope(ports.source, policy).external]
+    if state.external_base is None or not names:
+        return names
+    there = {table.name.table for table in ports.replica.tables(policy.replica.database, names)}
+    return sorted(set(names) - there - set(pending_names(ports.replica_files, policy)))
+
+
+def remember_base(files: FileReader, policy: Policy, progress: Progress) -> None:
+    """Let the replica say with which base directory it has all external tables, or that it does not have them."""
+    external, parameters = policy.external, progress.parameters
+    mark = external.base_mark if external.included else None
+    if parameters.get(EXTERNAL_BASE) == mark or (mark and requested_tables(files, policy)):
+        return
+    left = {key: value for key, value in parameters.items() if key != EXTERNAL_BASE}
+    progress.set_parameters({**left, EXTERNAL_BASE: mark} if mark else left)

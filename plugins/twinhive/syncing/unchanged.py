@@ -1,0 +1,74 @@
+"""Find out at the cost of a listing that a copy has nothing to do, without a lease and without a write."""
+
+from twinhive.domain.errors import ActNow
+from twinhive.ports import TreeReader
+from twinhive.syncing.actions import Action, Kind
+from twinhive.syncing.attributes import AttributeComparison
+from twinhive.syncing.path_rule import Layout
+from twinhive.syncing.plan import Conflict, Plan
+from twinhive.syncing.planner import Planner
+from twinhive.syncing.request import SyncOptions
+from twinhive.syncing.verified import VerifiedPairs
+
+
+def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader) -> bool:
+    """True when a run would change nothing; False as soon as that is certain.
+
+    False also where something cannot be read, or has to be compared by its content: a run says what it is. Raises
+    TryAgain.
+    """
+    if layout.places.is_new:
+        return False
+    memory = VerifiedPairs.load(target, layout.memory)
+    with _NothingToDo(AttributeComparison(source, target, options.preserve)) as plan:
+        planner = Planner(plan, layout.places, options, source, target, memory)
+        try:
+            for root in layout.roots:
+                planner.add_root(root)
+            planner.run()
+        except (_SomethingToDoError, ActNow):
+            return False
+    return True
+
+
+class _SomethingToDoError(Exception):
+    """The two sides are not equal."""
+
+
+class _NothingToDo(Plan):
+    """A plan that ends with the first thing to do; what listings cannot tell of attributes is looked at."""
+
+    def __init__(self, attributes: AttributeComparison) -> None:
+        super().__init__()
+        self._looked_at = attributes
+
+    def add_file(self, action: Action) -> None:
+        """Count a file whose attributes turn out to be equal."""
+        if action.kind is not Kind.ATTRIBUTES or self._differ(action):
+            raise _SomethingToDoError
+        self.totals.files[Kind.SKIP].add(action.length)
+
+    def add_attributes(self, action: Action) -> None:
+        """Accept a directory whose attributes turn out to be equal."""
+        if self._differ(action):
+            raise _SomethingToDoError
+
+    def add_directory(self, action: Action) -> None:
+        """Refuse a directory to be made."""
+        raise _SomethingToDoError
+
+    def add_delete(self, action: Action) -> None:
+        """Refuse a path to be deleted."""
+        raise _SomethingToDoError
+
+    def add_conflict(self, conflict: Conflict) -> None:
+        """Refuse a path that cannot be made equal."""
+        raise _SomethingToDoError
+
+    def add_unreadable(self, path: str, reason: str) -> None:
+        """Refuse a directory that cannot be listed."""
+        raise _SomethingToDoError
+
+    def _differ(self, action: Action) -> bool:
+        original, there = action.source, action.target
+        return original is None or there is None or self._looked_at.differ(original, there)

@@ -1,0 +1,187 @@
+"""Sync the data of external tables between two real clusters: HDFS on both sides, and a metastore that lists it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.policies import PolicyFiles
+from tests.warehouse import Warehouse
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import Position
+from twinhive.domain.files import Attributes, relative_to
+from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.objects import Database
+from twinhive.dump.external_passes import locations_of_pass
+from twinhive.steps.base import Work
+from twinhive.steps.external_gate import CheckBase, release_base
+from twinhive.steps.external_pass import ExternalListed, ListExternal
+from twinhive.steps.sync_external import ExternalSynced, SyncExternal
+from twinhive.steps.synced import Synced
+from twinhive.syncing.snapshot_rotation import delete_snapshots
+
+pytestmark = pytest.mark.sandbox
+
+
+@dataclass
+class Lane:
+    """The data lane of one policy, whose replica follows."""
+
+    database: str
+    east: Warehouse
+    west: Warehouse
+    wiring: Any
+    report: Callable[[str], None]
+
+    @property
+    def place(self) -> str:
+        """Where the source's data is."""
+        return f"{self.east.files.root}/data/{self.database}"
+
+    @property
+    def base(self) -> str:
+        return f"{self.west.files.root}/ext/{self.database}"
+
+    def there(self, location: str) -> str:
+        """Return the replica's place of a source location."""
+        return str(self.wiring.policy.external.place(location, location))
+
+    def create(self, name: str, location: str, keys: tuple[str, ...] = (), **files: bytes) -> Any:
+        contents = {path.replace("__", "/"): content for path, content in files.items()}
+        return self.east.create_table(
+            self.database,
+            name,
+            keys=keys,
+            files=contents,
+            location=location,
+            kind="EXTERNAL_TABLE",
+            parameters={"EXTERNAL": "TRUE"},
+        )
+
+    def work(self, batch: str = "", dump: str = "") -> Work:
+        return Work(self.wiring.policy, batch, dump, {"run": "test"}, self.report)
+
+    def cycle(self) -> tuple[ExternalListed, list[ExternalSynced]]:
+        ports = self.wiring.write_ports()
+        CheckBase(self.work()).run(ports)
+        listed = ListExternal(self.work()).run(ports)
+        return listed, [SyncExternal(self.work(batch.name, listed.dump)).run(ports) for batch in listed.batches]
+
+    def assert_twin(self, location: str) -> None:
+        """Check content, owner, group, permission and ACL of a directory and of all below it."""
+        assert tree(self.west, self.there(location)) == tree(self.east, location)
+
+
+def tree(side: Warehouse, root: str) -> dict[str, tuple[object, ...]]:
+    """Return what is at and below a directory, by relative path, without what copies keep for themselves."""
+    found: dict[str, tuple[object, ...]] = {}
+    top = side.files.status(root)
+    assert top is not None
+    waiting = [top]
+    while waiting:
+        status = waiting.pop()
+        content = None if status.is_directory else side.files.read(status.path)
+        own = (status.owner, status.group, status.permission, side.files.acl(status.path))
+        found[relative_to(status.path, root)] = (content, *own)
+        if status.is_directory:
+            ((_, children),) = side.files.list_directories([status.path])
+            waiting += [child for child in children or () if "/.twinhive" not in child.path]
+    return found
+
+
+@pytest.fixture
+def lane(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles, report: Callable[[str], None], request: Any
+) -> Iterator[Lane]:
+    database = east.create_database("data")
+    external = {"base_directory": f"{west.files.root}/ext/{database}", **getattr(request, "param", {})}
+    wiring = policies.wiring(policies.add(database, external_tables=external))
+    ports = wiring.write_ports()
+    state = ReplicaState(Phase.FOLLOWING, database, ports.source.log_id(), "d", Position(0, 1, "x"))
+    ports.replica.create_database(Database(database, None, None, state.written(), "{}"))
+    yield Lane(database, east, west, wiring, report)
+    release_base(ports, wiring.policy)
+
+
+def furnish(lane: Lane) -> dict[str, str]:
+    """Make tables with partitions outside, a shared and a nested directory; return the places that are copied."""
+    places = {name: f"{lane.place}/{name}" for name in ("events", "outside", "plain")}
+    events = lane.create("events", places["events"], ("day",))
+    lane.east.add_partition(events, "1", files={"f": b"one"})
+    lane.east.add_partition(events, "a b", files={"f": b"two"}, location=f"{places['events']}/else where")
+    lane.east.add_partition(events, "3", files={"f": b"three"}, location=places["outside"])
+    lane.create("plain", places["plain"], f=b"plain", d__g=b"deep")
+    lane.create("same", places["plain"])
+    lane.create("nested", f"{places['plain']}/d")
+    return places
+
+
+def test_directories_come_over_and_a_second_pass_finds_them_unchanged(lane: Lane, log: list[str]) -> None:
+    places = furnish(lane)
+    own = ("user::rwx", "group::r-x", "mask::r-x", "other::---")
+    acl = ("user:ann:r-x", *own, *(f"default:{entry}" for entry in own))
+    lane.east.files.set_attributes(places["events"], Attributes(owner="ann", group="staff", permission=0o750, acl=acl))
+    listed, synced = lane.cycle()
+    keys = [entry.key for entry in locations_of_pass(lane.east.files, lane.wiring.policy, listed.dump)]
+    names = ("events", "events/day=3", "nested", "plain", "same")
+    assert keys == [f"{lane.database}.{name}" for name in names]
+    assert (listed.copies, sum(each.changed for each in synced)) == (3, 3)
+    for place in places.values():
+        lane.assert_twin(place)
+    assert lane.west.files.acl(lane.there(places["events"])) != ()
+    above = lane.west.files.status(lane.base)
+    assert above is not None
+    assert above.owner == lane.west.cluster.user
+
+    log.clear()
+    newest = lane.wiring.write_ports().source.current_event_id()
+    _, synced = lane.cycle()
+    assert (sum(each.unchanged for each in synced), sum(each.changed for each in synced)) == (3, 0)
+    assert sum("unchanged" in line for line in log) == 3
+    records = Synced.load(lane.west.files, lane.wiring.policy)
+    assert all(records.covers(f"{place}/x", newest) for place in places.values())
+
+
+@pytest.mark.parametrize("lane", [{}, {"snapshots": True}], ids=["listed", "snapshots"], indirect=True)
+def test_changes_without_any_event_are_followed(lane: Lane) -> None:
+    places = furnish(lane)
+    lane.cycle()
+    east = lane.east.files
+    east.write(f"{places['events']}/day=9/new", b"new")
+    east.write(f"{places['plain']}/f", b"other")
+    east.rename(f"{places['plain']}/d/g", f"{places['plain']}/d/h")
+    east.delete(f"{places['events']}/else where")
+    east.set_attributes(places["outside"], Attributes(permission=0o711))
+    _, synced = lane.cycle()
+    assert sum(each.changed for each in synced) == 3
+    for place in places.values():
+        lane.assert_twin(place)
+    _, synced = lane.cycle()
+    assert sum(each.unchanged for each in synced) == 3
+    for place in places.values():
+        delete_snapshots(east, place)
+
+
+def test_what_is_wrong_with_one_directory_is_told_and_the_others_are_synced(lane: Lane, log: list[str]) -> None:
+    places = furnish(lane)
+    lane.east.files.delete(places["outside"])
+    with pytest.raises(ActNow, match="1 of 3 directories") as error:
+        lane.cycle()
+    assert f"{lane.database}.events/day=3: its directory {places['outside']} does not exist" in str(error.value)
+    lane.assert_twin(places["events"])
+    lane.assert_twin(places["plain"])
+    assert any("FAILED" in line for line in log)
+
+
+def test_another_policy_cannot_use_the_same_base_directory(lane: Lane, policies: PolicyFiles) -> None:
+    furnish(lane)
+    lane.cycle()
+    other = lane.east.create_database("other")
+    lane.east.create_table(
+        other, "t", location=f"{lane.place}/t", kind="EXTERNAL_TABLE", parameters={"EXTERNAL": "TRUE"}
+    )
+    wiring = policies.wiring(policies.add(other, external_tables={"base_directory": f"{lane.base}/inner"}))
+    with pytest.raises(ActNow, match="in use") as error:
+        CheckBase(Work(wiring.policy, holder={"run": "test"})).run(wiring.write_ports())
+    assert f"policy {lane.database}" in str(error.value)
