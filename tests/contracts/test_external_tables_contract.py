@@ -66,5 +66,6 @@ def test_a_drop_deletes_files_of_a_table_that_purges_if_asked(place: Place, purg
 
 def test_an_external_table_is_made_where_it_is_to_be(place: Place) -> None:
     location = f"hdfs://east/tmp/{place.database}/base/data/t"
-    place.metastore.create_table(a_table(place.database, "t", table_type="EXTERNAL_TABLE", location=location))
+    made = a_table(place.database, "t", table_type="EXTERNAL_TABLE", location=location, parameters={"EXTERNAL": "TRUE"})
+    place.metastore.create_table(made)
     assert (place.now("t").table_type, place.now("t").location) == ("EXTERNAL_TABLE", location)

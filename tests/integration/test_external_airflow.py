@@ -1,10 +1,12 @@
 """Copy external tables through a running Airflow: beside the events, never in their way; and kill a copy."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from hive_metastore.ttypes import GetTableRequest
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.twin import assert_equal_twin
@@ -12,31 +14,36 @@ from tests.warehouse import Warehouse
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 
-TABLES = ("clicks", "views", "visits")
-FILES, LENGTH = 20, 25_000
-# Each table takes a quarter of a minute.
-SLOW = {"bandwidth_mb": 0.1, "parallelism": 2, "external_weight": 1}
+SMALL = {"part-00000": b"rows"}
+LARGE = {f"part-{number:05d}": bytes([number]) * 25_000 for number in range(20)}
+# Each large table takes a quarter of a minute, and each table is a copy of its own.
+SLOW = {"bandwidth_mb": 0.035, "parallelism": 2, "external_weight": 1}
 
 
-def a_database(east: Warehouse) -> str:
-    """Create a managed table and some external ones, of which each is a copy of its own."""
-    database = east.create_database()
-    east.create_table(database, "orders", keys=("day",))
-    for name in TABLES:
-        east.create_table(database, name, kind="EXTERNAL_TABLE", location=place(east, database, name), files=FULL)
-    return database
+def create_external(east: Warehouse, database: str, name: str, files: Mapping[str, bytes]) -> None:
+    location = f"{east.cluster.hdfs_uri}/raw/{database}/{name}"
+    east.create_table(database, name, kind="EXTERNAL_TABLE", location=location, files=files)
 
 
-def place(warehouse: Warehouse, database: str, table: str) -> str:
-    return f"{warehouse.cluster.hdfs_uri}/raw/{database}/{table}"
+def table(warehouse: Warehouse, database: str, name: str) -> Any:
+    return warehouse.client.get_table_req(GetTableRequest(dbName=database, tblName=name)).table
 
 
-FULL = {f"part-{number:05d}": bytes([number]) * LENGTH for number in range(FILES)}
+def started_by(run: Run) -> str:
+    """Say what started a run: `scheduled`, `asset_triggered`, `manual`."""
+    return str(run.airflow.api.dag_run(run.dag_id, run.run_id)["run_type"])
 
 
-def add_order(east: Warehouse, database: str, day: str) -> None:
-    orders = east.client.get_table(database, "orders")
-    east.add_partition(orders, day, files={"000000_0": day.encode()})
+def run_that_copies(airflow: RunningAirflow, policy: str) -> Run:
+    """Wait until a run that nobody has triggered copies; return it."""
+
+    def found() -> Run | None:
+        runs = airflow.runs(f"{policy}.external")
+        copying = (run for run in runs if "running" in run.states().get("sync", set()))
+        return next((run for run in copying if started_by(run) == "asset_triggered"), None)
+
+    run: Run = until(found, f"the data lane of {policy} copies")
+    return run
 
 
 def spans(run: Run, task: str) -> list[tuple[datetime, datetime]]:
@@ -47,49 +54,45 @@ def spans(run: Run, task: str) -> list[tuple[datetime, datetime]]:
     )
 
 
-def started_by(run: Run) -> Any:
-    """Say what started a run: `scheduled`, `asset_triggered`, `manual`."""
-    return run.airflow.api.dag_run(run.dag_id, run.run_id)["run_type"]
-
-
-def copied(run: Run) -> int:
-    """Count the copies of a run that are through."""
-    return sum(one["state"] == "success" for one in run.instances("sync"))
-
-
 def test_copies_go_one_at_a_time_events_pass_them_and_a_killed_one_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:
-    database = a_database(east)
+    database = east.create_database()
+    east.create_table(database, "orders", keys=("day",))
+    create_external(east, database, "known", SMALL)
     base = f"{west.cluster.hdfs_uri}/external/{database}"
     external = {"base_directory": base, "every_minutes": 59}
     bootstrap = airflow.trigger(airflow.add(database, external_tables=external, options=SLOW))
-    lane: Run = until(lambda: airflow.runs(f"{database}.external"), "the bootstrap has started the data lane")[0]
-    assert lane.run_id.startswith("after-bootstrap-")
-
-    # The worker that copies dies; so another one takes its lease over when it is cleared.
-    lane.kill_task("sync")
-    lane.wait_for("sync", "up_for_retry")
-    lane.clear("sync")
-
     assert bootstrap.wait() == "success"
+    [lane] = [run for run in airflow.runs(f"{database}.external") if run.run_id.startswith("after-bootstrap-")]
     assert bootstrap.handed_over().wait() == "success"
-    # The replica is published without what is not there yet, and follows the events.
-    assert set(west.client.get_all_tables(database)).isdisjoint(TABLES[1:])
+    assert lane.wait() == "success"
+    assert lane.labels("sync") == {f"{database}.known"}
+
+    # Tables that come later wait for their data; that they do starts the data lane.
     airflow.api.unpause(f"{database}.incremental")
-    add_order(east, database, "1")
+    create_external(east, database, "clicks", LARGE)
+    create_external(east, database, "views", LARGE)
+    airflow.trigger(f"{database}.incremental")
+    copies = run_that_copies(airflow, database)
+
+    east.add_partition(table(east, database, "orders"), "1", files={"000000_0": b"1"})
     airflow.trigger(f"{database}.incremental")
     until(lambda: west.client.get_partition_names(database, "orders", -1) == ["day=1"], "the event is applied")
-    assert copied(lane) < len(TABLES), "the copies were over before the event came"
+    assert "success" not in airflow.api.dag_run(copies.dag_id, copies.run_id)["state"], "the copies were too quick"
+    assert {"clicks", "views"} - set(west.client.get_all_tables(database)), "a table without its data is published"
 
-    assert lane.wait() == "success"
-    times = spans(lane, "sync")
-    assert all(ended <= began for (_, ended), (began, _) in pairwise(times))
-    # Long before its next scheduled run: the copies have started it.
-    until(lambda: set(TABLES) <= set(west.client.get_all_tables(database)), "the tables are published", seconds=60)
-    for name in TABLES:
-        location = west.client.get_table(database, name).sd.location
-        assert location == f"{base}/raw/{database}/{name}"
-        assert {path: west.files.read(f"{location}/{path}") for path in FULL} == FULL
+    copies.kill_task("sync")
+    copies.wait_for("sync", "up_for_retry")
+    copies.clear("sync")
+    assert copies.wait() == "success"
+    assert all(ended <= began for (_, ended), (began, _) in pairwise(spans(copies, "sync")))
+
+    # Data that has come starts the event lane, which publishes it.
+    until(lambda: {"clicks", "views"} <= set(west.client.get_all_tables(database)), "the tables are published")
     assert "asset_triggered" in {started_by(run) for run in airflow.runs(f"{database}.incremental")}
+    for name, files in {"known": SMALL, "clicks": LARGE, "views": LARGE}.items():
+        location = table(west, database, name).sd.location
+        assert location == f"{base}/raw/{database}/{name}"
+        assert {path: west.files.read(f"{location}/{path}") for path in files} == files
     assert_equal_twin(east, database, west)

@@ -36,6 +36,7 @@ class ExternalPass:
     entries   how many directories are to be synced, in its own tasks and later ones
     others    how many tasks are left for later passes of the same round
     tried     locations that earlier passes of the round have tried, well or not
+    read_at   when all tables were last read at the source, in seconds since 1970
     """
 
     name: str
@@ -45,6 +46,8 @@ class ExternalPass:
     entries: int = 0
     others: int = 0
     tried: frozenset[str] = frozenset()
+    fingerprint: str = ""
+    read_at: float = 0.0
 
 
 def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
@@ -66,11 +69,12 @@ def write_pass(
     content: dict[str, Any] = {
         "event_id": written.event_id,
         "began": written.began,
-        "fingerprint": policy.fingerprint,
+        "fingerprint": written.fingerprint,
         "batches": batches,
         "entries": written.entries,
         "others": written.others,
         "tried": sorted(written.tried),
+        "read_at": written.read_at,
     }
     write_json(files, join(directory, "pass.json"), content)
 
@@ -156,7 +160,10 @@ def _ended(replica: FileReader, policy: Policy, name: str) -> set[str]:
 def _read(name: str, record: dict[str, Any]) -> ExternalPass:
     batches = tuple(Batch(batch["name"], batch["label"], ()) for batch in record["batches"])
     counts = record["entries"], record["others"]
-    return ExternalPass(name, record["event_id"], record["began"], batches, *counts, frozenset(record["tried"]))
+    tried = frozenset(record["tried"])
+    return ExternalPass(
+        name, record["event_id"], record["began"], batches, *counts, tried, record["fingerprint"], record["read_at"]
+    )
 
 
 def _names(files: FileReader, policy: Policy) -> list[str]:

@@ -11,6 +11,7 @@ from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.steps.external_gate import is_root, kept_places, misplaced
+from twinhive.steps.known_entries import Known
 from twinhive.steps.source_scope import read_scope, usage_or_nothing
 from twinhive.steps.synced import Synced
 
@@ -20,9 +21,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class ExternalEntries:
-    """What was found: how many tables, their partitions with locations of their own counted, and the directories."""
+    """What was found: how many tables, how many of them were read, with how many partitions, and the directories."""
 
     tables: int
+    read: int
     partitions: int
     entries: tuple[Entry, ...]
 
@@ -35,18 +37,23 @@ class _OfTable:
     problem: InvalidSettings | None = None
 
 
-def read_entries(ports: ReadPorts, policy: Policy) -> ExternalEntries:
-    """Return the entries of all external tables of the scope. Raises ActNow naming those that cannot be replicated."""
+def read_entries(ports: ReadPorts, policy: Policy, known: Known) -> ExternalEntries:
+    """Return the entries of all external tables of the scope. Raises ActNow naming those that cannot be replicated.
+
+    Partitions are read of the tables that are not `known`.
+    """
     tables = read_scope(ports.source, policy).external
+    unknown = [table for table in tables if table.name not in known]
     with ThreadPoolExecutor(_THREADS) as pool:
-        found = list(pool.map(lambda table: _read(ports.source, policy, table), tables))
+        found = list(pool.map(lambda table: _read(ports.source, policy, table), unknown))
+    found += [_OfTable(known[table.name]) for table in tables if table.name in known]
     problems = [each.problem for each in found if each.problem]
     if problems:
         raise _all_of(problems, policy)
     entries = tuple(sorted(entry for each in found for entry in each.entries))
     check_places(entries, [entry for each in found for entry in each.staying], policy.external)
     _check_kept_places(ports, policy, entries)
-    return ExternalEntries(len(tables), sum(each.partitions for each in found), entries)
+    return ExternalEntries(len(tables), len(unknown), sum(each.partitions for each in found), entries)
 
 
 def with_sizes(files: FileReader, synced: Synced, entries: Sequence[Entry]) -> list[SizedEntry]:

@@ -12,6 +12,7 @@ from twinhive.domain.marks import Phase
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import (
     ExternalPass,
+    newest_pass,
     pass_name,
     remove_old_passes,
     tasks_under_way,
@@ -25,6 +26,7 @@ from twinhive.steps.base import Work
 from twinhive.steps.control import is_paused
 from twinhive.steps.external_entries import read_entries, with_sizes
 from twinhive.steps.external_purge import obey_purges
+from twinhive.steps.known_entries import known_entries
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced
 
@@ -35,7 +37,7 @@ class ExternalListed:
 
     dump        the name of the pass
     batches     its tasks
-    tables, partitions, entries   external tables, their partitions, directories on seed 001's list
+    tables, partitions, entries   external tables, partitions of those that were read, directories on seed 001's list
     copies      distinct directories that are synced by this pass and the rest of its tasks
     remaining   tasks that the bound leaves for another pass, which is to follow at once
     idle        why there is nothing to do
@@ -65,7 +67,9 @@ class ListExternal:
             return ExternalListed(idle=idle)
         # Before anything is listed: what an event up to this one has brought, the listing finds.
         began, event_id = time.time(), ports.source.current_event_id()
-        found = read_entries(ports, policy)
+        before = newest_pass(ports.dump_files, policy)
+        known = known_entries(ports, policy, before, began)
+        found = read_entries(ports, policy, known)
         synced = Synced.load(ports.replica_files, policy)
         copies = topmost(found.entries)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
@@ -75,11 +79,14 @@ class ListExternal:
         taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
         name = pass_name(ports.dump_files, policy, event_id)
         batches = tuple(task.batch for task in tasks[:taken])
-        written = ExternalPass(name, event_id, began, batches, len(found.entries), len(tasks) - taken, tried)
+        read_at = before.read_at if before and known else began
+        counts = len(found.entries), len(tasks) - taken
+        written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
         write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries)
         remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
         report(
-            f"event {event_id}: {found.tables:,} external tables, {found.partitions:,} partitions, "
+            f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
+            f"partitions, "
             f"{len(found.entries):,} directories on the list, {len(due):,} to sync by {len(tasks):,} tasks"
         )
         if written.others:

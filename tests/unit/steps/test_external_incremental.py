@@ -78,6 +78,15 @@ def partition_in_three_states(users: ExternalWriter) -> None:
     users.add_external("events", ("a",), below="hdfs://east/other")
 
 
+def removals_between(users: ExternalWriter) -> None:
+    """The position is written before each removal, so that a replay never begins behind what it needs."""
+    users.add_external("events", ("1",))
+    users.drop_table("logs")
+    users.alter_partition("events", ("1",), {"k": "v"})
+    users.drop_partitions("events", [("1",)])
+    users.drop_table("empty")
+
+
 def rename_tables(users: ExternalWriter) -> None:
     users.add_external("events", ("new",))
     users.rename_table("events", "happened")
