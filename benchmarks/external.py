@@ -1,6 +1,7 @@
 """Keep external tables equal that did not change, and list the locations of very many partitions; DistCp beside it.
 
     python -m benchmarks.external --tables 1000 --directories 100000 --partitions 100000
+    python -m benchmarks.external --only pass        # seed 001: 100 entries, 10,000 events, a bound of 200
 
 A cycle is what `<policy>.external` does: its gate, its list, its copies, in this process. DistCp gets the same
 directories: as one job for all tables, and as a job per table as Hive runs it (of some; for all it is reckoned).
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -29,11 +31,12 @@ from tests.source_writer import SourceWriter
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.external_pass import ExternalListed
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import EXTERNAL
+from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
+from twinhive.steps.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
 
 _ROOT = "/bench/external"
 _BASE = "/bench/replica"
+_PARTS = ["locations", "pass", "cycles"]
 _PER_CALL = 1_000
 _THREADS = 8
 _console = Console(width=140, highlight=False)
@@ -53,19 +56,17 @@ def main() -> int:
     """Run all and print one table."""
     given = _arguments()
     size = Size(given.tables, given.directories, given.files, given.partitions)
-    if not given.no_distcp:
-        for jars in (JAR_LIST, YARN_JAR_LIST):
-            ensure_jars(cache_root(), jars)
-        enter("benchmarks.external", sys.argv[1:])
-    clusters = Clusters.start(given.instance)
-    if not given.no_distcp:
-        clusters.box.up(NODE_MANAGER)
+    clusters = _started(given)
     _console.print(machine())
     table = Table("what", "seconds", "peak MiB", "load average", "against listing", title=str(size))
-    _measure_locations(clusters, size, table)
-    listing = _measure_cycles(clusters, size, table)
-    if not given.no_distcp:
-        _measure_distcp(clusters, size, given.distcp_tables, listing, table)
+    if "locations" in given.only:
+        _measure_locations(clusters, size, table)
+    if "pass" in given.only:
+        _measure_pass(clusters, given.entries, given.events, table)
+    if "cycles" in given.only:
+        listing = _measure_cycles(clusters, size, table)
+        if not given.no_distcp:
+            _measure_distcp(clusters, size, given.distcp_tables, listing, table)
     _console.print(table)
     if not given.keep:
         clusters.box.down()
@@ -74,12 +75,27 @@ def main() -> int:
     os._exit(0)
 
 
+def _started(given: argparse.Namespace) -> Clusters:
+    """Start the clusters, and YARN for DistCp, in a network of its own where that has to be."""
+    if not given.no_distcp:
+        for jars in (JAR_LIST, YARN_JAR_LIST):
+            ensure_jars(cache_root(), jars)
+        enter("benchmarks.external", sys.argv[1:])
+    clusters = Clusters.start(given.instance)
+    if not given.no_distcp:
+        clusters.box.up(NODE_MANAGER)
+    return clusters
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=1_000)
     parser.add_argument("--directories", type=int, default=100_000, help="of all tables together, a partition each")
     parser.add_argument("--files", type=int, default=10_000, help="of all tables together, a few bytes each")
     parser.add_argument("--partitions", type=int, default=100_000, help="of one table, without directories")
+    parser.add_argument("--entries", type=int, default=100, help="of the bounded pass")
+    parser.add_argument("--events", type=int, default=10_000, help="that wait beside it")
+    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS)
     parser.add_argument("--distcp-tables", type=int, default=3, help="for so many DistCp gets a job each")
     parser.add_argument("--no-distcp", action="store_true", help="measure Twinhive alone")
     parser.add_argument("--instance", default="bench", help="the sandbox to run on")
@@ -121,6 +137,33 @@ def _measure_cycles(clusters: Clusters, size: Size, table: Table) -> float:
     for _ in range(2):
         _row(table, "cycle without a change, with snapshots", _cycle(by_snapshots, ports), alone.seconds)
     return alone.seconds
+
+
+def _measure_pass(clusters: Clusters, entries: int, events: int, table: Table) -> None:
+    """Let many directories and many events wait, and see how passes of 200 tasks share the work."""
+    name = _database(clusters, "pass")
+    bound = {"approx_max_load_tasks": 200, "parallelism": 8, "external_weight": 1}
+    policy, ports = _policy(clusters, name, options=bound)
+    users = SourceWriter(clusters.source(), clusters.east.files, name)
+    users.create_table("managed")
+    run_bootstrap(policy, ports, {"run": "bench"}, _quiet)
+    for number in range(entries):
+        location = f"{clusters.east.files.root}{_ROOT}/{name}/t{number:05d}"
+        clusters.east.files.write(f"{location}/part-0", f"{number}\n".encode())
+        _create(clusters, name, f"t{number:05d}", location, 0)
+    for number in range(events - entries):
+        users.set_parameters("managed", {"number": str(number)})
+    done = 0
+    with measured() as taken:
+        listed = run_phase(EXTERNAL[:2], policy, ports, {"run": "bench"}, _quiet)["list_external"]
+        window = run_phase(INCREMENTAL[:1], policy, ports, {"run": "bench"}, _quiet)["window"]
+    what = f"first pass of {entries} entries, {events:,} events: {len(listed.batches)} copies, {window.events} events"
+    _row(table, what, taken)
+    with measured() as taken:
+        while not run_phase(INCREMENTAL, policy, ports, {"run": "bench"}, _quiet)["window"].idle:
+            done += 1
+            run_passes(policy, ports, {"run": "bench"}, _quiet)
+    _row(table, f"all of it, by {done} windows with passes between them", taken)
 
 
 def _measure_distcp(clusters: Clusters, size: Size, tables: int, listing: float, table: Table) -> None:
@@ -191,22 +234,17 @@ def _fill(clusters: Clusters, database: str, size: Size) -> None:
         list(pool.map(fill, range(size.tables)))
 
 
-def _policy(clusters: Clusters, database: str) -> tuple[Policy, WritePorts]:
+def _policy(clusters: Clusters, database: str, **more: Any) -> tuple[Policy, WritePorts]:
     directory = clusters.box.layout.temporary / f"config-{database}"
     external = {"base_directory": f"{clusters.west.files.root}{_BASE}/{database}", "delete": "permanently"}
     files = PolicyFiles(directory)
-    name = files.add(database, replica=f"{database}_ours", external_tables=external, options={"copy_threads": _THREADS})
+    options = {"copy_threads": _THREADS, **more.get("options", {})}
+    name = files.add(database, replica=f"{database}_ours", external_tables=external, options=options)
     wiring = files.wiring(name)
     ports = wiring.write_ports()
-    # The data lane runs as soon as there is a dump; this one is begun and never loaded.
-    _begin(wiring.policy, ports)
+    # The data lane runs as soon as there is a dump.
+    run_phase(BOOTSTRAP[:2], wiring.policy, ports, {"run": "bench"}, _quiet)
     return wiring.policy, ports
-
-
-def _begin(policy: Policy, ports: WritePorts) -> None:
-    from twinhive.steps.phases import BOOTSTRAP
-
-    run_phase(BOOTSTRAP[:2], policy, ports, {"run": "bench"}, _quiet)
 
 
 def _place(policy: Policy, root: str) -> str:

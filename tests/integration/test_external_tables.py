@@ -13,7 +13,14 @@ from tests.warehouse import Warehouse
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import Attributes
 from twinhive.domain.names import TableName
+from twinhive.spark_edge.by_size import LargeBySpark
+from twinhive.spark_edge.cluster import SparkCluster
+from twinhive.spark_edge.endings import NextSteps
+from twinhive.steps.base import Work
 from twinhive.steps.pending_files import pending_names
+from twinhive.steps.phase_run import run_phase
+from twinhive.steps.phases import BOOTSTRAP, EXTERNAL
+from twinhive.steps.sync_external import SyncExternal
 
 pytestmark = pytest.mark.sandbox
 
@@ -222,6 +229,29 @@ def test_a_missing_source_directory_is_an_error_or_an_empty_directory(stage: Sta
     place = stage.wired.external.place(f"{stage.root}/plain", "")
     assert stage.on_replica("plain").location == place
     assert stage.ports.replica_files.status(place).is_directory
+
+
+def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFiles, monkeypatch, log, report) -> None:
+    users, root = stage.users, stage.root
+    users.fill_external("plain", f"{root}/plain", files={f"p=a b/{number}": b"%d" % number for number in range(20)})
+    wiring = policies.wiring(stage.policy().name)
+    run_phase(BOOTSTRAP[:2], wiring.policy, stage.ports, {"run": "test"}, report)
+    listed = run_phase(EXTERNAL[:2], wiring.policy, stage.ports, {"run": "test"}, report)["list_external"]
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    quiet = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    by_spark = LargeBySpark(
+        wiring.source_endpoint,
+        wiring.replica_endpoint,
+        most_files=19,
+        most_bytes=10**9,
+        cluster=lambda: SparkCluster.of("local[2]", 2, quiet.items()),
+        next_steps=NextSteps("clear", "mend", "again"),
+    )
+    (batch,) = listed.batches
+    work = Work(wiring.policy, batch.name, listed.dump, {"run": "test"}, report)
+    assert SyncExternal(work, by_spark).run(stage.ports).files == 20
+    assert any("by Spark" in line for line in log)
+    assert_equal_files(stage.ports, f"{root}/plain", wiring.policy.external.place(f"{root}/plain", ""))
 
 
 @pytest.mark.parametrize(

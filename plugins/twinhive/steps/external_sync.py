@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from twinhive.copying.result import ExitCode
-from twinhive.domain.errors import ActNow, Missing, Refused, TryAgain, TwinhiveError
+from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
 from twinhive.domain.external import EMPTY
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import FileStatus
@@ -15,7 +15,7 @@ from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.steps.synced import SyncedEntry
 from twinhive.syncing.executing import ExecutePlan
 from twinhive.syncing.outcome import SyncOutcome
-from twinhive.syncing.path_rule import lay_out
+from twinhive.syncing.path_rule import Layout, lay_out
 from twinhive.syncing.places import is_ours
 from twinhive.syncing.request import Deletes, SyncOptions, SyncRequest, preserved_letters
 from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_since
@@ -52,22 +52,38 @@ class DirectorySync:
         """Where it is on the replica."""
         return self.policy.external.place(self.entry.location, self.entry.key)
 
-    def look(self) -> SyncedEntry | None:
-        """Return the new record when both sides are equal, None when there is something to do. Raises TryAgain."""
-        record, options = self.record, self._options(1, None)
+    @property
+    def options_to_look(self) -> SyncOptions:
+        """With what both sides are compared."""
+        return self._options(1, None)
+
+    def look(self) -> SyncedEntry | Layout | None:
+        """Tell as much as can be told without a listing. Raises TryAgain.
+
+        Return the new record when both sides are equal, None when there is something to do, and what has to be
+        listed where a listing tells.
+        """
+        record, options = self.record, self.options_to_look
         if record is None or record.unfinished or self._trash_is_due(record):
             return None
         if options.snapshots and record.snapshot != _NO_SNAPSHOTS:
             here, there = (self.trees.source, self.entry.location), (self.trees.replica, self.target)
             # The first snapshot is made by a run.
             is_equal = bool(record.snapshot) and nothing_changed_since(record.snapshot, here, there)
-            return self._seen(record) if is_equal else None
+            return self.seen() if is_equal else None
         try:
-            layout = lay_out(self._request(options), self.trees.source, self.trees.replica)
+            return lay_out(self._request(options), self.trees.source, self.trees.replica)
         except ActNow:
             return None
-        is_equal = nothing_to_do(layout, options, self.trees.source, self.trees.replica)
-        return self._seen(record) if is_equal else None
+
+    def is_equal(self, layout: Layout) -> bool:
+        """List both sides and compare them. Raises TryAgain."""
+        return nothing_to_do(layout, self.options_to_look, self.trees.source, self.trees.replica)
+
+    def seen(self) -> SyncedEntry:
+        """Return the new record of a directory that is as its last sync has left it."""
+        assert self.record is not None, "what was never copied is not equal"
+        return self._seen(self.record)
 
     def copy(
         self, execute: ExecutePlan, holder: Mapping[str, str], threads: int, bandwidth_mb: float | None
@@ -128,12 +144,13 @@ class DirectorySync:
         if options.force or not options.deletes or _content(source, self.entry.location):
             return
         if _content(self.trees.replica, self.target):
-            raise Refused(
+            # A writer that replaces everything leaves the directory empty for a moment: the next look may tell.
+            raise TryAgain(
                 f"{self.entry.key}: {self.entry.location} is empty, and what the replica has would be deleted",
                 found=f"files in {self.target}",
                 expected="something in the source's directory, or nothing in the replica's",
-                next_step="look at the source; if it is right, delete the replica's files (hdfs dfs -rm), or set "
-                "external_tables.missing: empty in the policy file; then clear the task",
+                next_step="the task retries by itself; if the source is right, delete the replica's files "
+                "(hdfs dfs -rm), or set external_tables.missing: empty in the policy file; then clear the task",
             )
 
     def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome) -> SyncedEntry:

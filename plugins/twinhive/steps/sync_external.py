@@ -14,6 +14,7 @@ from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_e
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import is_paused
+from twinhive.steps.external_look import Found, look_at_all
 from twinhive.steps.external_sync import DirectorySync, Moment
 from twinhive.steps.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.syncing.executing import ExecutePlan, in_this_process
@@ -95,27 +96,29 @@ class SyncExternal:
         policy, synced = self.work.policy, Synced.load(ports.replica_files, self.work.policy)
         moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
 
-        def look(entry: Entry) -> DirectorySync | SyncedEntry | TwinhiveError:
+        def begin(entry: Entry) -> DirectorySync:
+            return DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location))
+
+        def note(found: Found) -> Found:
             try:
-                sync = DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location))
-                record = sync.look()
-                if record is None:
-                    return sync
-                write_unchanged(ports.replica_files, policy, record)
-                return record
+                if isinstance(found, SyncedEntry):
+                    write_unchanged(ports.replica_files, policy, found)
             except TwinhiveError as error:
                 return error
+            return found
 
         differing = []
         with ThreadPoolExecutor(policy.options.copy_threads, "look") as pool:
-            for entry, found in zip(entries, pool.map(look, entries), strict=True):
-                if isinstance(found, DirectorySync):
-                    differing.append(found)
+            syncs = list(pool.map(begin, entries))
+            looked_at = pool.map(note, look_at_all(syncs, ports.trees, policy.options.copy_threads))
+            for sync, found in zip(syncs, looked_at, strict=True):
+                if found is None:
+                    differing.append(sync)
                 elif isinstance(found, SyncedEntry):
                     done.unchanged += 1
-                    self.work.report(f"{entry.key}  unchanged  {_size(found)}")
+                    self.work.report(f"{sync.entry.key}  unchanged  {_size(found)}")
                 else:
-                    self._note_failure(entry, found, done)
+                    self._note_failure(sync.entry, found, done)
         return differing
 
     def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:

@@ -17,7 +17,7 @@ from twinhive.syncing.request import SyncOptions
 from twinhive.syncing.tally import Tally
 from twinhive.syncing.verified import VerifiedPairs
 from twinhive.syncing.waiting import Directory
-from twinhive.syncing.walk import PairedDirectory, Walk
+from twinhive.syncing.walk import PairedDirectory, Pushed, Walk
 
 _SKIP = Kind.SKIP
 
@@ -25,7 +25,8 @@ _SKIP = Kind.SKIP
 class Planner:
     """Add to a plan what has to be done; nothing is written.
 
-    `arriving` are paths that come, with all below them, by a rename before anything is copied.
+    `arriving` are paths that come, with all below them, by a rename before anything is copied. `walk` takes the
+    directories to be listed, where somebody else than `run` walks.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Planner:
         target: FileReader,
         memory: VerifiedPairs | None = None,
         arriving: frozenset[str] = frozenset(),
+        walk: Pushed | None = None,
     ) -> None:
         self._plan = plan
         self._places = places
@@ -51,7 +53,7 @@ class Planner:
         self._around_arriving = frozenset(above for path in arriving for above in above_of(path))
         # What an earlier run has built of new directories is listed only where there is any.
         self._has_leftovers = target.status(places.tree) is not None
-        self._walk = Walk(source, target, self._place)
+        self._walk = walk or Walk(source, target, self.place)
 
     def add_root(self, root: Root) -> None:
         """Have one source planned: a file at once, a directory by `run`."""
@@ -80,8 +82,9 @@ class Planner:
 
     def run(self) -> None:
         """Walk what was added. Raises Refused, TryAgain."""
+        assert isinstance(self._walk, Walk), "somebody else walks"
         for paired in self._walk:
-            self._plan_directory(paired)
+            self.plan_directory(paired)
 
     def add_pair(self, directory: Directory, name: str, source: FileStatus | None, target: FileStatus | None) -> bool:
         """Plan one name of a directory; True when the directory itself is changed by it."""
@@ -108,7 +111,8 @@ class Planner:
         if differ or ("t" in self._preserve and (changed or not relative)):
             self._plan.add_attributes(Action(Kind.ATTRIBUTES, relative, source, None, target, True))
 
-    def _plan_directory(self, paired: PairedDirectory) -> None:
+    def plan_directory(self, paired: PairedDirectory) -> None:
+        """Plan one directory that was listed; those in it are pushed."""
         directory = paired.directory
         equal, length, changed = 0, 0, False
         compare = self._comparing(directory)
@@ -247,7 +251,7 @@ class Planner:
         """Return the new root of a path whose directory exists: itself, unless something is renamed into it."""
         return None if target is not None or relative in self._around_arriving else relative
 
-    def _place(self, directory: Directory) -> str | None:
+    def place(self, directory: Directory) -> str | None:
         """Say where the target's side of a directory is to be listed."""
         if directory.new_root is None:
             return directory.target.path if directory.target else None

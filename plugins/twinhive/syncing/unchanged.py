@@ -9,6 +9,7 @@ from twinhive.syncing.plan import Conflict, Plan
 from twinhive.syncing.planner import Planner
 from twinhive.syncing.request import SyncOptions
 from twinhive.syncing.verified import VerifiedPairs
+from twinhive.syncing.walk import Pushed
 
 
 def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader) -> bool:
@@ -19,55 +20,68 @@ def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, targ
     """
     if layout.places.is_new:
         return False
-    memory = VerifiedPairs.load(target, layout.memory)
-    with _NothingToDo(AttributeComparison(source, target, options.preserve)) as plan:
-        planner = Planner(plan, layout.places, options, source, target, memory)
-        try:
-            for root in layout.roots:
-                planner.add_root(root)
-            planner.run()
-        except (_SomethingToDoError, ActNow):
-            return False
+    plan = NothingToDo(source, target, options)
+    try:
+        with plan:
+            planner_of(plan, layout, options, source, target).run()
+    except (SomethingToDoError, ActNow):
+        return False
     return True
 
 
-class _SomethingToDoError(Exception):
+def planner_of(
+    plan: "NothingToDo",
+    layout: Layout,
+    options: SyncOptions,
+    source: TreeReader,
+    target: TreeReader,
+    walk: Pushed | None = None,
+) -> Planner:
+    """Return what finds the first thing to do, its roots pushed. Raises SomethingToDoError, and ActNow likewise."""
+    memory = VerifiedPairs.load(target, layout.memory)
+    planner = Planner(plan, layout.places, options, source, target, memory, walk=walk)
+    for root in layout.roots:
+        planner.add_root(root)
+    return planner
+
+
+class SomethingToDoError(Exception):
     """The two sides are not equal."""
 
 
-class _NothingToDo(Plan):
+class NothingToDo(Plan):
     """A plan that ends with the first thing to do; what listings cannot tell of attributes is looked at."""
 
-    def __init__(self, attributes: AttributeComparison) -> None:
+    def __init__(self, source: TreeReader, target: TreeReader, options: SyncOptions) -> None:
         super().__init__()
-        self._looked_at = attributes
+        self._looked_at = AttributeComparison(source, target, options.preserve)
 
     def add_file(self, action: Action) -> None:
         """Count a file whose attributes turn out to be equal."""
         if action.kind is not Kind.ATTRIBUTES or self._differ(action):
-            raise _SomethingToDoError
+            raise SomethingToDoError
         self.totals.files[Kind.SKIP].add(action.length)
 
     def add_attributes(self, action: Action) -> None:
         """Accept a directory whose attributes turn out to be equal."""
         if self._differ(action):
-            raise _SomethingToDoError
+            raise SomethingToDoError
 
     def add_directory(self, action: Action) -> None:
         """Refuse a directory to be made."""
-        raise _SomethingToDoError
+        raise SomethingToDoError
 
     def add_delete(self, action: Action) -> None:
         """Refuse a path to be deleted."""
-        raise _SomethingToDoError
+        raise SomethingToDoError
 
     def add_conflict(self, conflict: Conflict) -> None:
         """Refuse a path that cannot be made equal."""
-        raise _SomethingToDoError
+        raise SomethingToDoError
 
     def add_unreadable(self, path: str, reason: str) -> None:
         """Refuse a directory that cannot be listed."""
-        raise _SomethingToDoError
+        raise SomethingToDoError
 
     def _differ(self, action: Action) -> bool:
         original, there = action.source, action.target

@@ -5,11 +5,12 @@ Both sides come sorted and are merged once, page by page, so that a directory of
 
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import Protocol
 
 from twinhive.domain.errors import ChangedMeanwhile, Refused
 from twinhive.domain.files import FileStatus, name_order
 from twinhive.ports import FileReader
-from twinhive.syncing.lister import Lister, Listing, Page, Unlisted
+from twinhive.syncing.lister import Lister, Page, Unlisted
 from twinhive.syncing.waiting import Directory, Waiting
 
 Pair = tuple[str, FileStatus | None, FileStatus | None]
@@ -17,6 +18,26 @@ Pair = tuple[str, FileStatus | None, FileStatus | None]
 
 _DIRECTORIES_TOGETHER = 100
 _GROUPS_AHEAD = 2
+
+
+class Pushed(Protocol):
+    """Take directories that have to be listed."""
+
+    def push(self, directory: Directory) -> None:
+        """Have a directory listed, before those that were pushed earlier."""
+        ...
+
+
+class Pages(Protocol):
+    """The pages of directories as they were listed."""
+
+    def pages(self, path: str) -> Iterator[Page]:
+        """Yield the pages of the next directory. Raises Unlisted."""
+        ...
+
+    def skip(self, path: str) -> None:
+        """Leave out what is left of a directory."""
+        ...
 
 
 class Walk:
@@ -66,7 +87,7 @@ class PairedDirectory:
     unlisted      why the source's side, or the rest of it, could not be listed
     """
 
-    def __init__(self, directory: Directory, place: str | None, source: Listing, target: Listing) -> None:
+    def __init__(self, directory: Directory, place: str | None, source: Pages, target: Pages) -> None:
         self.directory = directory
         self.was_empty = True
         self.vanished = False
