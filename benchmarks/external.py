@@ -31,7 +31,7 @@ from tests.source_writer import SourceWriter
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.external_pass import ExternalListed
-from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
+from twinhive.steps.phase_run import run_bootstrap, run_phase
 from twinhive.steps.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
 
 _ROOT = "/bench/external"
@@ -162,8 +162,8 @@ def _measure_pass(clusters: Clusters, entries: int, events: int, table: Table) -
     with measured() as taken:
         while not run_phase(INCREMENTAL, policy, ports, {"run": "bench"}, _quiet)["window"].idle:
             done += 1
-            run_passes(policy, ports, {"run": "bench"}, _quiet)
-    _row(table, f"all of it, by {done} windows with passes between them", taken)
+            run_phase(EXTERNAL, policy, ports, {"run": "bench"}, _quiet)
+    _row(table, f"all of it, by {done} windows with a pass between them", taken)
 
 
 def _measure_distcp(clusters: Clusters, size: Size, tables: int, listing: float, table: Table) -> None:
