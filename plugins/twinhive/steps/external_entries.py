@@ -62,12 +62,12 @@ def with_sizes(files: FileReader, synced: Synced, entries: Sequence[Entry]) -> l
     def one(entry: Entry) -> SizedEntry:
         record = synced.record_of(entry.location)
         if record is not None:
-            return SizedEntry(entry, record.files, record.bytes, record.at)
+            return SizedEntry(entry, record.files, record.bytes, record.at, record.directories)
         try:
             usage = usage_or_nothing(files, entry.location)
         except ActNow:  # its own task says what is wrong with it
             return SizedEntry(entry)
-        return SizedEntry(entry, usage.files, usage.length)
+        return SizedEntry(entry, usage.files, usage.length, 0.0, usage.directories)
 
     with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(one, entries))

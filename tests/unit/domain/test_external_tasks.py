@@ -1,6 +1,7 @@
 """Large directories have a task of their own, small ones share; who waits longest comes first."""
 
 import random
+from dataclasses import replace
 
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.external_tasks import SizedEntry, cut_tasks
@@ -56,3 +57,9 @@ def test_labels_are_for_people() -> None:
     assert label(sized("a"), sized("b")) == "sales.a +1 table"
     assert label(*(sized(f"t{number:02d}") for number in range(38))) == "sales.t00 +37 tables"
     assert cut_tasks([], 100) == ()
+
+
+def test_directories_that_have_only_to_be_listed_count_too() -> None:
+    for directories, together in ((600_000, [1, 1, 1, 1]), (100, [4])):
+        known = [replace(sized(name, synced_at=1.0), directories=directories) for name in "abcd"]
+        assert [len(task.entries) for task in cut_tasks(known, 16 * 2**30)] == together
