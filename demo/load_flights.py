@@ -27,6 +27,7 @@ VIEW = "late_flights"
 DELAYS = "delays"
 CANCELLED = "cancelled"
 DATA = "hdfs://east/data/flights"
+TEXT = "ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE"
 ARCHIVE = "hdfs://east/archive/flights/cancelled/december"
 
 
@@ -42,7 +43,7 @@ def main() -> int:
     with builder.getOrCreate() as spark:
         spark.sparkContext.setLogLevel("ERROR")
         existing = {row.tableName for row in _tables(spark)}
-        if VIEW in existing:
+        if {VIEW, CANCELLED} <= existing:
             print(f"database {DATABASE} is loaded already")
             return 0
         spark.sql(f"CREATE DATABASE IF NOT EXISTS {DATABASE} COMMENT 'Flights of New York in 2013'")
@@ -51,7 +52,7 @@ def main() -> int:
                 _load(spark, name, keys, kind)
         _load_external(spark)
         spark.sql(
-            f"CREATE VIEW {DATABASE}.{VIEW} AS SELECT f.*, a.name AS airline FROM {DATABASE}.flights f "
+            f"CREATE VIEW IF NOT EXISTS {DATABASE}.{VIEW} AS SELECT f.*, a.name AS airline FROM {DATABASE}.flights f "
             f"JOIN {DATABASE}.airlines a ON f.carrier = a.carrier WHERE f.dep_delay > 60"
         )
     return 0
@@ -81,12 +82,12 @@ def _load_external(spark) -> None:
     flights = f"{DATABASE}.flights"
     spark.sql(
         f"CREATE EXTERNAL TABLE IF NOT EXISTS {DATABASE}.{DELAYS} (carrier string, minutes double) "
-        f"ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION '{DATA}/{DELAYS}'"
+        f"{TEXT} LOCATION '{DATA}/{DELAYS}'"
     )
     spark.sql(f"INSERT OVERWRITE {DATABASE}.{DELAYS} SELECT carrier, avg(dep_delay) FROM {flights} GROUP BY carrier")
     spark.sql(
         f"CREATE EXTERNAL TABLE IF NOT EXISTS {DATABASE}.{CANCELLED} (carrier string, flight int, day int) "
-        f"PARTITIONED BY (month int) LOCATION '{DATA}/{CANCELLED}'"
+        f"PARTITIONED BY (month int) {TEXT} LOCATION '{DATA}/{CANCELLED}'"
     )
     spark.sql(
         f"ALTER TABLE {DATABASE}.{CANCELLED} ADD IF NOT EXISTS PARTITION (month=12) LOCATION '{ARCHIVE}' "

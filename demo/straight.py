@@ -18,7 +18,7 @@ from twinhive.wiring import Wiring
 
 _FILES = {
     f"{DATA}/{DELAYS}/written_straight.csv": b"XX,42.0\nYY,43.0\n",
-    f"{ARCHIVE}/written_straight": b"XX\x017\x0131\n",
+    f"{ARCHIVE}/written_straight": b"XX,7,31\n",
 }
 """One in a table's own directory, one in the partition that lies outside of its table's."""
 
