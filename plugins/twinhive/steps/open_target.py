@@ -8,8 +8,11 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, WritePorts
 
 
-def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease) -> Target:
-    """Return the replica of a policy, to be changed under its lease. Raises Missing without its database."""
+def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, staging: str | None = None) -> Target:
+    """Return the replica of a policy, to be changed under its lease. Raises Missing without its database.
+
+    `staging` is where the copies wait that are placed, None: in the policy's own.
+    """
     return Target(
         policy=policy,
         log_id=log_id,
@@ -18,6 +21,6 @@ def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease) ->
         source_files=ports.source_files,
         lease=lease,
         twin=Twin(ports.replica, policy, log_id),
-        placing=Placing(ports.replica_files, policy.staging),
+        placing=Placing(ports.replica_files, staging or policy.staging),
         root=managed_root(ports.replica, policy),
     )

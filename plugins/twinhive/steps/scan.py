@@ -7,11 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from twinhive.applying.places import managed_root
-from twinhive.applying.placing import Placing
 from twinhive.applying.silent_change import SilentChange, apply_silent_change
-from twinhive.applying.target import Target
-from twinhive.applying.twin import Twin
 from twinhive.copying.engine import copy_items
 from twinhive.copying.items import item_of
 from twinhive.domain.changes import tables_of
@@ -24,6 +20,7 @@ from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import is_paused
 from twinhive.steps.event_stream import all_after
+from twinhive.steps.open_target import open_target
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.silent_writes import (
     Difference,
@@ -172,17 +169,7 @@ class Scan:
                 return []
             database = ports.replica.database(policy.replica.database)
             frozen = database.parameters if database else {}
-            target = Target(
-                policy=policy,
-                log_id=log_id,
-                replica=ports.replica,
-                files=ports.replica_files,
-                source_files=ports.source_files,
-                lease=lease,
-                twin=Twin(ports.replica, policy, log_id),
-                placing=Placing(ports.replica_files, staging),
-                root=managed_root(ports.replica, policy),
-            )
+            target = open_target(ports, policy, log_id, lease, staging)
             token = uuid.uuid4().hex[:8]
             return [
                 one
