@@ -5,6 +5,8 @@ succeed later: a retry is right) and `ActNow` (a person must change something fi
 only wastes the night).
 """
 
+from collections.abc import Sequence
+
 
 class TwinhiveError(Exception):
     """Carry what failed, what was found, what was expected, and the next command.
@@ -87,3 +89,18 @@ class InvalidSettings(ActNow):
 
 class CopyDiffers(TryAgain):
     """A copied file does not equal its source."""
+
+
+def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -> TwinhiveError:
+    """Make one error of several, a single one as it is; only if all may pass by themselves is a retry right.
+
+    The first `shown` are told; the log has the others.
+    """
+    if len(problems) == 1:
+        return problems[0]
+    kinds = {type(problem) for problem in problems}
+    retry = all(isinstance(problem, TryAgain) for problem in problems)
+    family = kinds.pop() if len(kinds) == 1 else TryAgain if retry else ActNow
+    lines = [f"{number}. {problem}" for number, problem in enumerate(problems[:shown], start=1)]
+    more = [f"and {len(problems) - shown:,} more, in the log"] if len(problems) > shown else []
+    return family("\n".join([what, *lines, *more]))

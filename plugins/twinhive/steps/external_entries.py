@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from twinhive.domain.errors import ActNow, InvalidSettings, Missing
+from twinhive.domain.errors import ActNow, InvalidSettings, Missing, TwinhiveError, together
 from twinhive.domain.external_entries import Entry, check_places, entries_of
 from twinhive.domain.external_tasks import SizedEntry
 from twinhive.domain.objects import Table
@@ -16,7 +16,6 @@ from twinhive.steps.source_scope import read_scope, usage_or_nothing
 from twinhive.steps.synced import Synced
 
 _THREADS = 8
-_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,6 @@ def _misplaced(policy: Policy, entries: Sequence[Entry], places: dict[str, str])
         yield from misplaced(policy, entry.key, policy.external.place(entry.location, entry.key), places)
 
 
-def _all_of(problems: Sequence[InvalidSettings], policy: Policy) -> InvalidSettings:
-    if len(problems) == 1:
-        return problems[0]
-    text = "\n".join(f"{number}. {problem}" for number, problem in enumerate(problems[:_SHOWN], start=1))
-    return InvalidSettings(
-        f"{len(problems)} external tables of policy {policy.name} cannot be replicated; nothing was copied\n{text}"
-    )
+def _all_of(problems: Sequence[InvalidSettings], policy: Policy) -> TwinhiveError:
+    what = f"{len(problems)} external tables of policy {policy.name} cannot be replicated; nothing was copied"
+    return together(problems, what)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from twinhive.domain.errors import ActNow, InvalidSettings, TryAgain, TwinhiveError
+from twinhive.domain.errors import ActNow, InvalidSettings, TwinhiveError, together
 from twinhive.domain.external import COPY
 from twinhive.domain.files import authority
 from twinhive.domain.objects import Table
@@ -32,7 +32,7 @@ class CheckBase:
     def run(self, ports: WritePorts) -> BaseChecked:
         """Return what was found. Raises one error that holds every problem; nothing is changed then."""
         policy, report = self.work.policy, self.work.report
-        tables = tables_to_copy(ports, policy)
+        tables = tables_to_copy(policy, external_tables(ports, policy))
         if isinstance(tables, str):
             report(f"nothing to check: {tables}")
             return BaseChecked(nothing=tables)
@@ -43,24 +43,29 @@ class CheckBase:
             report(f"{'WRONG' if found else 'ok':5}  {what}")
             problems += found
         if problems:
-            raise _all_of(problems, policy)
+            raise together(
+                problems, f"the base directory of policy {policy.name} cannot be used: {len(problems)} problems"
+            )
         claimed = write_claim(ports, policy, base)
         report(f"ok     writable, and claimed for policy {policy.name}{' now' if claimed else ''}")
         return BaseChecked(len(tables), base)
 
 
-def base_problems(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:
-    """Yield what is wrong with the base directory; nothing where the policy needs none. Nothing is changed."""
-    tables = tables_to_copy(ports, policy)
+def base_problems(ports: ReadPorts, policy: Policy, external: Sequence[Table]) -> Iterator[TwinhiveError]:
+    """Yield what is wrong with the base directory; nothing where the policy needs none. Nothing is changed.
+
+    `external` are the external tables of the policy's scope.
+    """
+    tables = tables_to_copy(policy, external)
     if not isinstance(tables, str):
         for _, found in _checks(ports, policy, tables):
             yield from found
 
 
-def claim_base(ports: WritePorts, policy: Policy) -> None:
+def claim_base(ports: WritePorts, policy: Policy, external: Sequence[Table]) -> None:
     """Claim the base directory where the policy needs one. Raises Foreign, Refused."""
     base = policy.external.base_directory
-    if base is not None and not isinstance(tables_to_copy(ports, policy), str):
+    if base is not None and not isinstance(tables_to_copy(policy, external), str):
         write_claim(ports, policy, base)
 
 
@@ -72,17 +77,21 @@ def release_base(ports: WritePorts, policy: Policy) -> bool:
     return remove_claim(ports, policy, base)
 
 
-def tables_to_copy(ports: ReadPorts, policy: Policy) -> tuple[Table, ...] | str:
-    """Return the external tables whose data is copied, or why there are none."""
-    external = policy.external
-    if not external.included:
+def external_tables(ports: ReadPorts, policy: Policy) -> tuple[Table, ...]:
+    """Read the external tables of the scope, where the policy copies any."""
+    return read_scope(ports.source, policy).external if policy.external.included else ()
+
+
+def tables_to_copy(policy: Policy, external: Sequence[Table]) -> tuple[Table, ...] | str:
+    """Return those external tables of the scope whose data is copied, or why there are none."""
+    said = policy.external
+    if not said.included:
         return "the policy leaves external tables out"
-    if external.data != COPY:
+    if said.data != COPY:
         return "of external tables the policy replicates metadata only"
-    tables = read_scope(ports.source, policy).external
-    copied = tuple(table for table in tables if not external.stays(table.location or ""))
+    copied = tuple(table for table in external if not said.stays(table.location or ""))
     if not copied:
-        return "the data of all external tables stays where it is" if tables else "there are no external tables"
+        return "the data of all external tables stays where it is" if external else "there are no external tables"
     return copied
 
 
@@ -209,11 +218,3 @@ def misplaced(policy: Policy, what: str, target: str, places: dict[str, str]) ->
 
 def _named(places: dict[str, str]) -> str:
     return ", ".join(f"{what} {path}" for path, what in places.items())
-
-
-def _all_of(problems: Sequence[TwinhiveError], policy: Policy) -> TwinhiveError:
-    if len(problems) == 1:
-        return problems[0]
-    family = TryAgain if all(isinstance(problem, TryAgain) for problem in problems) else ActNow
-    text = "\n".join(f"{number}. {problem}" for number, problem in enumerate(problems, start=1))
-    return family(f"the base directory of policy {policy.name} cannot be used: {len(problems)} problems\n{text}")

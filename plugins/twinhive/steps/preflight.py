@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from twinhive import __version__
-from twinhive.domain.errors import ActNow, InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError
+from twinhive.domain.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.domain.external_entries import Entry, entries_of, topmost
 from twinhive.domain.files import Usage, authority, join
 from twinhive.domain.marks import PHASE, Phase
@@ -15,7 +15,7 @@ from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
 from twinhive.steps.replica_state import already_published, read_state
-from twinhive.steps.source_scope import read_scope, usage_or_nothing
+from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
 
 _LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
 _THREADS = 8
@@ -46,7 +46,7 @@ class Preflight:
         """Return the sizes. Raises one error that holds every problem; nothing is changed then."""
         problems = [problem for check in _CHECKS for problem in _problems(check, self, ports)]
         if problems:
-            raise _all_of(problems, self.work.policy)
+            raise together(problems, f"policy {self.work.policy.name} cannot start: {len(problems)} problems")
         policy = self.work.policy
         if self.again:
             self._begin_again(ports)
@@ -54,8 +54,9 @@ class Preflight:
         if already:
             self.work.report(already)
             return Checked(already=already)
-        checked = self._check_space(ports)
-        claim_base(ports, policy)
+        scope = read_scope(ports.source, policy)
+        checked = self._check_space(ports, scope)
+        claim_base(ports, policy, scope.external)
         ports.source_marker.mark(policy.source.database, policy.name)
         self.work.report(f"source database {policy.source} is marked: its change manager keeps removed files")
         return checked
@@ -71,9 +72,8 @@ class Preflight:
             ports.replica.set_database_parameters(database.name, {**database.parameters, PHASE: Phase.LOADING.value})
             self.work.report(f"the replica was at event {state.position.event_id}; it is built again")
 
-    def _check_space(self, ports: WritePorts) -> Checked:
+    def _check_space(self, ports: WritePorts, scope: SourceScope) -> Checked:
         policy = self.work.policy
-        scope = read_scope(ports.source, policy)
         managed = _used(ports.source_files, [table.location for table in scope.managed])
         # What an earlier try has staged takes no room again, as far as it is still wanted.
         staged = usage_or_nothing(ports.replica_files, join(policy.staging, "base"))
@@ -124,15 +124,6 @@ def _problems(check: Check, step: Preflight, ports: WritePorts) -> Iterator[Twin
         yield from check(step, ports)
     except TwinhiveError as problem:
         yield problem
-
-
-def _all_of(problems: list[TwinhiveError], policy: Policy) -> TwinhiveError:
-    """Make one error of several; only if all of them may pass by themselves is a retry right."""
-    if len(problems) == 1:
-        return problems[0]
-    family = TryAgain if all(isinstance(problem, TryAgain) for problem in problems) else ActNow
-    text = "\n".join(f"{number}. {problem}" for number, problem in enumerate(problems, start=1))
-    return family(f"policy {policy.name} cannot start: {len(problems)} problems\n{text}")
 
 
 def check_versions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
@@ -221,9 +212,10 @@ def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[Twinhi
     """Find what is wrong with the base directory, and tables whose data is where the policy says nothing of."""
     policy = step.work.policy
     try:
-        problems = list(base_problems(ports, policy))
+        tables = read_scope(ports.source, policy).external
+        problems = list(base_problems(ports, policy, tables))
         yield from problems
-        for table in read_scope(ports.source, policy).external if not problems else ():
+        for table in tables if not problems else ():
             try:
                 list(_entry(table, policy))
             except InvalidSettings as problem:

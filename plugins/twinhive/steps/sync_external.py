@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from twinhive.copying.progress import readable
-from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_ended
@@ -179,12 +179,5 @@ def _what(record: SyncedEntry, outcome: SyncOutcome) -> str:
 
 
 def _all_of(failed: Sequence[TwinhiveError], policy: Policy, entries: int) -> TwinhiveError:
-    """Make one error; only if all of them may pass by themselves is a retry right."""
-    family = TryAgain if all(isinstance(error, TryAgain) for error in failed) else ActNow
-    if len(failed) == entries == 1:
-        (only,) = failed
-        return only
-    shown = "\n".join(f"{number}. {error}" for number, error in enumerate(failed[:_SHOWN], start=1))
-    more = f"\nand {len(failed) - _SHOWN:,} more, in the log" if len(failed) > _SHOWN else ""
-    what = f"policy {policy.name}: {len(failed):,} of {entries:,} directories of external tables were not synced"
-    return family(f"{what}; the others are complete\n{shown}{more}")
+    count = f"{len(failed):,} of {entries:,} directories of external tables were not synced"
+    return together(failed, f"policy {policy.name}: {count}; the others are complete", shown=_SHOWN)

@@ -8,10 +8,15 @@ import pytest
 from tests.unit.steps.external_world import BASE, ExternalWorld
 from twinhive.domain.errors import ActNow, Foreign, Refused
 from twinhive.domain.marks import EXTERNAL_BASE
-from twinhive.domain.objects import Database
-from twinhive.steps.external_gate import base_problems, claim_base, release_base
+from twinhive.domain.objects import Database, Table
+from twinhive.steps.external_gate import base_problems, claim_base, external_tables, release_base
 
 CLAIM = ".twinhive-external.json"
+
+
+def found_in(world: ExternalWorld) -> tuple[Table, ...]:
+    """Return the external tables that the policy's scope has at the source."""
+    return external_tables(world.ports(), world.policy)
 
 
 def test_a_good_base_directory_is_claimed_and_each_check_is_a_line() -> None:
@@ -23,7 +28,7 @@ def test_a_good_base_directory_is_claimed_and_each_check_is_a_line() -> None:
     assert all(line.startswith("ok ") for line in world.log[1:])
     assert len(world.log) > 5
     world.check()
-    assert list(base_problems(world.ports(), world.policy)) == []
+    assert list(base_problems(world.ports(), world.policy, found_in(world))) == []
 
 
 @pytest.mark.parametrize(
@@ -38,8 +43,8 @@ def test_a_policy_that_copies_no_data_passes_with_a_line(external: dict, why: st
     world = ExternalWorld(**external)
     assert why in world.check().nothing
     assert any(why in line for line in world.log)
-    assert list(base_problems(world.ports(), world.policy)) == []
-    claim_base(world.ports(), world.policy)
+    assert list(base_problems(world.ports(), world.policy, found_in(world))) == []
+    claim_base(world.ports(), world.policy, found_in(world))
     assert world.world.replica_files.paths() == []
 
 
@@ -55,7 +60,7 @@ def refused(world: ExternalWorld) -> str:
     with pytest.raises(ActNow) as error:
         world.check()
     assert world.world.replica_files._nodes.keys() == before.keys()
-    problems = list(base_problems(world.ports(), world.policy))
+    problems = list(base_problems(world.ports(), world.policy, found_in(world)))
     assert all(problem.what in str(error.value) for problem in problems)
     assert any(line.startswith("WRONG") for line in world.log)
     return str(error.value)
@@ -124,7 +129,8 @@ def test_a_claim_of_another_policy_at_the_base_or_around_it(theirs: str) -> None
     world.world.replica_files.put(f"{theirs}/{CLAIM}", json.dumps(claim).encode())
     assert "policy other (east/other into west/other)" in refused(world)
     with pytest.raises(Foreign):
-        claim_base(world.ports(), replace(world.policy, external=replace(world.policy.external, base_directory=theirs)))
+        another = replace(world.policy, external=replace(world.policy.external, base_directory=theirs))
+        claim_base(world.ports(), another, found_in(world))
 
 
 @pytest.mark.parametrize("theirs", [BASE, f"{BASE}/inner", "hdfs://west/", "hdfs://west"])
