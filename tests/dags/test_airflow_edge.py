@@ -9,7 +9,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException, DagRu
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.policies import PolicyFiles
-from twinhive.airflow_edge.assets import announce_data, announce_pending
+from twinhive.airflow_edge.assets import announce, announce_data, announce_pending, replica_asset
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
@@ -238,3 +238,13 @@ def test_tables_that_begin_to_wait_start_the_data_lane_and_data_that_came_the_ev
         "sales.waiting": [("sales.pending", {"tables": 2})],
         "sales.backlog": [("sales.source", {"waiting": 1})],
     }
+
+
+@pytest.mark.parametrize(("waiting", "shown"), [((), {}), (("views", "clicks"), {"pending": ["clicks", "views"]})])
+def test_the_page_of_the_replicas_asset_shows_what_is_pending(
+    policies: PolicyFiles, waiting: tuple[str, ...], shown: dict[str, Any]
+) -> None:
+    settings = policies.wiring(policies.add("sales")).settings
+    outlets = Outlets()
+    announce(outlets, settings, 7, 7, waiting)
+    assert outlets[replica_asset(settings)].extra == {"event_id": 7, **shown}

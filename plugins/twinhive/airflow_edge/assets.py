@@ -13,6 +13,8 @@ from twinhive.airflow_edge.notification_trigger import NotificationTrigger
 from twinhive.settings import ClusterSettings, PolicySettings
 from twinhive.steps.phases import BRINGING_DATA, PUBLISHING
 
+_NAMED = 100
+
 
 def source_asset(policy: PolicySettings, clusters: Mapping[str, ClusterSettings]) -> Asset:
     """Return the asset that has news when the log of the source names the policy's database."""
@@ -54,9 +56,15 @@ def outlets_of(stage: str, policy: PolicySettings) -> list[Asset | AssetAlias]:
     return [backlog_alias(policy)] if stage in BRINGING_DATA else []
 
 
-def announce(outlet_events: Any, policy: PolicySettings, event_id: int, newest: int) -> None:
-    """Say at which event the replica is, and start the next run at once when the source is past it."""
-    outlet_events[replica_asset(policy)].extra = {"event_id": event_id}
+def announce(
+    outlet_events: Any, policy: PolicySettings, event_id: int, newest: int, pending: Collection[str] = ()
+) -> None:
+    """Say at which event the replica is, and start the next run at once when the source is past it.
+
+    The asset's page shows which external tables are `pending`: the event id does not count for them yet.
+    """
+    waiting = {"pending": sorted(pending)[:_NAMED]} if pending else {}
+    outlet_events[replica_asset(policy)].extra = {"event_id": event_id, **waiting}
     if newest > event_id:
         outlet_events[backlog_alias(policy)].add(_news(policy, []), extra={"event_id": newest})
 

@@ -50,7 +50,8 @@ class StepOperator(BaseOperator, SkipMixin):
             result = step.run(ports)
             outlets, settings = context["outlet_events"], wiring.settings
             if isinstance(result, Loaded | WindowApplied):
-                announce(outlets, settings, result.event_id, ports.source.current_event_id())
+                waiting = pending_names(ports.replica_files, wiring.policy)
+                announce(outlets, settings, result.event_id, ports.source.current_event_id(), waiting)
                 announce_pending(outlets, settings, result.pending)
             if isinstance(result, ExternalSynced):
                 announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
