@@ -170,11 +170,20 @@ class PolicySettings(_Strict):
     dump_root: AbsolutePath = "/twinhive/dumps"
     staging_root: AbsolutePath = "/twinhive/staging"
     options: OptionsSettings = OptionsSettings()
+    # Seconds; None: the monitor never complains.
+    max_lag: Annotated[float, Field(gt=0)] | None = None
+    # Tables of the source that have an asset of their own.
+    announced_tables: tuple[Pattern, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """Identify all that a dump depends on; tuning is not part of it."""
-        tuning: dict[str, Any] = {"options": True, "external_tables": _EXTERNAL_TUNING}
+        tuning: dict[str, Any] = {
+            "options": True,
+            "external_tables": _EXTERNAL_TUNING,
+            "max_lag": True,
+            "announced_tables": True,
+        }
         return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))
 
 
