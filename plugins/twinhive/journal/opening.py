@@ -1,0 +1,81 @@
+"""Find the journal's database and open it: PostgreSQL, or a SQLite file."""
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from twinhive.domain.errors import InvalidSettings
+
+VARIABLE = "TWINHIVE_JOURNAL"
+_CONNECT_SECONDS = 2
+_BUSY_MILLISECONDS = 1500
+
+
+def journal_url(environment: Mapping[str, str] | None = None) -> str:
+    """Return the address of the journal: `TWINHIVE_JOURNAL`, else a file beside Airflow's own.
+
+    Airflow hides its metadata database from tasks, so that the journal cannot be found through its configuration.
+    """
+    environment = os.environ if environment is None else environment
+    if given := environment.get(VARIABLE):
+        return given
+    home = Path(environment.get("AIRFLOW_HOME") or "~/airflow").expanduser()
+    return f"sqlite:///{home / 'twinhive-journal.db'}"
+
+
+@cache
+def open_engine(url: str, *, writes: bool) -> Engine:
+    """Return the engine of a journal, one for each in a process. Nothing is connected yet. Raises InvalidSettings."""
+    try:
+        parsed = make_url(url)
+        kind = parsed.get_backend_name()
+        if kind == "sqlite":
+            return _sqlite(parsed, writes)
+        if kind == "postgresql":
+            return _postgresql(parsed)
+    except (ArgumentError, ImportError) as error:
+        raise _unusable(str(error)) from error
+    raise _unusable(kind)
+
+
+def _postgresql(url: URL) -> Engine:
+    # What takes longer than the caller's patience is ended by the server too.
+    limits = f"-c statement_timeout={_CONNECT_SECONDS * 1000} -c lock_timeout={_BUSY_MILLISECONDS}"
+    arguments = {"connect_timeout": _CONNECT_SECONDS, "options": limits, "application_name": "twinhive-journal"}
+    return create_engine(url, pool_size=2, max_overflow=3, pool_pre_ping=True, connect_args=arguments)
+
+
+def _sqlite(url: URL, writes: bool) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": _BUSY_MILLISECONDS / 1000})
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        # Transactions are begun below: the driver's own begin too late for reading and writing in one.
+        connection.isolation_level = None
+        if writes:
+            # Locked: another process is doing the same, once for all.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _unusable(found: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"the journal cannot be opened ({VARIABLE})",
+        found=found,
+        expected="postgresql+psycopg2://user:password@host/database, or sqlite:////path/to/file",
+        next_step=f"correct the environment variable {VARIABLE} of all of Airflow's components",
+    )

@@ -1,0 +1,172 @@
+"""Say what the journal holds, as values. Times are seconds since 1970 (UTC), lengths are bytes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from twinhive.domain.table_standing import TableStanding
+
+
+class Outcome(StrEnum):
+    """How a window or a batch ended."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    REPLACED = "replaced"
+    """Left unfinished when another one of its phase was begun."""
+
+
+IN_TROUBLE = (TableStanding.QUARANTINED, TableStanding.WAITS_FOR_RESYNC)
+"""The states of tables that do not follow the source any more."""
+
+UNUSABLE, UNREACHABLE = "unusable", "unreachable"
+"""The phases of a policy that could not be looked at; the others are those of `domain.marks.Phase`."""
+
+
+@dataclass(frozen=True)
+class PolicyState:
+    """How a policy was when it was last looked at.
+
+    source, replica   `cluster/database`, '' where the policy file does not say
+    phase        absent, loading, following; unusable or unreachable: `trouble` says why
+    replicated, newest   event ids of the replica and of the source's log
+    lag_events, lag_seconds   None for a policy that does not follow
+    max_lag      seconds that the policy allows, None: any
+    paused       the reason, None for a policy that is not
+    """
+
+    policy: str
+    at: float
+    source: str
+    replica: str
+    phase: str
+    replicated: int | None = None
+    newest: int | None = None
+    lag_events: int | None = None
+    lag_seconds: float | None = None
+    max_lag: float | None = None
+    paused: str | None = None
+    trouble: str | None = None
+
+    @property
+    def too_late(self) -> bool:
+        """True when the lag is more than the policy allows."""
+        return self.max_lag is not None and self.lag_seconds is not None and self.lag_seconds > self.max_lag
+
+
+@dataclass(frozen=True)
+class PolicyOverview(PolicyState):
+    """A policy's state with what else is wrong: failures nobody has mended, tables that do not follow."""
+
+    open_failures: int = 0
+    tables: int = 0
+    tables_in_trouble: int = 0
+
+
+@dataclass(frozen=True)
+class LagSample:
+    """The lag of a policy at one time; None while it did not follow."""
+
+    policy: str
+    at: float
+    replicated: int | None
+    newest: int | None
+    lag_events: int | None
+    lag_seconds: float | None
+
+
+@dataclass(frozen=True)
+class WindowRun:
+    """One dump on its way to the replica: a first copy, a round, a window of events, a pass over external tables.
+
+    dump        the dump's key, or the pass's name
+    dag_id, run_id   the run that worked on it last
+    ended       None while it runs
+    begin_event, end_event   (begin, end] are its events
+    batches     how many batches its copy has
+    files, bytes   what was copied
+    outcome     one of `Outcome`
+    """
+
+    policy: str
+    phase: str
+    dump: str
+    dag_id: str
+    run_id: str
+    began: float
+    ended: float | None = None
+    begin_event: int | None = None
+    end_event: int | None = None
+    events: int = 0
+    batches: int = 0
+    files: int = 0
+    bytes: int = 0
+    outcome: str = Outcome.RUNNING
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """The last copy of one batch; files and bytes are those that this copy moved."""
+
+    policy: str
+    dump: str
+    batch: str
+    label: str
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: int
+    ended: float
+    seconds: float
+    files: int = 0
+    bytes: int = 0
+    outcome: str = Outcome.DONE
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that failed, and what its error says.
+
+    kind      the class of the error: Unreachable, Foreign, ...
+    act_now   a person must act; else the task is tried again
+    resolved  when the task, or one that makes up for it, succeeded or failed anew; None: it is open
+    """
+
+    policy: str
+    at: float
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: int
+    try_number: int
+    kind: str
+    act_now: bool
+    what: str
+    found: str | None = None
+    expected: str | None = None
+    next_step: str | None = None
+    resolved: float | None = None
+
+
+@dataclass(frozen=True)
+class TableState:
+    """What a table of the policy is on the replica, when it was last looked at.
+
+    kind        a value of `domain.objects.TableKind`
+    state       one of `TableStanding`
+    reason      why it is in this state, where there is more to say
+    files, bytes   as the source's metastore counts them, None where it does not
+    last_event  the event that last shaped the replica's table
+    last_sync   external tables: when a copy of their data last ended
+    """
+
+    policy: str
+    table: str
+    kind: str
+    state: str
+    reason: str | None = None
+    files: int | None = None
+    bytes: int | None = None
+    last_event: int | None = None
+    last_sync: float | None = None
+    at: float = 0.0

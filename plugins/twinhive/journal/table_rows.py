@@ -1,0 +1,50 @@
+"""Write what the tables of a policy are on the replica."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from twinhive.journal.records import IN_TROUBLE, TableState
+from twinhive.journal.schema import TABLE_COUNTS, TABLES
+from twinhive.journal.texts import plain
+from twinhive.journal.upsert import upsert
+
+# What one look may not tell, and an earlier one has told.
+_KEPT = ("files", "bytes", "last_sync")
+
+
+def replace_tables(connection: Connection, policy: str, tables: Iterable[TableState]) -> None:
+    """Write all tables of a policy in the place of what was known; known sizes and syncs stay where nothing is said."""
+    known = {row.table: row for row in connection.execute(select(TABLES).where(TABLES.c.policy == policy))}
+    rows = [plain(asdict(table)) for table in tables]
+    for row in rows:
+        if before := known.get(row["table"]):
+            row |= {name: getattr(before, name) for name in _KEPT if row[name] is None}
+    connection.execute(delete(TABLES).where(TABLES.c.policy == policy))
+    if rows:
+        connection.execute(insert(TABLES), rows)
+    _count(connection, policy)
+
+
+def update_tables(
+    connection: Connection, policy: str, tables: Collection[TableState], gone: Collection[str] = ()
+) -> None:
+    """Write some tables of a policy; `gone` are those that do not exist any more."""
+    for name in gone:
+        connection.execute(delete(TABLES).where(TABLES.c.policy == policy, TABLES.c.table == name))
+    upsert(connection, TABLES, [plain(asdict(table)) for table in tables], fill=_KEPT)
+    _count(connection, policy)
+
+
+def write_syncs(connection: Connection, policy: str, tables: Collection[str], at: float) -> None:
+    """Write when copies of the data of external tables have ended."""
+    synced = (TABLES.c.policy == policy) & TABLES.c.table.in_(tables)
+    connection.execute(update(TABLES).where(synced).values(last_sync=at))
+
+
+def _count(connection: Connection, policy: str) -> None:
+    mine = TABLES.c.policy == policy
+    count = connection.scalar(select(func.count()).where(mine))
+    in_trouble = connection.scalar(select(func.count()).where(mine, TABLES.c.state.in_(IN_TROUBLE)))
+    upsert(connection, TABLE_COUNTS, [{"policy": policy, "tables": count, "in_trouble": in_trouble}])

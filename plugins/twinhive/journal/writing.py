@@ -1,0 +1,163 @@
+"""Write into the journal, which is for people only: what cannot be written is lost, and nothing else happens.
+
+A journal that is down costs one warning and a few seconds in each process, however much there is to write.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache, partial
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from twinhive.journal import lag_rows, pruning, run_rows, table_rows
+from twinhive.journal.opening import journal_url, open_engine
+from twinhive.journal.patience import within
+from twinhive.journal.records import BatchRun, Failure, PolicyState, TableState, WindowRun
+from twinhive.journal.schema import is_missing_table, prepare
+
+_LOG = logging.getLogger(__name__)
+_PATIENCE_SECONDS = 3.0
+_ROWS_PER_SECOND = 2_000
+_PRUNING_SECONDS = 30.0
+
+
+class Journal:
+    """Record what happens. No method raises, and none takes longer than `patience` (more for thousands of tables).
+
+    After the first failure nothing more is tried by this object.
+    """
+
+    def __init__(
+        self, url: str, warn: Callable[[str], None] = _LOG.warning, patience: float = _PATIENCE_SECONDS
+    ) -> None:
+        self._url = url
+        self._warn = warn
+        self._patience = patience
+        self._is_prepared = False
+        self.is_down = False
+
+    def record_state(self, state: PolicyState) -> None:
+        """Write how a policy is now, and a sample of its lag when it is news."""
+        self.record_states([state])
+
+    def record_states(self, states: Sequence[PolicyState]) -> None:
+        """Write how policies are now, likewise."""
+        self._write(partial(lag_rows.write_states, states=states))
+
+    def forget_others(self, policies: Collection[str]) -> None:
+        """Remove the states of all policies but these, which are all that there are; once an hour, also what is old."""
+        self._write(partial(lag_rows.forget_others, names=policies))
+        self._attempt(self._carry_out, partial(pruning.prune_if_due, now=time.time()), patience=_PRUNING_SECONDS)
+
+    def record_window(self, window: WindowRun) -> None:
+        """Write a window that begins, or goes on. What was begun before and copied is not lost."""
+        self._write(partial(run_rows.write_window, window=window))
+
+    def end_windows(self, policy: str, phase: str, *, run_id: str | None = None) -> None:
+        """Note that what runs of a phase (or one of them) worked on is done."""
+        self._write(partial(run_rows.end_windows, policy=policy, phase=phase, at=time.time(), run_id=run_id))
+
+    def end_copied_windows(self, policy: str, phase: str) -> None:
+        """Note the end of those windows of a phase that end with the last of their batches."""
+        self._write(partial(run_rows.end_copied_windows, policy=policy, phase=phase, at=time.time()))
+
+    def record_batch(self, batch: BatchRun) -> None:
+        """Write what came of the copy of a batch; files, bytes and seconds of several tries add up."""
+        self._write(partial(run_rows.write_batch, batch=batch))
+
+    def record_failure(self, failure: Failure) -> None:
+        """Write that a task has failed; an open failure of the same task is replaced."""
+        self._write(partial(run_rows.write_failure, failure=failure))
+
+    def resolve_failure(self, dag_id: str, task_id: str, map_index: int) -> None:
+        """Note that a task has succeeded. Where nothing has failed, nothing is written."""
+        self._resolve(dag_id, partial(run_rows.resolve_failure, task_id=task_id, map_index=map_index))
+
+    def resolve_all(self, dag_id: str) -> None:
+        """Note that all failures of a DAG are made up for: what it is for has come to its end."""
+        self._resolve(dag_id, run_rows.resolve_all)
+
+    def resolve_older_copies(self, dag_id: str, run_id: str) -> None:
+        """Note that what mapped tasks of other runs have left is copied by this one."""
+        self._resolve(dag_id, partial(run_rows.resolve_older_copies, run_id=run_id))
+
+    def replace_tables(self, policy: str, tables: Iterable[TableState]) -> None:
+        """Write what all tables of a policy are on the replica."""
+        rows = list(tables)
+        self._write(partial(table_rows.replace_tables, policy=policy, tables=rows), len(rows))
+
+    def update_tables(self, policy: str, tables: Sequence[TableState], gone: Collection[str] = ()) -> None:
+        """Write what some tables of a policy are now; `gone` exist no longer."""
+        self._write(partial(table_rows.update_tables, policy=policy, tables=tables, gone=gone), len(tables))
+
+    def tables_synced(self, policy: str, tables: Collection[str], at: float) -> None:
+        """Write when copies of the data of external tables have ended."""
+        self._write(partial(table_rows.write_syncs, policy=policy, tables=tables, at=at))
+
+    def prune(self, now: float) -> None:
+        """Remove what is old. Happens by itself once an hour, by `forget_others`."""
+        self._attempt(self._carry_out, partial(pruning.prune, now=now), patience=_PRUNING_SECONDS)
+
+    def _resolve(self, dag_id: str, resolve: Callable[..., None]) -> None:
+        def write(connection: Connection) -> None:
+            resolve(connection, dag_id=dag_id, at=time.time())
+
+        # Most tasks succeed after others that did: they look, and leave the writer's lock alone.
+        if self._attempt(self._has_open_failure, dag_id):
+            self._write(write)
+
+    def _has_open_failure(self, dag_id: str) -> bool:
+        try:
+            with open_engine(self._url, writes=False).begin() as connection:
+                return run_rows.has_open_failure(connection, dag_id)
+        except SQLAlchemyError as error:
+            if is_missing_table(error):
+                return False
+            raise
+
+    def _write(self, write: Callable[[Connection], None], rows: int = 0) -> None:
+        self._attempt(self._carry_out, write, patience=rows / _ROWS_PER_SECOND)
+
+    def _attempt(self, do: Callable[..., Any], *arguments: Any, patience: float = 0.0) -> Any:
+        """Do something; `patience` are the seconds that it may take more than others."""
+        if self.is_down:
+            return None
+        try:
+            return within(self._patience + patience, partial(do, *arguments))
+        except Exception as error:
+            self.is_down = True
+            self._warn(f"the journal is not written (nothing but history is lost): {_in_one_line(error)}")
+            return None
+
+    def _carry_out(self, write: Callable[[Connection], None]) -> None:
+        engine = open_engine(self._url, writes=True)
+        if not self._is_prepared:
+            prepare(engine)
+            self._is_prepared = True
+        try:
+            with engine.begin() as connection:
+                write(connection)
+        except SQLAlchemyError as error:
+            if not is_missing_table(error):
+                raise
+            prepare(engine)
+            with engine.begin() as connection:
+                write(connection)
+
+
+def open_journal() -> Journal:
+    """Return this process's journal, which is where the rule says. Raises nothing."""
+    return _journal_at(journal_url())
+
+
+@cache
+def _journal_at(url: str) -> Journal:
+    return Journal(url)
+
+
+def _in_one_line(error: Exception) -> str:
+    said = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
+    return " ".join(said.split())[:500]
