@@ -19,19 +19,11 @@ NO_BASE = "-"
 
 @dataclass(frozen=True)
 class External:
-    """What a policy says of external tables.
+    """What a policy says of external tables: the keys that `settings.policies.ExternalSettings` explains, and
 
     included        False: they are left out and listed
-    base_directory  mandatory as soon as there is a table whose data is copied; a full URI, without a slash at the end
-                    unless it is a file system's root (`hdfs://west/`)
+    base_directory  without a slash at the end unless it is a file system's root (`hdfs://west/`)
     source_root     scheme and authority of the source's file system: what lies there is copied
-    data            `copy`, or `metadata_only`: tables get their new places, somebody else brings the data
-    stay            regular expressions for whole locations: data in a third place that both sides read
-    missing         a source directory that is not there: `fail`, or `empty`: an empty one on the replica
-    delete          what becomes of files that the source does not have any more: `trash`, `permanently`, `no`
-    trash_days      how long they stay in the trash, below `.twinhive` in the copied directory
-    preserve        DistCp's letters, see `twinhive.syncing.request`
-    snapshots       read from a snapshot of the source, and only the difference where both ends have the last one
     """
 
     included: bool = True

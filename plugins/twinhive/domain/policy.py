@@ -31,32 +31,7 @@ class DatabaseAddress:
 
 @dataclass(frozen=True)
 class Options:
-    """Tuning of one policy; every default is the safe one.
-
-    batch_objects     most tables and partitions in one list-and-copy batch
-    batch_bytes       bytes that one batch aims at
-    copy_threads      files copied at the same time by one Spark task
-    spark_tasks       Spark tasks of one copy job
-    parallel_copies   copy jobs of one run at the same time
-    bandwidth_mb      megabytes a second that the copies of one run may move together; None: no limit
-    partitions_per_call  most partitions in one metastore call (Hive's own default is 1,000)
-    window_events   most events of one incremental window
-    window_bytes    most bytes of their messages
-    spark_above_files, spark_above_bytes  a window with more to copy uses Spark, one with less the task itself
-    rest_events     consolidation ends when fewer events than this are left over
-    most_rounds     consolidation gives up after so many rounds
-    consistency     `every_event`, or `window_end`: only what a window's last event has left is shown, later
-                    events cancel earlier ones
-    on_object_error `stop`, or `quarantine`: freeze a table in trouble while the rest goes on
-    silent_writes   what the scan does with writes that left no event: `follow`, `report` or `fail`
-    settle_seconds  how long a directory has to be unchanged before the scan believes it
-    grace_seconds   how long replaced and dropped directories stay for the queries that still read them
-    parallelism     Airflow tasks of the policy at the same time while external tables are copied; one is the event
-                    lane's (seed 001; Hive's hive.exec.parallel.thread.number)
-    approx_max_load_tasks  copies and events of one pass together (seed 001; Hive's hive.repl.approx.max.load.tasks);
-                    None: as many as there are
-    external_weight bytes that one copy task of external tables aims at; smaller tables share one
-    """
+    """Tuning of one policy: the keys of `options` in its file, which `settings.options.OptionsSettings` explains."""
 
     batch_objects: int = 2_000
     batch_bytes: int = 64 * 2**30

@@ -1,0 +1,41 @@
+"""Put what is generated into the pages: between marks, beside what people have written."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from twinhive.reference.command_tables import commands_section, exit_codes_table
+from twinhive.reference.settings_tables import clusters_table, external_table, options_table, policies_table
+from twinhive.reference.variables import variables_table
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "clusters": clusters_table,
+    "policies": policies_table,
+    "options": options_table,
+    "external": external_table,
+    "variables": variables_table,
+    "commands": commands_section,
+    "exit codes": exit_codes_table,
+}
+_PART = re.compile(r"(<!-- reference: ([a-z ]+) -->\n).*?(<!-- end of reference -->)", re.DOTALL)
+
+
+def current(text: str) -> str:
+    """Return a page with its generated parts as they have to be. Raises KeyError for a part that nobody generates."""
+    return _PART.sub(lambda match: f"{match[1]}{PARTS[match[2]]()}\n{match[3]}", text)
+
+
+def parts_of(text: str) -> list[str]:
+    """Name the generated parts of a page."""
+    return [match[2] for match in _PART.finditer(text)]
+
+
+def write(directory: Path) -> list[Path]:
+    """Bring all pages of a directory up to date; return those that were not."""
+    changed = []
+    for path in sorted(directory.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        if (now := current(text)) != text:
+            path.write_text(now, encoding="utf-8")
+            changed.append(path)
+    return changed

@@ -1,0 +1,21 @@
+"""Load and validate the clusters and the policies of a configuration directory."""
+
+from twinhive.settings.clusters import ClusterSettings, FileSystemSettings, MetastoreSettings
+from twinhive.settings.entries import Configuration, PolicyEntry
+from twinhive.settings.environment import Resolve, resolve_from_environment
+from twinhive.settings.loading import default_directory, load_clusters, load_configuration
+from twinhive.settings.policies import PolicySettings
+
+__all__ = [
+    "ClusterSettings",
+    "Configuration",
+    "FileSystemSettings",
+    "MetastoreSettings",
+    "PolicyEntry",
+    "PolicySettings",
+    "Resolve",
+    "default_directory",
+    "load_clusters",
+    "load_configuration",
+    "resolve_from_environment",
+]

@@ -1,0 +1,73 @@
+"""Find what is wrong with policies although each file by itself is well formed."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.entries import PolicyEntry
+from twinhive.settings.policies import PolicySettings
+from twinhive.settings.problems import numbered
+
+Clusters = Mapping[str, ClusterSettings]
+
+
+def unknown_clusters(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find clusters that `clusters.yaml` does not have."""
+    for side, address in (("source", settings.source), ("replica", settings.replica)):
+        if address.cluster not in clusters:
+            known = ", ".join(sorted(clusters)) or "(clusters.yaml has none)"
+            yield f"{side}.cluster: found {address.cluster!r}, expected one of {known}"
+
+
+def replica_is_source(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find a database that would be replicated into itself."""
+    if settings.source == settings.replica:
+        found = f"{settings.source.cluster}/{settings.source.database}"
+        yield f"replica: found the source itself ({found}), expected another database"
+
+
+RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (unknown_clusters, replica_is_source)
+"""What a policy file has to keep beside its own form."""
+
+
+def with_rules(entry: PolicyEntry, clusters: Clusters) -> PolicyEntry:
+    """Return a policy with all that it breaks of the rules."""
+    if entry.settings is None or entry.error:
+        return entry
+    lines = [line for rule in RULES for line in rule(entry.settings, clusters)]
+    return replace(entry, error=numbered(entry.path, lines)) if lines else entry
+
+
+def same_name(entry: PolicyEntry) -> tuple[str, str]:
+    """Name what no two policies may share: their names."""
+    return "name", entry.name
+
+
+def same_replica(entry: PolicyEntry) -> tuple[str, str] | None:
+    """Name what no two policies may share: the database that they write."""
+    if entry.settings is None:
+        return None
+    replica = entry.settings.replica
+    return "replica database", f"{replica.cluster}/{replica.database}"
+
+
+UNIQUE: tuple[Callable[[PolicyEntry], tuple[str, str] | None], ...] = (same_name, same_replica)
+"""What only one policy may have."""
+
+
+def without_conflicts(entries: Sequence[PolicyEntry]) -> dict[str, PolicyEntry]:
+    """Turn policies that share what only one may have red, all of them."""
+    groups: dict[tuple[str, str], list[PolicyEntry]] = defaultdict(list)
+    for entry in entries:
+        for shared in filter(None, (unique(entry) for unique in UNIQUE)):
+            groups[shared].append(entry)
+    conflicts: dict[str, list[str]] = defaultdict(list)
+    for (what, value), members in groups.items():
+        if len(members) > 1:
+            files = ", ".join(sorted(entry.path.name for entry in members))
+            for name in {entry.name for entry in members}:
+                conflicts[name].append(
+                    f"several policies have the same {what} {value}: {files}, expected one policy alone"
+                )
+    return {entry.name: replace(entry, error="\n".join(conflicts[entry.name]) or entry.error) for entry in entries}

@@ -1,0 +1,49 @@
+"""Hold what came of reading a configuration: policies that can be used, and why others cannot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from twinhive.domain.errors import InvalidSettings
+from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.policies import PolicySettings
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """A policy file: its settings, or the error that keeps it from being used."""
+
+    name: str
+    path: Path
+    settings: PolicySettings | None
+    error: str | None = None
+
+    def usable(self) -> PolicySettings:
+        """Return the settings. Raises InvalidSettings with all that is wrong with the file."""
+        if self.settings is None or self.error:
+            raise InvalidSettings(
+                self.error or f"policy {self.name} cannot be used",
+                found=self.path,
+                expected="a policy and its clusters as docs/configuration.md describes them",
+                next_step=f"correct {self.path.name}, then clear this task; check with: twinhive check {self.name}",
+            )
+        return self.settings
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All clusters and policies of a configuration directory, policies by name."""
+
+    clusters: Mapping[str, ClusterSettings]
+    policies: Mapping[str, PolicyEntry]
+
+    def policy(self, name: str) -> PolicyEntry:
+        """Return a policy's entry. Raises InvalidSettings that lists the known names."""
+        if name not in self.policies:
+            raise InvalidSettings(
+                f"there is no policy {name}",
+                found=f"{len(self.policies)} policy files",
+                expected=f"one of {', '.join(sorted(self.policies)) or '(no policy file found)'}",
+                next_step="list the policies with: twinhive policies",
+            )
+        return self.policies[name]

@@ -1,0 +1,23 @@
+"""Resolve connections from the environment, as Airflow would."""
+
+import os
+from collections.abc import Callable
+
+from twinhive.connections import Connection, environment_name, parse_connection
+from twinhive.domain.errors import InvalidSettings
+
+Resolve = Callable[[str], Connection]
+
+
+def resolve_from_environment(connection_id: str) -> Connection:
+    """Resolve a connection without Airflow. Raises InvalidSettings that names the variable."""
+    name = environment_name(connection_id)
+    text = os.environ.get(name)
+    if text is None:
+        raise InvalidSettings(
+            f"connection {connection_id} is not known",
+            found=f"no variable {name}",
+            expected=f"a connection in the variable {name}, as Airflow reads it",
+            next_step=f"set {name}, or name another connection in clusters.yaml",
+        )
+    return parse_connection(connection_id, text)

@@ -1,0 +1,54 @@
+"""Say what values the keys of a configuration may have: each kind with its rule, and units for people."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from twinhive.domain.files import short_hash
+
+POLICY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a number counts; it is only shown."""
+
+    name: str
+
+
+class Strict(BaseModel):
+    """A part of a configuration file: unknown keys are errors, and the docstring of each key is its reference."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(str(error)) from error
+    return pattern
+
+
+def _lower(name: str) -> str:
+    return name.lower()
+
+
+def said_name(path_stem: str) -> str:
+    """Return the name of a policy whose file does not say one that can be used."""
+    return path_stem if POLICY_NAME.fullmatch(path_stem) else f"policy-{short_hash(path_stem, 8)}"
+
+
+Pattern = Annotated[str, AfterValidator(_compiles), Unit("regular expression")]
+PolicyName = Annotated[str, Field(pattern=f"^{POLICY_NAME.pattern}$"), Unit("letters, digits, `_`, `-`")]
+DatabaseName = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_lower), Unit("name (`\\w+`), any case")]
+AbsolutePath = Annotated[
+    str,
+    Field(pattern=r"^([a-z][a-z0-9+.-]*://[^/]*)?/.*[^/]$"),
+    Unit("absolute path or URI, no slash at the end"),
+]
+Root = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/]*$"), Unit("`scheme://authority`")]
+ThriftUri = Annotated[str, Field(pattern=r"^thrift://[^:/]+:\d+$"), Unit("`thrift://host:port`")]
+Letters = Annotated[str, Field(pattern=r"^[rbugpcaxt]*$"), Unit("letters of `rbugpcaxt`")]

@@ -1,0 +1,60 @@
+"""Read a configuration directory.
+
+    <directory>/clusters.yaml         cluster name -> metastore, file system, job tracker (seed 000)
+    <directory>/policies/<any>.yaml   one policy a file
+
+A file that cannot be used never hides the others: it becomes an entry that carries its error.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from twinhive.settings.clusters import ClusterSettings, ClustersFile
+from twinhive.settings.conflicts import with_rules, without_conflicts
+from twinhive.settings.entries import Configuration, PolicyEntry
+from twinhive.settings.kinds import POLICY_NAME, said_name
+from twinhive.settings.policies import PolicySettings
+from twinhive.settings.problems import explain
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def default_directory() -> Path:
+    """Return the configuration directory: `TWINHIVE_CONFIG`, else `dags` beside the caller."""
+    return Path(os.environ.get("TWINHIVE_CONFIG") or "dags")
+
+
+def load_configuration(directory: Path) -> Configuration:
+    """Read everything; broken files become entries with an error, never exceptions."""
+    clusters, clusters_error = load_clusters(directory / "clusters.yaml")
+    paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
+    entries = [_load_policy(path, clusters, clusters_error) for path in paths]
+    return Configuration(clusters, without_conflicts(entries))
+
+
+def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
+    """Read the clusters, and what is wrong with the file."""
+    try:
+        return ClustersFile.model_validate(_read_yaml(path)).clusters, None
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        return {}, explain(path, error, ClustersFile)
+
+
+def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:
+    name = said_name(path.stem)
+    try:
+        content = _read_yaml(path)
+        given = content.get("policy") if isinstance(content, dict) else None
+        name = given if isinstance(given, str) and POLICY_NAME.fullmatch(given) else name
+        settings = PolicySettings.model_validate(content)
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        return PolicyEntry(name, path, None, explain(path, error, PolicySettings))
+    return with_rules(PolicyEntry(name, path, settings, clusters_error), clusters)
+
+
+def _read_yaml(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe loader)

@@ -1,0 +1,107 @@
+"""Hold the tuning of a policy: what may be changed at any time, and counts from the next task on."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from twinhive.settings.kinds import Strict, Unit
+
+
+class OptionsSettings(Strict):
+    """Tuning of one policy; every default is the safe one. The second paragraph of a key says when to change it."""
+
+    batch_objects: Annotated[int, Field(ge=1, le=1_000_000)] = 2_000
+    """most tables and partitions in one list-and-copy batch; most files in one batch of a window
+
+    larger for a million partitions, to have fewer tasks"""
+    batch_bytes: Annotated[int, Field(ge=1), Unit("bytes")] = 64 * 2**30
+    """bytes that one batch aims at
+
+    smaller, so that a cleared copy repeats less"""
+    copy_threads: Annotated[int, Field(ge=1, le=64)] = 8
+    """files copied at the same time by one Spark task, or by the task itself; default of the form's field
+
+    lower to spare the source's DataNodes"""
+    spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 2
+    """Spark tasks of one copy job; the batch's files are dealt over them by size
+
+    the slots that one job should fill"""
+    parallel_copies: Annotated[int, Field(ge=1, le=500)] = 4
+    """copy jobs of one run at the same time
+
+    the jobs that may share the cluster"""
+    bandwidth_mb: Annotated[float, Field(gt=0), Unit("megabytes a second")] | None = None
+    """all copies of a run together, no limit without it; each Spark task gets an equal share (`parallel_copies`
+    times `spark_tasks`), also while fewer run
+
+    what the line between the clusters may carry"""
+    partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+    """most partitions in one metastore call of a load, a resync, a scan (Hive's own default is 1,000)
+
+    smaller when calls run into `timeout_seconds`"""
+    window_events: Annotated[int, Field(ge=1, le=1_000_000), Unit("events")] = 10_000
+    """most events in scope in one incremental window, or in one drained file
+
+    smaller: less to repeat after a kill, less memory; larger: fewer windows when far behind"""
+    window_bytes: Annotated[int, Field(ge=1), Unit("bytes")] = 64 * 2**20
+    """most bytes of their messages, as the log stores them
+
+    with `window_events`"""
+    spark_above_files: Annotated[int, Field(ge=0), Unit("files")] = 500
+    """a window or a round with more files to copy uses Spark, one with less the task itself
+
+    0 with `spark_above_bytes: 0`: always Spark"""
+    spark_above_bytes: Annotated[int, Field(ge=0), Unit("bytes")] = 2**30
+    """the same by bytes
+
+    higher where Spark takes long to start"""
+    rest_events: Annotated[int, Field(ge=0), Unit("events")] = 10_000
+    """consolidation ends when at most so many events in scope are left over
+
+    lower: a shorter first window after the load, more rounds"""
+    most_rounds: Annotated[int, Field(ge=1, le=1_000)] = 20
+    """consolidation takes no more rounds than this
+
+    higher where files vanish all the time and each round still gains"""
+    consistency: Literal["every_event", "window_end"] = "every_event"
+    """readers of the replica see the state after each event, or of each object only what the window leaves: later
+    events cancel earlier ones, tables do not change together
+
+    `window_end` where tables are rewritten again and again and only the last state counts. Change it while no window
+    is begun"""
+    on_object_error: Literal["stop", "quarantine"] = "stop"
+    """an event that cannot be applied stops the policy, or freezes its table while the rest goes on
+
+    `quarantine` where one table must not hold up all others; then watch `twinhive status`"""
+    silent_writes: Literal["follow", "report", "fail"] = "follow"
+    """what the scan does with writes that left no event: brings them over, names them, fails
+
+    `report` to learn who they are; `fail` where every state must be one of the source"""
+    settle_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = 60
+    """how long the scan waits before it lists a differing directory again
+
+    longer than the longest pause of a writer between two files"""
+    grace_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = 6 * 3600
+    """how long replaced and dropped directories stay for queries that still read them
+
+    longer than the longest query on the replica; shorter to save space"""
+    parallelism: Annotated[int, Field(ge=2, le=1_000)] = 8
+    """Airflow tasks of the policy at the same time while external tables are copied; one of them is left to the
+    events (seed 001; Hive's `hive.exec.parallel.thread.number`)
+
+    with Airflow's own parallelism"""
+    approx_max_load_tasks: Annotated[int, Field(ge=2)] | None = None
+    """copies and events of one pass together, no limit without it ([Passes](external-tables.md#passes); seed 001;
+    Hive's `hive.repl.approx.max.load.tasks`)
+
+    where a pass must be short"""
+    external_weight: Annotated[int, Field(ge=1), Unit("bytes")] = 16 * 2**30
+    """bytes that one copy task of external tables aims at, each file counted as 1 MB more, each directory as 16 KiB;
+    smaller directories share a task
+
+    smaller for more tasks at the same time"""
+    spark_conf: Mapping[str, str] = {}
+    """configuration of the copy jobs
+
+    see [Spark](#spark)"""

@@ -1,0 +1,104 @@
+"""Hold what a policy file says: which database goes where, and how (seed 002, 'Replication policy')."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from twinhive.domain.files import short_hash
+from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
+from twinhive.settings.options import OptionsSettings
+
+
+class AddressSettings(Strict):
+    """A database on a cluster."""
+
+    cluster: str
+    """a name of `clusters.yaml`"""
+    database: DatabaseName
+    """the database. The replica's is not the source itself, and no other policy's replica"""
+
+
+class TablesSettings(Strict):
+    """Which tables and views."""
+
+    include: Annotated[tuple[Pattern, ...], Field(min_length=1)] = (".*",)
+    """a table or view is selected if one of them matches its **whole** name, in any case"""
+    exclude: tuple[Pattern, ...] = ()
+    """and none of these does"""
+
+
+class ExternalSettings(Strict):
+    """How external tables are replicated, and where their data goes (seed 001)."""
+
+    include: bool = True
+    """false: external tables are left out and listed. Set to true later, the next window that reaches the newest event
+    brings them all over"""
+    # What it has to be is checked by a gate, which can ask the replica.
+    base_directory: str | None = None
+    """a full URI: on the replica's file system, outside its warehouse, used by no other policy. Mandatory as soon as
+    the policy has an external table whose data is copied. Its place is this + the full source path. It cannot change
+    while the replica follows (Hive's `hive.repl.replica.external.table.base.dir`)"""
+    data: Literal["copy", "metadata_only"] = "copy"
+    """`metadata_only`: tables get their new locations, somebody else brings the data; nothing is pending"""
+    stay: tuple[Pattern, ...] = ()
+    """for whole locations: data in a third place that both clusters read. The location is kept, nothing is copied"""
+    missing: Literal["fail", "empty"] = "fail"
+    """a directory that the source does not have, or that has been emptied, is an error of its copy; with `empty` the
+    replica's is emptied too"""
+    delete: Literal["trash", "permanently", "no"] = "trash"
+    """what becomes of files that the source does not have any more. The trash is `.twinhive/trash` in the copied
+    directory"""
+    trash_days: Annotated[float, Field(ge=0), Unit("days")] = 1.0
+    """how long they stay there"""
+    preserve: Letters = "ugpa"
+    """what is set besides the content, with DistCp's `-p`: r(eplication), b(lock size), u(ser), g(roup), p(ermission),
+    c(hecksum type), a(cl), x(attributes), t(imes). User and group take a superuser"""
+    snapshots: bool = False
+    """read from a snapshot of the source, and only the difference, where both directories may have snapshots. HDFS then
+    refuses to delete such a directory as a whole, at the source also by a drop with purge, until its snapshots are
+    deleted"""
+    every_minutes: Annotated[int, Field(ge=1, le=59), Unit("minutes")] = 5
+    """how often `<policy>.external` starts by itself"""
+    pool: str = "default_pool"
+    """Airflow's pool from which the copies take their slots"""
+
+
+_EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "every_minutes", "pool"}
+
+
+class PolicySettings(Strict):
+    """One policy file."""
+
+    policy: PolicyName
+    """the name: DAG ids, directories, marks on both clusters. Unique, also among other installations that replicate
+    from the same source. Renamed, its replica is a stranger: the marks carry the name"""
+    source: AddressSettings
+    """where changes are made"""
+    replica: AddressSettings
+    """where the twin is kept"""
+    tables: TablesSettings = TablesSettings()
+    """which tables and views"""
+    external_tables: ExternalSettings = ExternalSettings()
+    """where the data of external tables goes, what of it is copied, what stays where it is"""
+    dump_root: AbsolutePath = "/twinhive/dumps"
+    """dumps go to `<dump_root>/<policy>`. A path means the source; a URI may name the file system of either cluster"""
+    staging_root: AbsolutePath = "/twinhive/staging"
+    """staging is `<staging_root>/<policy>` on the replica, on the same file system as its warehouse"""
+    options: OptionsSettings = OptionsSettings()
+    """tuning"""
+    max_lag: Annotated[float, Field(gt=0), Unit("seconds")] | None = None
+    """`twinhive.monitor` fails when the oldest event that is not applied is older; without it, it never complains"""
+    announced_tables: tuple[Pattern, ...] = ()
+    """for whole names of source tables: those that have an Airflow asset of their own"""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify all that a dump depends on; tuning is not part of it."""
+        tuning: dict[str, Any] = {
+            "options": True,
+            "external_tables": _EXTERNAL_TUNING,
+            "max_lag": True,
+            "announced_tables": True,
+        }
+        return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))
