@@ -1,41 +1,63 @@
-"""Replicate Hive warehouses and copy files between clusters, from a terminal.
-
-Exit codes: 0 done, 2 wrong usage, 3 try again later, 4 a person must act first.
-"""
+"""Replicate Hive warehouses and copy files between clusters, from a terminal."""
 
 import importlib
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from twinhive.cli_terminal import EXIT_USAGE
+from twinhive.cli_exits import EXIT_USAGE, INTERRUPTED, exits_in_help
+from twinhive.cli_json import print_json, usage_error
 
-# A command is imported when it is called: a copy need not wait for all that policies need.
-_GROUPS = {"copy": "twinhive.cli_copy"}
-_OTHERS = "twinhive.cli_policies"
+# A command's module is imported when the command is called: none need wait for all that the others need.
+_MODULES: Mapping[str, str] = {
+    "status": "twinhive.cli_status",
+    "plan": "twinhive.cli_plan",
+    "run": "twinhive.cli_run",
+    "copy": "twinhive.cli_copy",
+    "events": "twinhive.cli_events",
+    "check": "twinhive.cli_check",
+    "policies": "twinhive.cli_check",
+    "resync": "twinhive.cli_operations",
+    "skip-event": "twinhive.cli_operations",
+    "pause": "twinhive.cli_operations",
+    "unlock": "twinhive.cli_operations",
+    "forget": "twinhive.cli_operations",
+    "retire": "twinhive.cli_operations",
+    "version": "twinhive.cli_check",
+}
 
 
 class _OnDemand(TyperGroup):
     """Know the commands by name, and load their modules when they are asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name all commands."""
-        return [*_GROUPS, *_loaded(_OTHERS).list_commands(ctx)]
+        """Name all commands, in the order of the help."""
+        return list(_MODULES)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, None for one that does not exist."""
-        return _loaded(_GROUPS.get(cmd_name, _OTHERS)).get_command(ctx, cmd_name)
+        module = _MODULES.get(cmd_name)
+        return None if module is None else _commands_of(module).get_command(ctx, cmd_name)
 
 
-def _loaded(module: str) -> Any:
+@cache
+def _commands_of(module: str) -> Any:
     return typer.main.get_group(importlib.import_module(module).app)
 
 
 app = typer.Typer(
-    cls=_OnDemand, no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False
+    cls=_OnDemand,
+    no_args_is_help=True,
+    add_completion=False,
+    help=__doc__,
+    epilog=exits_in_help(),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 
 
@@ -44,20 +66,39 @@ def _root() -> None:
     """Have no command of its own."""
 
 
-def main() -> None:
-    """Run the command line; leave at once, because a JVM in this process may take its time."""
+def run(words: Sequence[str]) -> int:
+    """Run one command line; return its exit code."""
     try:
         # Without its standalone mode the command returns the code of an Exit instead of raising it.
-        code = app(standalone_mode=False) or 0
+        return app(list(words), prog_name="twinhive", standalone_mode=False) or 0
     except typer.Abort:
-        code = 130
+        return INTERRUPTED
     except Exception as error:
         # Wrong usage explains itself; everything else is a defect and deserves its traceback.
         if not hasattr(error, "show"):
             raise
-        error.show()
-        code = EXIT_USAGE
-    sys.stdout.flush()
+        _add_what_was_found(error)
+        if "--json" in words:
+            print_json(usage_error(error))
+        else:
+            error.show()
+        return EXIT_USAGE
+
+
+def _add_what_was_found(error: Any) -> None:
+    """Add a value of the wrong kind to the message, which says only what it should be."""
+    problems = getattr(error.__cause__, "errors", None)
+    if problems:
+        error.message = f"{error.message}; found {problems()[0]['input']!r}"
+
+
+def main() -> None:
+    """Run the command line; leave at once, because a JVM in this process may take its time."""
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        code = 0  # Whoever read our lines has seen enough of them.
     sys.stderr.flush()
     os._exit(code)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli_terminal import Config, said_plainly
+from twinhive.cli_terminal import AsJson, Config, said_plainly
 from twinhive.copy_command import CopyCommand, read_lines
 
 app = typer.Typer(rich_markup_mode=None)
@@ -52,7 +52,11 @@ def copy(
     ] = None,
     include: Annotated[
         list[str] | None,
-        typer.Option(help="Copy only files whose path below the source matches as a whole.", rich_help_panel=_TREE),
+        typer.Option(
+            metavar="REGEX",
+            help="Copy only files whose path below the source matches as a whole.",
+            rich_help_panel=_TREE,
+        ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
@@ -116,13 +120,15 @@ def copy(
     user: Annotated[str | None, typer.Option(help="Who we are, where there is no Kerberos.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and change nothing.")] = False,
     log: Annotated[Path | None, typer.Option(help="Write the outcome, with the failures, as JSON.")] = None,
+    as_json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """Make TARGET equal to SOURCE: copy what is missing or different, verified by checksum.
+    """Make TARGET equal to SOURCE, verified by checksum.
 
-    What was copied and verified before is not copied again, so a copy that ended early is simply repeated.
+    What is missing or different is copied. What was copied and verified before is not copied again, so a copy that
+    ended early is simply repeated.
     """
-    with said_plainly():
+    with said_plainly(as_json=as_json):
         given = {
             "mode": "overwrite" if overwrite else "update",
             "delete": delete,
@@ -147,6 +153,6 @@ def copy(
         # --spark-conf without --spark is refused there.
         execute = command.on_spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
         if dry_run:
-            command.print_plan()
+            command.print_plan(as_json=as_json)
         else:
-            command.run(execute, log)
+            command.run(execute, log, as_json=as_json)

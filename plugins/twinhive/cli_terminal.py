@@ -1,9 +1,11 @@
 """Be the terminal of all commands: where they print, how they fail, who they say they are."""
 
 import getpass
+import os
+import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -11,30 +13,60 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from twinhive.cli_exits import exit_of
+from twinhive.cli_json import error_document, print_json
 from twinhive.domain.errors import TryAgain, TwinhiveError
 
-EXIT_USAGE = 2
-EXIT_TRY_AGAIN = 3
-EXIT_ACT_NOW = 4
+# Where nobody sees a width, tables take what they need: their lines are for grep.
+_NO_WIDTH = 10_000
 
-console = Console()
-errors = Console(stderr=True)
+
+def _console(*, stderr: bool = False) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() or "COLUMNS" in os.environ else _NO_WIDTH)
+
+
+console = _console()
+errors = _console(stderr=True)
 
 Config = Annotated[
     Path | None,
     typer.Option(help="Directory of clusters.yaml and policies/. Default: $TWINHIVE_CONFIG, else ./dags"),
 ]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON document, and nothing else, on standard output; errors too, with the same codes."
+    ),
+]
 
 
 @contextmanager
-def said_plainly() -> Iterator[None]:
-    """Turn our errors into a message and an exit code; a traceback would help nobody."""
+def said_plainly(*, as_json: bool = False) -> Iterator[None]:
+    """Turn our errors into a message, or a document, and an exit code; a traceback would help nobody."""
     try:
         yield
     except TwinhiveError as error:
-        family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
-        errors.print(f"[bold red]error[/] ({family}): {escape(str(error))}", highlight=False, soft_wrap=True)
-        raise typer.Exit(EXIT_TRY_AGAIN if isinstance(error, TryAgain) else EXIT_ACT_NOW) from None
+        if as_json:
+            print_json(error_document(error))
+        else:
+            show_error(error)
+        raise typer.Exit(exit_of(error)) from None
+
+
+def show_error(error: TwinhiveError, of: str = "") -> None:
+    """Print an error, of a policy where there are several, where it does not mix with results."""
+    family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
+    errors.print(
+        f"[bold red]error[/]{of and f' in policy {of}'} ({family}): {escape(str(error))}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def waiting(what: str) -> AbstractContextManager[object]:
+    """Say on a terminal what a command is waiting for, until it is there."""
+    return errors.status(what) if errors.is_terminal else nullcontext()
 
 
 def holder_of(task: str) -> dict[str, str]:
@@ -46,3 +78,9 @@ def say(*lines: str) -> None:
     """Print lines as they are."""
     for line in lines:
         console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+def say_aside(*lines: str) -> None:
+    """Print lines of progress where they do not mix with results."""
+    for line in lines:
+        errors.print(escape(line), highlight=False, soft_wrap=True)

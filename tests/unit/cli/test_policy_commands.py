@@ -1,52 +1,8 @@
 """Type what on-call types, against two clusters in memory."""
 
-import json
-from pathlib import Path
-
-import pytest
-from click.testing import Result
-from typer.testing import CliRunner
-
 from tests.builders import a_table
-from tests.fake_world import World, a_world
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
+from tests.policy_terminal import Terminal
 from tests.unit.steps.twins import assert_twin
-from twinhive.cli import app
-from twinhive.wiring import Wiring
-
-
-class Terminal:
-    """Be a terminal whose configuration leads to a world in memory."""
-
-    def __init__(self, policies: PolicyFiles, world: World) -> None:
-        self.world = world
-        self.policies = policies
-        self.users = SourceWriter(world.source, world.source_files, "sales")
-
-    def type(self, *words: str, code: int = 0) -> str:
-        """Run a command and return what it prints; its exit code is checked."""
-        result: Result = CliRunner().invoke(app, [*words, "--config", str(self.policies.directory)])
-        assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
-        return result.output + result.stderr if code else result.output
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    world = a_world()
-    for cluster in ("east", "west"):
-        hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
-        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
-    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
-    policies = PolicyFiles(tmp_path / "config")
-    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
-    return Terminal(policies, world)
-
-
-@pytest.fixture
-def published(terminal: Terminal) -> Terminal:
-    terminal.type("run", "sales", "bootstrap")
-    return terminal
 
 
 def test_a_bootstrap_goes_on_until_the_replica_is_published(published: Terminal) -> None:

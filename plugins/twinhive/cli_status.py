@@ -1,0 +1,133 @@
+"""Show how far replicas are: all of them in a table, or one with all that is to be known of it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Column, Table
+
+from twinhive.cli_base import configuration_of, wiring_of
+from twinhive.cli_exits import exit_of
+from twinhive.cli_json import plain, print_json
+from twinhive.cli_terminal import AsJson, Config, console, errors, said_plainly, waiting
+from twinhive.domain.marks import Phase
+from twinhive.lag_wiring import PolicyLag, measure_policies
+from twinhive.settings import resolve_from_environment
+from twinhive.steps.lag import UNREACHABLE, UNUSABLE
+from twinhive.steps.lag_alerts import spoken_time
+from twinhive.steps.replica_status import ReplicaStatus, read_status
+
+app = typer.Typer(rich_markup_mode=None)
+
+_COLOURS = {
+    Phase.FOLLOWING.value: "green",
+    Phase.LOADING.value: "cyan",
+    Phase.ABSENT.value: "dim",
+    UNREACHABLE: "yellow",
+    UNUSABLE: "red",
+}
+
+
+@app.command()
+def status(
+    policy: Annotated[
+        str | None, typer.Argument(metavar="POLICY", help="One policy in full; without it, a line for each")
+    ] = None,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Show how far replicas are, and what is wrong with them.
+
+    Without POLICY the exit code is that of the worst trouble of any policy: 3 when all that is wrong is a server that
+    does not answer, 4 when a person must act. A lag is no trouble, however long: see twinhive.monitor.
+    """
+    if policy is None:
+        _all(config, as_json=as_json)
+        return
+    with said_plainly(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        found = read_status(wiring.write_ports(), wiring.policy)
+        (lag,) = measure_policies(wiring.configuration, resolve_from_environment, names=[policy])
+    if as_json:
+        print_json({**_lag_fields(lag), **_status_fields(found)})
+        return
+    table = Table(show_header=False)
+    for label, value in [
+        *found.rows()[:7],
+        ("lag", _lag(lag) or "none: the replica does not follow"),
+        *found.rows()[7:],
+    ]:
+        table.add_row(escape(label), escape(value))
+    console.print(table)
+
+
+def _all(config: Path | None, *, as_json: bool) -> None:
+    with said_plainly(as_json=as_json):
+        configuration = configuration_of(config)
+        with waiting("asking all clusters"):
+            found = measure_policies(configuration, resolve_from_environment)
+    code = exit_of(*(lag.error for lag in found if lag.error))
+    if as_json:
+        print_json({"policies": [_lag_fields(lag) for lag in found], "exit_code": code})
+    else:
+        _print_table(found)
+    if code:
+        raise typer.Exit(code)
+
+
+def _print_table(found: list[PolicyLag]) -> None:
+    table = Table(Column("policy", overflow="fold"), "phase", "position", "newest", "events behind", "lag", "trouble")
+    for lag in found:
+        colour = "red" if lag.too_late else _COLOURS[lag.phase]
+        table.add_row(
+            escape(lag.policy),
+            f"[{colour}]{lag.phase}[/]",
+            _number(lag.replicated),
+            _number(lag.newest),
+            _number(lag.lag_events) + ("+" if lag.at_least else ""),
+            f"[{colour}]{_lag(lag)}[/]",
+            escape("; ".join(_troubles(lag))),
+        )
+    console.print(table)
+    for lag in found:
+        if lag.error and lag.error.next_step:
+            errors.print(f"{lag.policy}: next: {escape(lag.error.next_step)}", highlight=False, soft_wrap=True)
+
+
+def _troubles(lag: PolicyLag) -> list[str]:
+    paused = [f"paused: {lag.paused}"] if lag.paused else []
+    return [*([lag.trouble.partition("\n")[0]] if lag.trouble else []), *paused]
+
+
+def _lag(lag: PolicyLag) -> str:
+    """Return the age of the oldest event that is not applied, and the limit where it is passed."""
+    if lag.lag_seconds is None:
+        return ""
+    limit = f" (max_lag {spoken_time(lag.max_lag)})" if lag.too_late and lag.max_lag is not None else ""
+    return spoken_time(lag.lag_seconds) + limit
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _lag_fields(lag: PolicyLag) -> dict[str, Any]:
+    return {**plain(lag), "trouble": lag.trouble, "too_late": lag.too_late}
+
+
+def _status_fields(found: ReplicaStatus) -> dict[str, Any]:
+    """Return what is known of one replica beside its lag."""
+    return {
+        "log_id": found.state.log_id,
+        "events_behind": found.behind,
+        "events_in_scope": found.in_scope,
+        "log_trouble": found.trouble,
+        "dump": found.dump,
+        "lease": found.holder,
+        "external": found.external,
+        "quarantined": dict(found.quarantined),
+        "pending": dict(found.pending),
+        "skipped": plain(found.skipped),
+        "waits_for_resync": list(found.requested),
+    }
