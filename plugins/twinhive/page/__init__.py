@@ -1,0 +1,1 @@
+"""The page 'Replication' in Airflow: what the journal and Airflow's runs say about each policy. It changes nothing."""

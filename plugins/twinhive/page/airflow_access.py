@@ -1,0 +1,22 @@
+"""Ask Airflow who may see what. A policy is shown to whoever may read its DAG `<policy>.incremental`."""
+
+from typing import Annotated
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_view
+from fastapi import Depends
+
+signed_in = Depends(requires_access_view(AccessView.PLUGINS))
+"""401 for the anonymous, 403 for those who may not see plugins."""
+
+_SUFFIX = ".incremental"
+
+
+def readable_policies(user: GetUserDep) -> frozenset[str]:
+    """Return the names of the policies that the user may see."""
+    dag_ids = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+    return frozenset(dag_id.removesuffix(_SUFFIX) for dag_id in dag_ids if dag_id.endswith(_SUFFIX))
+
+
+Readable = Annotated[frozenset[str], Depends(readable_policies)]

@@ -1,0 +1,144 @@
+"""Gather what the page of one policy shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.table_standing import TableStanding
+from twinhive.journal.reading import JournalReader
+from twinhive.journal.records import (
+    IN_TROUBLE,
+    BatchRun,
+    Failure,
+    PolicyState,
+    TableState,
+    WindowRun,
+)
+from twinhive.page.dag_runs import ALL, LastRun, dag_ids
+from twinhive.page.judging import Level, Verdict, lag_level, verdict_of
+from twinhive.page.links import MONITOR
+from twinhive.page.notices import Notice, journal_down, monitor_notice
+from twinhive.page.overview import AirflowReader
+from twinhive.page.paging import Paging
+from twinhive.page.plot import POINTS, Plot, plot_lag
+
+TABLES_SIZE = 100
+SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 7 * 86_400}
+"""How far back the plot may look, in seconds."""
+
+_LEFT_OUT = 20
+_WINDOWS = 10
+
+
+class PolicyWish(BaseModel):
+    """What the reader of the page has asked for, by the address; `dump` is the window whose batches are shown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    span: Literal["1h", "24h", "7d"] = "24h"
+    search: str = Field("", max_length=200)
+    state: str = Field("", max_length=50)
+    page: int = Field(1, ge=1, le=1_000_000)
+    dump: str = Field("", max_length=250)
+
+
+@dataclass(frozen=True)
+class DagRow:
+    """One of the policy's DAGs, with its last run."""
+
+    phase: str
+    dag_id: str
+    paused: bool
+    run: LastRun | None
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables that were asked for, and how many there are in each state."""
+
+    rows: Sequence[TableState]
+    paging: Paging
+    counts: Mapping[str, int]
+    left_out: Sequence[TableState]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the journal says of the policy."""
+
+    state: PolicyState
+    verdict: Verdict
+    lag_level: Level
+    failures: Sequence[Failure]
+    plot: Plot | None
+    windows: Sequence[WindowRun]
+    batches: Sequence[BatchRun]
+    tables: Tables
+
+
+@dataclass(frozen=True)
+class PolicyPage:
+    """The page; nothing recorded: only Airflow knows the policy, or the journal does not answer."""
+
+    policy: str
+    wish: PolicyWish
+    dags: Sequence[DagRow]
+    recorded: Recorded | None
+    notice: Notice | None
+
+
+def policy_page(reader: JournalReader, airflow: AirflowReader, policy: str, wish: PolicyWish, now: float) -> PolicyPage:
+    """Read all about one policy."""
+    state = reader.policy(policy)
+    notice = monitor_notice(airflow.standings([MONITOR]).get(MONITOR), state.at if state else None, now)
+    recorded = _recorded(reader, state, wish, now) if state else None
+    return PolicyPage(policy, wish, _dags(airflow, policy), recorded, notice)
+
+
+def policy_page_without_journal(
+    airflow: AirflowReader, policy: str, wish: PolicyWish, error: TwinhiveError
+) -> PolicyPage:
+    """Show what Airflow alone knows."""
+    return PolicyPage(policy, wish, _dags(airflow, policy), None, journal_down(error))
+
+
+def _recorded(reader: JournalReader, state: PolicyState, wish: PolicyWish, now: float) -> Recorded:
+    since = now - SPANS[wish.span]
+    failures = sorted(reader.failures(state.policy), key=lambda failure: not failure.act_now)
+    tables = _tables(reader, state.policy, wish)
+    troubled = sum(tables.counts.get(standing, 0) for standing in IN_TROUBLE)
+    return Recorded(
+        state=state,
+        verdict=verdict_of(state, len(failures), troubled, now),
+        lag_level=lag_level(state),
+        failures=failures,
+        plot=plot_lag(reader.lag(state.policy, since, POINTS), since, now, state.max_lag),
+        windows=reader.windows(state.policy, limit=_WINDOWS),
+        batches=reader.batches(state.policy, wish.dump) if wish.dump else (),
+        tables=tables,
+    )
+
+
+def _tables(reader: JournalReader, policy: str, wish: PolicyWish) -> Tables:
+    def page_of(number: int) -> tuple[int, Sequence[TableState]]:
+        offset = (number - 1) * TABLES_SIZE
+        return reader.tables(policy, wish.search, wish.state or None, offset=offset, limit=TABLES_SIZE)
+
+    total, rows = page_of(wish.page)
+    paging = Paging.of(total, wish.page, TABLES_SIZE)
+    if paging.number != wish.page:
+        _, rows = page_of(paging.number)
+    _, left_out = reader.tables(policy, "", TableStanding.LEFT_OUT, offset=0, limit=_LEFT_OUT)
+    return Tables(rows, paging, reader.table_counts(policy), left_out)
+
+
+def _dags(airflow: AirflowReader, policy: str) -> list[DagRow]:
+    known, runs = airflow.standings(dag_ids([policy], ALL)), airflow.last_runs(dag_ids([policy], ALL))
+    return [
+        DagRow(phase, dag_id, known[dag_id].paused, runs.get(dag_id))
+        for phase, dag_id in zip(ALL, dag_ids([policy], ALL), strict=True)
+        if dag_id in known
+    ]
