@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from twinhive.cli_terminal import console, errors, holder_of, say
+from twinhive.cli_json import plain, print_json
+from twinhive.cli_terminal import console, errors, holder_of, say, say_aside
 from twinhive.copy_progress import progress_on
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings
@@ -20,7 +21,6 @@ from twinhive.file_addresses import AddressBook, read_site
 from twinhive.file_wiring import files, lease_keeper
 from twinhive.syncing.dry_run import dry_run
 from twinhive.syncing.executing import SETTLE_SECONDS, ExecutePlan, in_this_process
-from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.report import outcome_text
 from twinhive.syncing.request import SyncOptions, SyncRequest
 from twinhive.syncing.sync import run_sync
@@ -60,10 +60,13 @@ class CopyCommand:
         request = SyncRequest(tuple(source.uri for source in sources), target.uri, SyncOptions.of(given))
         return cls(request, sources[0].endpoint, target.endpoint)
 
-    def print_plan(self) -> None:
-        """Print what would be done as a table, and change nothing."""
+    def print_plan(self, *, as_json: bool = False) -> None:
+        """Print what would be done as a table, or a document, and change nothing."""
         table = Table("what", "how many", "bytes", "first paths")
         rows = dry_run(self.request, files(self.source), files(self.target))
+        if as_json:
+            print_json({**_asked(self.request), "dry_run": True, "rows": rows})
+            return
         for row in rows:
             table.add_row(*map(escape, row.cells()))
         console.print(table)
@@ -78,9 +81,9 @@ class CopyCommand:
         cluster = SparkCluster.of(master, tasks, map(pair, conf))
         first, *others = self.request.sources
         title = f"copy {first}{f' and {len(others):,} more' if others else ''} to {self.request.target}"
-        return by_spark(SparkCopy(cluster, self.source, self.target, title), files(self.target), _say_aside)
+        return by_spark(SparkCopy(cluster, self.source, self.target, title), files(self.target), say_aside)
 
-    def run(self, execute: ExecutePlan | None, log: Path | None) -> None:
+    def run(self, execute: ExecutePlan | None, log: Path | None, *, as_json: bool = False) -> None:
         """Carry out the copy, in this process without `execute`; raises typer.Exit with the code of failures."""
         source, target = files(self.source), files(self.target)
         with progress_on(errors) as start:
@@ -92,23 +95,27 @@ class CopyCommand:
                 execute or in_this_process(source, target, start),
                 holder=holder_of("copy"),
             )
-        say(*outcome_text(outcome).splitlines())
+        record = plain({**_asked(self.request), "exit_code": int(outcome.exit_code), **plain(outcome)})
         if log:
-            log.write_text(json.dumps(_record(self.request, outcome), indent=1, default=str), encoding="utf-8")
+            log.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        if as_json:
+            print_json(record)
+        else:
+            say(*outcome_text(outcome).splitlines())
         if outcome.exit_code:
             raise typer.Exit(outcome.exit_code)
-
-
-def _say_aside(line: str) -> None:
-    """Print a line of progress where it does not mix with the outcome."""
-    errors.print(escape(line), highlight=False, soft_wrap=True)
 
 
 def pair(text: str) -> tuple[str, str]:
     """Read KEY=VALUE. Raises InvalidSettings."""
     match = _PROPERTY.fullmatch(text)
     if match is None:
-        raise InvalidSettings(f"{text!r} is not a property", expected="KEY=VALUE", next_step="correct it")
+        raise InvalidSettings(
+            f"{text!r} is not a property",
+            found="no = after a name" if text else "nothing",
+            expected="KEY=VALUE",
+            next_step="correct it; twinhive copy --help explains the options",
+        )
     return match[1], match[2]
 
 
@@ -117,7 +124,12 @@ def read_lines(path: Path) -> tuple[str, ...]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{path} cannot be read", found=error, next_step="correct the name or the file") from None
+        raise InvalidSettings(
+            f"{path} cannot be read",
+            found=error,
+            expected="a file of UTF-8 text",
+            next_step="correct the name or the file",
+        ) from None
     return tuple(line for line in (line.removesuffix("\r") for line in lines) if line)
 
 
@@ -126,7 +138,12 @@ def _address_book(config: Path | None, properties: Mapping[str, str], user: str 
     directory = config or Path(os.environ.get("TWINHIVE_CONFIG") or "dags")
     path = directory / "clusters.yaml"
     if config and not path.exists():
-        raise InvalidSettings(f"there is no {path}", next_step="correct --config, or leave it out")
+        raise InvalidSettings(
+            f"there is no {path}",
+            found="no such file",
+            expected="a directory that holds clusters.yaml",
+            next_step="correct --config, or leave it out",
+        )
     clusters, unusable = read_clusters(path) if path.exists() else ({}, {})
     return AddressBook(clusters, read_site(), properties, user, unusable)
 
@@ -141,7 +158,12 @@ def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, 
     unusable: dict[str, str] = {}
     clusters, wrong = load_clusters(path)
     if wrong:
-        raise InvalidSettings(wrong, next_step=f"correct {path}, or name another directory with --config")
+        raise InvalidSettings(
+            wrong,
+            found=path,
+            expected="clusters as docs/configuration.md describes them",
+            next_step=f"correct {path}, or name another directory with --config",
+        )
     for name, cluster in clusters.items():
         try:
             usable[name] = file_system_endpoint(cluster.file_system, resolve_from_environment)
@@ -150,14 +172,6 @@ def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, 
     return usable, unusable
 
 
-def _record(request: SyncRequest, outcome: SyncOutcome) -> dict[str, Any]:
-    """Return what a log holds; enumerations are written by their values."""
-    return {
-        "sources": request.sources,
-        "target": request.target,
-        "options": request.options.to_document(),
-        "exit_code": int(outcome.exit_code),
-        **asdict(outcome),
-        "compared": {kind.value: count for kind, count in outcome.compared.items()},
-        "kinds": {kind.value: count for kind, count in outcome.kinds.items()},
-    }
+def _asked(request: SyncRequest) -> dict[str, Any]:
+    """Return the request, as a log and a document hold it."""
+    return {"sources": request.sources, "target": request.target, "options": request.options.to_document()}

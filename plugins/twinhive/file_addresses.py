@@ -48,6 +48,7 @@ class AddressBook:
             return self._of_uri(text, _match(default.rstrip("/") + text))
         raise InvalidSettings(
             f"{text!r} names no file system",
+            found="no scheme, no cluster" if default else "no scheme, no cluster, no fs.defaultFS",
             expected="hdfs://namenode:8020/path, CLUSTER:/path with a cluster of clusters.yaml, or file:///path; "
             "/path alone with HADOOP_CONF_DIR set to a directory whose core-site.xml has fs.defaultFS",
             next_step="write the address in full",
@@ -67,7 +68,7 @@ class AddressBook:
                 return self._address(FileSystemEndpoint("file://", self.site, None), _plain(text, path))
             raise InvalidSettings(
                 f"{text!r}: there is no cluster {name} that can be used",
-                found=self.unusable.get(name),
+                found=self.unusable.get(name, f"no cluster {name}"),
                 expected=f"one of {', '.join(sorted(self.clusters)) or '(no clusters.yaml found)'}",
                 next_step="correct the address, or name the configuration with --config",
             )
@@ -82,7 +83,12 @@ class AddressBook:
 def _match(text: str) -> re.Match[str]:
     found = _URI.fullmatch(text)
     if found is None:
-        raise InvalidSettings(f"fs.defaultFS cannot be used: {text}", next_step="correct core-site.xml")
+        raise InvalidSettings(
+            "fs.defaultFS of core-site.xml cannot be used",
+            found=text,
+            expected="scheme://authority, such as hdfs://namenode:8020",
+            next_step="correct core-site.xml in HADOOP_CONF_DIR, or write addresses in full",
+        )
     return found
 
 
@@ -118,7 +124,10 @@ def _read_xml(path: Path) -> dict[str, str]:
         tree = ElementTree.parse(path)  # noqa: S314
     except (OSError, ElementTree.ParseError) as error:
         raise InvalidSettings(
-            f"{path} cannot be read", found=error, next_step="correct it, or set HADOOP_CONF_DIR to another directory"
+            f"{path} cannot be read",
+            found=error,
+            expected="XML as Hadoop reads it",
+            next_step="correct it, or set HADOOP_CONF_DIR to another directory",
         ) from error
     entries = ((entry.findtext("name"), entry.findtext("value")) for entry in tree.iter("property"))
     return {name.strip(): (value or "").strip() for name, value in entries if name}

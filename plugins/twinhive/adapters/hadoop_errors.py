@@ -38,7 +38,8 @@ _MEANINGS = (
     _Meaning(
         Refused,
         "refused: a quota is used up",
-        "free space below the directory with the quota, or raise it (hdfs dfsadmin -setQuota, -setSpaceQuota)",
+        "free space below the directory with the quota, or raise it (hdfs dfsadmin -setQuota, -setSpaceQuota); "
+        "then run again",
         frozenset(
             {
                 "org.apache.hadoop.hdfs.protocol.QuotaExceededException",
@@ -98,7 +99,13 @@ _MEANINGS = (
         ),
     ),
 )
-_UNKNOWN_CALL, _UNREACHABLE = _MEANINGS[-2:]
+_UNKNOWN_CALL = _MEANINGS[-2]
+_BLOCKS = _Meaning(
+    Unreachable,
+    "found no DataNode that could do this",
+    "look which DataNodes are down or full (hdfs dfsadmin -report), start them or free space; then run again",
+    frozenset({"java.io.IOException"}),
+)
 _UNUSABLE = _Meaning(
     Refused,
     "cannot be used like this",
@@ -153,9 +160,9 @@ def _meaning(names: list[str]) -> _Meaning:
     for meaning in (*_MEANINGS, _UNUSABLE):
         if meaning.classes.intersection(names):
             return meaning
-    # An unspecific IOException is what HDFS throws when DataNodes are lost; every specific one it
-    # has a class for is a decision of the server, which asking again does not change.
-    return _UNREACHABLE if names[0] == "java.io.IOException" else _OTHER
+    # An unspecific IOException is what HDFS throws when DataNodes are lost or full; every specific one
+    # it has a class for is a decision of the server, which asking again does not change.
+    return _BLOCKS if names[0] in _BLOCKS.classes else _OTHER
 
 
 def _class_names(error: Any) -> list[str]:

@@ -9,6 +9,7 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.external import External
 from twinhive.domain.files import is_below
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.pending import PendingTable, PurgeNote
 
@@ -49,7 +50,9 @@ class ExternalTarget:
         """Return the error of a change that only bringing the table over as a whole can follow."""
         return ActNow(
             f"table {table.name} {what}: the log does not hold what that takes",
-            next_step=f"bring it over with: twinhive resync {self.target.policy.name} {table.name.table}",
+            found="an event that cannot be applied to what the replica has",
+            expected="the table brought over as a whole",
+            next_step=f"bring it over with: {resync(self.target.policy.name, table.name.table)}",
         )
 
     def table(self, table: Table, event_id: int) -> Table:

@@ -7,7 +7,7 @@ with a newer stamp is a later incarnation.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -26,8 +26,9 @@ from twinhive.applying.trouble import ObjectTrouble, Quarantine, trouble_table
 from twinhive.domain.changes import Event, NotReplicated, tables_of
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Table
-from twinhive.domain.policy import EVERY_EVENT, WINDOW_END
+from twinhive.domain.policy import EVERY_EVENT, WINDOW_END, Policy
 
 _LOOK_AHEAD = 500
 
@@ -107,19 +108,11 @@ class Lane:
 
     def _replicated(self, events: Iterable[Event], skipped: frozenset[int]) -> Iterator[Event]:
         for event in events:
-            reason = self._reason_not(event, skipped)
+            reason = why_not_replicated(self._target.policy, event, skipped)
             if reason is None:
                 yield event
             else:
                 self.applied.not_replicated[reason] += 1
-
-    def _reason_not(self, event: Event, skipped: frozenset[int]) -> str | None:
-        if event.event_id in skipped:
-            return f"{event}: skipped by a person"
-        if isinstance(event.change, NotReplicated):
-            return f"{event.event_type}: {event.change.reason}"
-        reasons = [self._target.policy.left_out(table) for table in _tables(event)]
-        return reasons[0] if reasons and None not in reasons else None
 
     def _apply(self, action: Action) -> None:
         names = _names(action)
@@ -150,8 +143,8 @@ class Lane:
                     "files of this event are lost",
                     found=self._lost[event.event_id],
                     expected="each file at its path, or in the source's change manager",
-                    next_step=f"bring the table over as it is now: twinhive resync {self._target.policy.name} "
-                    f"{trouble_table(action)}",
+                    next_step="bring the table over as it is now: "
+                    f"{resync(self._target.policy.name, trouble_table(action) or '<table>')}",
                 )
 
     def _trouble(self, action: Action, error: ActNow) -> None:
@@ -189,9 +182,20 @@ class Lane:
                 return handler(event, self._progress)
         raise ActNow(
             f"event {event} is of a kind that this version cannot apply",
+            found=type(event.change).__name__,
             expected="a kind that it knows",
             next_step="use the version that planned this run",
         )
+
+
+def why_not_replicated(policy: Policy, event: Event, skipped: Collection[int]) -> str | None:
+    """Say why an event is passed over, None for one that is applied."""
+    if event.event_id in skipped:
+        return f"{event}: skipped by a person"
+    if isinstance(event.change, NotReplicated):
+        return f"{event.event_type}: {event.change.reason}"
+    reasons = [policy.left_out(table) for table in _tables(event)]
+    return reasons[0] if reasons and None not in reasons else None
 
 
 def _names(action: Action) -> set[str]:

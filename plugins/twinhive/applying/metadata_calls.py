@@ -7,6 +7,7 @@ from twinhive.applying.target import Target
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 
@@ -101,5 +102,5 @@ def missing_partition(policy: Policy, table: TableName, name: str) -> Missing:
         f"partition {name} of {table} is missing on {policy.replica.cluster}",
         found="no such partition",
         expected="the partition as the events so far have made it",
-        next_step=f"bring the table back with: twinhive resync {policy.name} {table.table}",
+        next_step=f"bring the table back with: {resync(policy.name, table.table)}",
     )

@@ -133,6 +133,8 @@ class PartitionChanges:
         if not target.files.rename(path, away):
             raise ActNow(
                 f"the place of a renamed partition of {table.name} is not free: {path}",
+                found=f"something that cannot be moved to {away}",
+                expected="nothing there",
                 next_step="look what it is and move it away, then clear the task apply",
             )
 

@@ -13,6 +13,8 @@ def managed_root(replica: MetastoreReader, policy: Policy) -> str:
     if database is None:
         raise Missing(
             f"database {policy.replica.database} vanished from {policy.replica.cluster}",
+            found="no such database",
+            expected="the database that a load has made",
             next_step="find out who dropped it; then clear the failed task",
         )
     return database.managed_location or _default_root(replica, database)

@@ -13,6 +13,7 @@ from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.placement import table_directory, without_statistics_claim
 from twinhive.domain.policy import Policy
@@ -116,7 +117,9 @@ def came_into_scope(policy: Policy, name: TableName) -> ActNow:
     """Return the error of a rename by which a table became one of the policy's."""
     return ActNow(
         f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
-        next_step=f"bring it over with: twinhive resync {policy.name} {name.table}",
+        found="a rename from a name that the policy does not select",
+        expected="the table brought over as a whole",
+        next_step=f"bring it over with: {resync(policy.name, name.table)}",
     )
 
 

@@ -33,7 +33,12 @@ class ListedCopier:
         """Raise SourceMoved or Missing unless the file is what it was when it was listed."""
         status = self._source.status(item.source_path)
         if status is None:
-            raise Missing(f"{item.source_path}: the source file is gone")
+            raise Missing(
+                f"{item.source_path}: the source file is gone",
+                found="nothing",
+                expected=f"the file of {item.length} bytes that was listed",
+                next_step="clear the task that listed it with all tasks after it",
+            )
         if not item.is_still(status):
             raise SourceMoved(
                 f"{item.source_path}: the source file has changed since it was listed",

@@ -78,7 +78,12 @@ class PartsWriter:
             return self._transfer.copy_again(original, path, how)
         self._target.make_directories(parent(path))
         if not self._target.rename(first, path):
-            raise AlreadyThere(f"{path}: {self._target.root} has this path already", found=f"copying {original.path}")
+            raise AlreadyThere(
+                f"{path}: {self._target.root} has this path already",
+                found=f"another file than the copy of {original.path}",
+                expected="nothing there",
+                next_step="run again: what is there is compared first",
+            )
         self._target.delete(directory)
         return Transferred(original.length, verified, self._file_id(path))
 

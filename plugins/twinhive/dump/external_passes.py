@@ -95,6 +95,7 @@ def open_pass(files: FileReader, policy: Policy, name: str) -> ExternalPass:
         raise ActNow(
             f"the pass of this task does not count any more (policy {policy.name})",
             found=f"no complete pass {name}" if record is None else "it was made under another text of the policy",
+            expected="the newest pass of the policy as it is now",
             next_step="clear the task list_external with all tasks after it, or let the next run take over",
         )
     return _read(name, record)
@@ -105,7 +106,10 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
     record = read_json(files, _task_path(policy, name, task))
     if record is None:
         raise ActNow(
-            f"the pass {name} has no task {task}", next_step="clear the task list_external with all tasks after it"
+            f"the pass {name} has no task {task}",
+            found="no such file in the directory of the pass",
+            expected="the list of directories that list_external has written",
+            next_step="clear the task list_external with all tasks after it",
         )
     return tuple(Entry.of_key(entry["key"], entry["location"]) for entry in record["entries"])
 

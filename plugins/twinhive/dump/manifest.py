@@ -97,6 +97,7 @@ class DumpManifest:
             raise ActNow(
                 f"the description of the dump {where} cannot be read",
                 found=f"{type(error).__name__}: {error}",
+                expected="a description as this version writes it",
                 next_step="clear the task list_objects with all tasks after it; it writes a new dump",
             ) from error
 

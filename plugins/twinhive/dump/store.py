@@ -1,6 +1,8 @@
 """Find, publish, read and remove the dumps of a policy."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +37,8 @@ def current_dump(files: FileReader, policy: Policy) -> Dump:
     if not layouts:
         raise Missing(
             f"policy {policy.name} has no dump in {policy.dumps}",
+            found="no dump that is complete",
+            expected="a dump that list_objects or a round has written",
             next_step=f"start the DAG {policy.name}.bootstrap",
         )
     return of_this_text(open_dump(files, layouts[-1]), policy)
@@ -81,11 +85,12 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
 def of_this_text(dump: Dump, policy: Policy) -> Dump:
     """Return the dump. Raises ActNow when it was made under another text of the policy."""
     if dump.manifest.fingerprint != policy.fingerprint:
+        planner = "window" if dump.manifest.kind is DumpKind.INCREMENTAL else "list_objects (of the bootstrap)"
         raise ActNow(
             f"the dump {dump.key} was made under another text of policy {policy.name}",
             found=f"fingerprint {dump.manifest.fingerprint}",
             expected=f"fingerprint {policy.fingerprint}",
-            next_step="clear the first task after preflight with all tasks after it, or put the old policy file back",
+            next_step=f"clear the task {planner} with all tasks after it, or put the old policy file back",
         )
     return dump
 
@@ -102,9 +107,26 @@ def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:
     return attempt
 
 
+@contextmanager
+def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
+    """Write an attempt inside. Raises TryAgain for whatever fails because another run has removed it meanwhile."""
+    try:
+        yield
+    except ActNow as error:
+        if files.status(attempt.begun) is not None:
+            raise
+        files.delete(attempt.directory)
+        raise TryAgain(
+            f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
+            found=error.what,
+            next_step="nothing, when that run has gone on; else clear this task",
+        ) from error
+
+
 def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
     """Write the manifest and give a finished attempt its name. Raises TryAgain when another run has removed it."""
-    files.write(attempt.manifest, manifest.to_json())
+    with being_written(files, attempt):
+        files.write(attempt.manifest, manifest.to_json())
     if not files.delete(attempt.begun):
         files.delete(attempt.directory)
         raise TryAgain(

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
-from twinhive.ports import MetastoreReader
+from twinhive.ports import EventLog
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
 
 
-def position_at(metastore: MetastoreReader, event_id: int) -> Position:
+def position_at(metastore: EventLog, event_id: int) -> Position:
     """Return the position of an event; without time and digest when the log no longer has it."""
     rows = metastore.events_after(event_id - 1, 1) if event_id else []
     return rows[0].position if rows and rows[0].event_id == event_id else Position(event_id)
 
 
-def read_events(metastore: MetastoreReader, begin: Position) -> Iterator[EventRow]:
+def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
     """Yield every row after `begin` up to the newest one at the time of the call.
 
     Raises ActNow when the log is not the one that `begin` was read from, has a gap, or holds an
@@ -60,7 +60,7 @@ def bounded(rows: Iterable[EventRow], most_events: int, most_bytes: int) -> Iter
         yield batch
 
 
-def _check_same_log(metastore: MetastoreReader, begin: Position, newest: int) -> None:
+def _check_same_log(metastore: EventLog, begin: Position, newest: int) -> None:
     if newest < begin.event_id:
         raise _another_log(begin, f"the newest event is {newest}")
     now = position_at(metastore, begin.event_id)

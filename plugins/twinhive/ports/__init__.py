@@ -8,7 +8,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 from twinhive.ports.bundles import ReadPorts, TreePorts, WritePorts
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import Lease, LeaseKeeper
-from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
+from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker
 from twinhive.ports.trees import (
     AttributeReader,
     AttributeWriter,
@@ -22,6 +22,7 @@ from twinhive.ports.trees import (
 __all__ = [
     "AttributeReader",
     "AttributeWriter",
+    "EventLog",
     "FileReader",
     "FileWriter",
     "Lease",

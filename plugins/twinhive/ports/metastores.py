@@ -8,7 +8,19 @@ from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
 
 
-class MetastoreReader(Protocol):
+class EventLog(Protocol):
+    """Read a notification log."""
+
+    def current_event_id(self) -> int:
+        """Return the id of the newest event, 0 for a log that never held one."""
+        ...
+
+    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
+        """Return at most `limit` rows with an id above `event_id`, ascending, unfiltered."""
+        ...
+
+
+class MetastoreReader(EventLog, Protocol):
     """Read one metastore. Reads are repeated on other addresses when one does not answer."""
 
     def addresses(self) -> tuple[str, ...]:
@@ -21,14 +33,6 @@ class MetastoreReader(Protocol):
 
     def log_id(self) -> str:
         """Return the identity of the metastore's database, and so of its notification log."""
-        ...
-
-    def current_event_id(self) -> int:
-        """Return the id of the newest event, 0 for a log that never held one."""
-        ...
-
-    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
-        """Return at most `limit` rows with an id above `event_id`, ascending, unfiltered."""
         ...
 
     def database(self, name: str) -> Database | None:

@@ -41,12 +41,14 @@ class SparkCluster:
             if not key.startswith("spark."):
                 raise InvalidSettings(
                     f"--spark-conf: {key!r} is not a setting of Spark",
+                    found=f"{key}={settings[key]}",
                     expected="spark.NAME=VALUE",
                     next_step="correct it; a property of Hadoop is given with -D",
                 )
         if settings.get(_DEPLOY_MODE, "client") != "client":
             raise InvalidSettings(
                 f"--spark-conf: {_DEPLOY_MODE} cannot be {settings[_DEPLOY_MODE]}",
+                found=settings[_DEPLOY_MODE],
                 expected="client: the driver reads a file of this machine, and ends with this command",
                 next_step=f"leave {_DEPLOY_MODE} out",
             )

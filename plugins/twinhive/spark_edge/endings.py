@@ -53,8 +53,18 @@ def explain(label: str, code: int | None, words: str, otherwise: str, steps: Nex
     """Return what an exit code means; `words` are the job's own, `otherwise` is said when there are none."""
     if code == ExitCode.ACT_NOW:
         found = words or "the lines above say it"
-        return ActNow(f"{label}: some files cannot be copied", found=found, next_step=steps.act_now)
+        return ActNow(
+            f"{label}: some files cannot be copied",
+            found=found,
+            expected="files that can be read, and equal their listing",
+            next_step=steps.act_now,
+        )
     if code == ExitCode.UNUSABLE:
         found = words or "the lines above say it"
-        return ActNow(f"{label}: Spark cannot run the copy job", found=found, next_step=steps.unusable)
+        return ActNow(
+            f"{label}: Spark cannot run the copy job",
+            found=found,
+            expected="executors with Java 17 or newer, and Python of the driver's version",
+            next_step=steps.unusable,
+        )
     return TryAgain(f"{label}: the Spark job did not finish", found=words or otherwise, next_step=steps.try_again)

@@ -36,6 +36,7 @@ def _installed_spark() -> str:
     if spec is None or spec.origin is None:
         raise ActNow(
             "there is no Spark on this worker",
+            found="neither SPARK_HOME nor the package",
             expected="SPARK_HOME, or the Python package pyspark",
             next_step="set SPARK_HOME, or pip install -r requirements.txt; then clear this task, or run again",
         )
@@ -47,6 +48,7 @@ def _java_home() -> str:
     if java is None:
         raise ActNow(
             "there is no Java on this worker",
+            found="neither JAVA_HOME nor java on PATH",
             expected="JAVA_HOME, or java on PATH (Java 17 or newer)",
             next_step="set JAVA_HOME, then clear this task, or run again",
         )

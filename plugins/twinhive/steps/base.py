@@ -13,6 +13,22 @@ from twinhive.domain.policy import Policy
 Report = Callable[[str], None]
 
 
+class Detail(str):
+    """A line of which there may be very many; where logs can fold, it is folded under the title `of`."""
+
+    of: str
+
+    def __new__(cls, of: str, line: str) -> "Detail":
+        """Return the line, with what it is a detail of."""
+        detail = super().__new__(cls, line)
+        detail.of = of
+        return detail
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        """Return what a copy of it is made from."""
+        return self.of, str(self)
+
+
 def _silent(line: str) -> None:
     """Report to nobody."""
 

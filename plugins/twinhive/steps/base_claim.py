@@ -46,6 +46,7 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
         # A rename puts nothing over a claim that another policy has written meanwhile.
         renamed = files.rename(draft, path)
     except Refused as error:
+        files.delete(draft)
         raise Refused(
             f"the base directory of external tables {base} cannot be written",
             found=error,
@@ -96,11 +97,12 @@ def _read(files: FileReader, directory: str) -> dict[str, Any] | None:
         claim = json.loads(files.read(path))
     except Missing:
         return None
-    except ValueError:
-        claim = None
+    except ValueError as error:
+        claim = str(error)
     if not isinstance(claim, dict):
         raise InvalidSettings(
             f"{path} does not say which policy uses this directory",
+            found=f"{claim!r:.80}",
             expected="the file as twinhive wrote it",
             next_step="delete it if no policy uses that directory; else put it back",
         )

@@ -5,7 +5,7 @@ They need no lease, so that they can be written while a run is under way; the ne
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
@@ -23,6 +23,25 @@ def is_paused(files: FileReader, policy: Policy) -> str | None:
         return f"the policy is being forgotten; end it with: twinhive forget {policy.name}"
     found = read_json(files, join(_directory(policy), "paused.json"))
     return None if found is None else str(found["reason"])
+
+
+def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, str]:
+    """Return why policies are paused, those of many that are, by name; their directories are listed in bulk."""
+    by_directory = {_directory(policy): policy for policy in policies}
+    held = [
+        by_directory[directory]
+        for directory, children in files.list_directories(by_directory)
+        if any(base_name(child.path) in ("paused.json", "forget.json") for child in children or ())
+    ]
+    reasons = ((policy.name, is_paused(files, policy)) for policy in held)
+    return {name: reason for name, reason in reasons if reason is not None}
+
+
+def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> frozenset[str]:
+    """Return the names of those policies of which tables are to be brought over as they are."""
+    by_directory = {join(_directory(policy), "resync"): policy.name for policy in policies}
+    listed = files.list_directories(by_directory)
+    return frozenset(by_directory[directory] for directory, children in listed if children)
 
 
 def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:

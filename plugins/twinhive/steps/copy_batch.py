@@ -9,6 +9,7 @@ from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
+from twinhive.domain.next_steps import resync
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
@@ -67,6 +68,8 @@ class CopyBatch:
         if summary is None:
             raise Missing(
                 f"the files of {label} are not listed",
+                found=f"no summary of batch {batch} in the dump",
+                expected="the summary that list_files writes at its end",
                 next_step="clear the task list_files of this batch with all tasks after it",
             )
         if not summary["files"]:
@@ -103,7 +106,7 @@ class CopyBatch:
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures and not may_quarantine(outcome.failures, policy):
-            raise failed_copy(job.label, outcome.failures)
+            raise _failed_copy(policy, job.label, outcome.failures)
         self.work.report(
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
@@ -144,7 +147,7 @@ def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
     return lost and policy.options.on_object_error == "quarantine"
 
 
-def failed_copy(label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
+def _failed_copy(policy: Policy, label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
     """Make one error of the failures of a batch; a person's turn comes before a repetition's."""
     retry = all(failure.kind.may_retry for failure in failures)
     examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in failures[:_EXAMPLES])
@@ -152,8 +155,15 @@ def failed_copy(label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
     return family(
         f"{label}: {len(failures)} files were not copied",
         found=examples,
-        next_step="the task retries by itself"
-        if retry
-        else "mend what is said above, then clear this task with all tasks after it; a lost file never comes back: "
-        "bring its table over again with twinhive resync",
+        next_step="the task retries by itself" if retry else _mended_by(policy, failures),
     )
+
+
+def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> str:
+    """Say what a person can do; a lost file of an event never comes back, its table does."""
+    lost = dict.fromkeys(one.table.rpartition(".")[2] for one in failures if one.kind is FailureKind.LOST)
+    if not lost:
+        return "mend what is said above, then clear this task with all tasks after it"
+    first, *others = lost
+    same = f" (the same for {', '.join(others[:_EXAMPLES])})" if others else ""
+    return f"a lost file comes back only with its whole table{same}: {resync(policy.name, first)}"

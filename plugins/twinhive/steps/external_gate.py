@@ -184,6 +184,7 @@ def _no_directory(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Twinh
     if there is not None and not there.is_directory:
         yield InvalidSettings(
             f"the base directory of external tables {base} of policy {policy.name} is a file",
+            found=f"a file of {there.length:,} bytes",
             expected="a directory, or nothing",
             next_step="name another external_tables.base_directory in the policy file, then clear the task",
         )

@@ -13,10 +13,12 @@ from twinhive.domain.files import FileStatus
 from twinhive.domain.policy import Policy
 from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.steps.synced import SyncedEntry
+from twinhive.syncing.dry_run import dry_run
 from twinhive.syncing.executing import ExecutePlan
 from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.path_rule import Layout, lay_out
 from twinhive.syncing.places import is_ours
+from twinhive.syncing.report import PlanRow
 from twinhive.syncing.request import Deletes, SyncOptions, SyncRequest, preserved_letters
 from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_since
 from twinhive.syncing.sync import run_sync
@@ -89,12 +91,8 @@ class DirectorySync:
         self, execute: ExecutePlan, holder: Mapping[str, str], threads: int, bandwidth_mb: float | None
     ) -> tuple[SyncedEntry, SyncOutcome]:
         """Copy what differs; return the new record and what was done. Raises TwinhiveError when it is not complete."""
-        options = self._options(threads, bandwidth_mb)
         try:
-            source = self._source()
-            if isinstance(source, _Nothing):
-                options = replace(options, preserve=frozenset(), snapshots=False)
-            self._check_not_emptied(source, options)
+            source, options = self._checked(threads, bandwidth_mb)
             trees = self.trees
             outcome = run_sync(self._request(options), source, trees.replica, trees.lease, execute, holder=holder)
             if outcome.exit_code:
@@ -102,6 +100,21 @@ class DirectorySync:
             return self._copied(source, options, outcome), outcome
         except TwinhiveError as error:
             raise _of(self.entry, error) from error
+
+    def rehearse(self, threads: int) -> list[PlanRow]:
+        """Return what a copy would do, a row for each kind of action; nothing is changed. Raises as `copy`."""
+        try:
+            source, options = self._checked(threads, None)
+            return dry_run(self._request(options), source, self.trees.replica)
+        except TwinhiveError as error:
+            raise _of(self.entry, error) from error
+
+    def _checked(self, threads: int, bandwidth_mb: float | None) -> tuple[TreeSource, SyncOptions]:
+        options, source = self._options(threads, bandwidth_mb), self._source()
+        if isinstance(source, _Nothing):
+            options = replace(options, preserve=frozenset(), snapshots=False)
+        self._check_not_emptied(source, options)
+        return source, options
 
     def _options(self, threads: int, bandwidth_mb: float | None) -> SyncOptions:
         external = self.policy.external
@@ -135,7 +148,8 @@ class DirectorySync:
             return cast(TreeSource, _Nothing(source, location))
         raise Missing(
             f"{self.entry.key}: its directory {location} does not exist on the source",
-            found=f"on the replica it is {self.target}",
+            found=f"no such directory; on the replica it is {self.target}",
+            expected="the directory that the metastore names",
             next_step="bring it back, drop the table or partition, or set external_tables.missing: empty in the policy "
             "file; then clear the task",
         )
@@ -196,7 +210,12 @@ def _failed(outcome: SyncOutcome) -> TwinhiveError:
     examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES])
     if outcome.exit_code is ExitCode.TRY_AGAIN:
         return TryAgain(f"{count:,} paths were not copied", found=examples, next_step="the task retries by itself")
-    return ActNow(f"{count:,} paths were not copied", found=examples, next_step="mend that, then clear the task")
+    return ActNow(
+        f"{count:,} paths were not copied",
+        found=examples,
+        expected="paths that can be read at the source and written at the replica",
+        next_step="mend that, then clear the task",
+    )
 
 
 def _of(entry: Entry, error: TwinhiveError) -> TwinhiveError:

@@ -68,6 +68,7 @@ def consolidated_dump(ports: ReadPorts, policy: Policy) -> Dump:
     if dump.manifest.kind is not DumpKind.CONSOLIDATE:
         raise ActNow(
             f"the dump {dump.key} is not consolidated: its objects are of different moments",
+            found=f"a dump of kind {dump.manifest.kind.value}",
             expected="a dump that a round has brought to one event",
             next_step=f"start the DAG {policy.name}.consolidate, or clear its task round with all tasks after it",
         )

@@ -16,10 +16,10 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
-from twinhive.dump.store import Dump, begin_attempt, newest_dump, publish_dump, remove_other_dumps
+from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import MetastoreReader, ReadPorts
-from twinhive.steps.base import Work
+from twinhive.steps.base import Detail, Work
 from twinhive.steps.distinct_places import DistinctPlaces
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
@@ -70,7 +70,7 @@ class ListObjects:
             f"in {len(manifest.batches)} batches"
         )
         for entry in manifest.left_out:
-            self.work.report(f"left out: {entry.name}: {entry.reason}")
+            self.work.report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
 
 
 def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position) -> Dump:
@@ -78,31 +78,34 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
     if database is None:
         raise Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
+            found=f"no such database at {', '.join(ports.source.addresses())}",
+            expected="the database that source.database of the policy file names",
             next_step="correct source.database in the policy file, or create the database; then clear the task",
         )
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
-    scope = read_scope(ports.source, policy)
-    sized = measure(ports.source, ports.source_files, scope.tables)
-    batches = cut_batches(
-        [table.size for table in sized.values()],
-        most_objects=policy.options.batch_objects,
-        most_weight=policy.options.batch_bytes,
-    )
-    places = DistinctPlaces()
-    places.check_tables(scope.managed)
-    for batch in batches:
-        records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
-        for record in records:
-            if record.table.is_external:
-                _check_external(policy, record)
-            else:
-                places.check_partitions(record.table, record.partitions)
-                places.check_nesting()
-        ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
-    newest = ports.source.current_event_id()
-    views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
-    ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
+    with being_written(ports.dump_files, attempt):
+        scope = read_scope(ports.source, policy)
+        sized = measure(ports.source, ports.source_files, scope.tables)
+        batches = cut_batches(
+            [table.size for table in sized.values()],
+            most_objects=policy.options.batch_objects,
+            most_weight=policy.options.batch_bytes,
+        )
+        places = DistinctPlaces()
+        places.check_tables(scope.managed)
+        for batch in batches:
+            records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
+            for record in records:
+                if record.table.is_external:
+                    _check_external(policy, record)
+                else:
+                    places.check_partitions(record.table, record.partitions)
+                    places.check_nesting()
+            ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
+        newest = ports.source.current_event_id()
+        views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
+        ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
         token=token,

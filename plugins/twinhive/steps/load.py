@@ -19,7 +19,7 @@ from twinhive.domain.placement import TablePlacement, place_view
 from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
 from twinhive.ports import Lease, WritePorts
-from twinhive.steps.base import Work
+from twinhive.steps.base import Detail, Work
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.list_objects import VIEWS
@@ -90,7 +90,7 @@ class Load:
         if external.left:
             report(f"{len(external.left)} external tables wait for their data: {', '.join(external.left)}")
         for entry in dump.manifest.left_out:
-            report(f"left out: {entry.name}: {entry.reason}")
+            report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
         return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes, external.left)
 
     def _clean_staging(self, ports: WritePorts, lease: Lease, event_id: int) -> None:
@@ -171,7 +171,8 @@ class _Loading:
             register_partitions(
                 self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease, is_new=is_new
             )
-            self.work.report(f"registered {placement.replica.name}: {len(record.partitions)} partitions")
+            line = f"registered {placement.replica.name}: {len(record.partitions)} partitions"
+            self.work.report(Detail("Registering partitions", line))
         return int(record.carries_table), len(record.partitions)
 
     def _records(self) -> Iterator[TableRecord]:

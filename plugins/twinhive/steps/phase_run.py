@@ -1,6 +1,6 @@
 """Run all stages of a phase one after the other in this process."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +11,13 @@ from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, Stage
 from twinhive.steps.preflight import Preflight
 
 Report = Callable[[str], None]
+Watch = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""Is given a stage and its batches, and hands the batches out one by one: whoever counts them sees how far it is."""
+
+
+def unwatched(stage: str, batches: Sequence[Any]) -> Iterable[Any]:
+    """Hand batches out to nobody who counts."""
+    return batches
 
 
 def run_phase(
@@ -20,6 +27,7 @@ def run_phase(
     holder: dict[str, str],
     report: Report,
     earlier: Mapping[str, Any] = MappingProxyType({}),
+    watch: Watch = unwatched,
 ) -> dict[str, Any]:
     """Run the stages in order, mapped ones batch by batch; return the results of the unmapped ones.
 
@@ -36,14 +44,20 @@ def run_phase(
                 break
             continue
         planned = results[stage.mapped_over]
-        for batch in planned.batches:
+        for batch in watch(stage.name, planned.batches):
             report(f"{stage.name} {batch.label}")
             stage.step(Work(policy, batch.name, planned.dump, holder, report)).run(ports)
     return results
 
 
 def run_bootstrap(
-    policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, *, again: bool = False
+    policy: Policy,
+    ports: WritePorts,
+    holder: dict[str, str],
+    report: Report,
+    *,
+    again: bool = False,
+    watch: Watch = unwatched,
 ) -> dict[str, Any]:
     """Run the bootstrap, bring the data of external tables, then consolidate until the replica is published.
 
@@ -56,23 +70,27 @@ def run_bootstrap(
         report(f"{first.name}, to build the replica anew")
         earlier = {first.name: Preflight(Work(policy, holder=holder, report=report), again=True).run(ports)}
         stages = tuple(others)
-    results = run_phase(stages, policy, ports, holder, report, earlier)
+    results = run_phase(stages, policy, ports, holder, report, earlier, watch)
     if policy.external.brings_data:
-        results |= run_passes(policy, ports, holder, report)
-    return results | run_rounds(policy, ports, holder, report)
+        results |= run_passes(policy, ports, holder, report, watch)
+    return results | run_rounds(policy, ports, holder, report, watch)
 
 
-def run_rounds(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
+def run_rounds(
+    policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, watch: Watch = unwatched
+) -> dict[str, Any]:
     """Run rounds of consolidating until the replica is published."""
     while True:
-        results = run_phase(CONSOLIDATE, policy, ports, holder, report)
+        results = run_phase(CONSOLIDATE, policy, ports, holder, report, watch=watch)
         if not results["gate"].another_round:
             return results
 
 
-def run_passes(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> dict[str, Any]:
+def run_passes(
+    policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, watch: Watch = unwatched
+) -> dict[str, Any]:
     """Run passes over the external tables until each of them has been looked at."""
     while True:
-        results = run_phase(EXTERNAL, policy, ports, holder, report)
+        results = run_phase(EXTERNAL, policy, ports, holder, report, watch=watch)
         if not results["list_external"].remaining:
             return results

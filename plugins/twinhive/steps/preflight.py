@@ -23,8 +23,9 @@ _THREADS = 8
 
 @dataclass(frozen=True)
 class Checked:
-    """What the checks found: bytes to copy, bytes free, or that nothing is left to do."""
+    """What the checks found: files and bytes to copy, bytes free, or that nothing is left to do."""
 
+    files_to_copy: int = 0
     bytes_to_copy: int = 0
     bytes_free: int = 0
     already: str | None = None
@@ -44,9 +45,17 @@ class Preflight:
 
     def run(self, ports: WritePorts) -> Checked:
         """Return the sizes. Raises one error that holds every problem; nothing is changed then."""
-        problems = [problem for check in _CHECKS for problem in _problems(check, self, ports)]
+        problems = self.problems(ports)
         if problems:
             raise together(problems, f"policy {self.work.policy.name} cannot start: {len(problems)} problems")
+        return self.start(ports)
+
+    def problems(self, ports: WritePorts) -> list[TwinhiveError]:
+        """Return all that is wrong; nothing is changed."""
+        return [problem for check in _CHECKS for problem in _problems(check, self, ports)]
+
+    def start(self, ports: WritePorts) -> Checked:
+        """Mark both clusters, of which nothing is wrong; return the sizes. Raises Refused without room."""
         policy = self.work.policy
         if self.again:
             self._begin_again(ports)
@@ -93,7 +102,7 @@ class Preflight:
                 "then clear the task preflight",
             )
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
-        return Checked(needed, free)
+        return Checked(files, needed, free)
 
 
 def _entry(table: Table, policy: Policy) -> Iterator[Entry]:
@@ -145,6 +154,8 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     if ports.source.database(policy.source.database) is None:
         yield Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
+            found=f"no such database at {', '.join(ports.source.addresses())}",
+            expected="the database that source.database of the policy file names",
             next_step="correct source.database in the policy file, or create the database; then clear the task",
         )
 
@@ -194,6 +205,7 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
     elif replica.in_safe_mode():
         yield SafeMode(
             f"the file system {replica.root} of cluster {policy.replica.cluster} is in safe mode",
+            found="safe mode on",
             expected="safe mode off",
             next_step="look at its NameNode (hdfs dfsadmin -safemode get); the task retries by itself",
         )

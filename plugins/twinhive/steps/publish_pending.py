@@ -1,5 +1,7 @@
 """Publish external tables whose data has come, at the end of a window or between two."""
 
+from collections.abc import Iterator
+
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.progress import Progress
@@ -7,7 +9,8 @@ from twinhive.applying.publishing import publish_ready, ready_parts
 from twinhive.applying.trouble import Quarantine
 from twinhive.domain.files import join
 from twinhive.domain.marks import Phase
-from twinhive.ports import WritePorts
+from twinhive.domain.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Report, Work
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles, pending_names, read_pending
@@ -42,9 +45,9 @@ def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) ->
 
 def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
     """Publish what is ready while there is nothing to apply; without anything that is, this only reads."""
-    if not _something_is_ready(work, ports):
-        return
     policy = work.policy
+    if next(ready_tables(ports, policy), None) is None:
+        return
     with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
         database = ports.replica.database(policy.replica.database)
         if database is None or read_state(ports.replica, policy, log_id).phase is not Phase.FOLLOWING:
@@ -56,13 +59,17 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
         publish(ExternalTarget(target, pending, synced.covers), Quarantine(policy, progress), work.report)
 
 
-def _something_is_ready(work: Work, ports: WritePorts) -> bool:
-    files, policy = ports.replica_files, work.policy
+def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
+    """Yield the waiting external tables of which something has its data by now."""
+    files = ports.replica_files
     names = pending_names(files, policy)
     if not names:
-        return False
+        return
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
     synced = Synced.load(files, policy)
-    records = (read_pending(files, policy, name) for name in names if name not in frozen)
-    return any(not ready_parts(policy.external, record, synced.covers).is_empty for record in records)
+    for name in names:
+        if name not in frozen:
+            record = read_pending(files, policy, name)
+            if not ready_parts(policy.external, record, synced.covers).is_empty:
+                yield name

@@ -45,7 +45,12 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool
         replica.create_table(table)
     made = _present(replica, table)
     if made is None:
-        raise Missing(f"table {table.name} vanished right after it was created", next_step="clear the task load")
+        raise Missing(
+            f"table {table.name} vanished right after it was created",
+            found="no such table",
+            expected="the table that was created",
+            next_step="find out who drops tables of the replica, then clear the task load",
+        )
     if (made.table_type, made.location) != (table.table_type, table.location):
         lease.confirm()
         replica.drop_table(table.name, delete_data=False)

@@ -2,6 +2,7 @@
 
 from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.ports import MetastoreReader
@@ -9,7 +10,11 @@ from twinhive.ports import MetastoreReader
 
 def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:
     """Return the state of the policy's replica. Raises Foreign for somebody else's database."""
-    database = replica.database(policy.replica.database)
+    return state_of(replica.database(policy.replica.database), policy, source_log)
+
+
+def state_of(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
+    """Return what the replica's database says, None for one that is not there. Raises Foreign."""
     state = ReplicaState.read(database.parameters if database else None)
     if state.phase is not Phase.ABSENT:
         _refuse_foreign(state, policy, source_log)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from twinhive.domain.errors import Foreign, InvalidSettings, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
@@ -40,7 +41,10 @@ class Resync:
         """Write the wish down."""
         lines = self._checked(ports)
         request_table(ports.replica_files, self.policy, self.name.table, person(self.holder))
-        lines.append(f"asked for: the next run of {self.policy.name}.incremental brings {self.name.table} over")
+        lines.append(
+            f"asked for: the next run of {self.policy.name}.incremental brings {self.name.table} over; "
+            "a red run goes on when its task window is cleared with all tasks after it"
+        )
         return [*lines, *self._paused(ports)]
 
     def _checked(self, ports: ReadPorts) -> list[str]:
@@ -62,6 +66,7 @@ class Resync:
         if source is None and replica is None and frozen is None:
             raise Missing(
                 f"table: there is no table {name.table} on either side",
+                found="no such table, and no frozen one",
                 expected=f"a table of {policy.source} or of {policy.replica}",
                 next_step="correct the table's name",
             )
@@ -87,7 +92,7 @@ def _refuse_foreign(table: Table | None, policy: Policy, log_id: str | None) -> 
             f"table: {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
             found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
             expected=f"no such table, or a stamp of source log {log_id}",
-            next_step=f"move that table away; then: twinhive resync {policy.name} {table.name.table}",
+            next_step=f"move that table away; then: {resync(policy.name, table.name.table)}",
         )
 
 

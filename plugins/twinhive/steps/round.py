@@ -25,6 +25,7 @@ from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import (
     Dump,
     begin_attempt,
+    being_written,
     current_dump,
     finish_publishing,
     publish_dump,
@@ -33,7 +34,7 @@ from twinhive.dump.store import (
     write_json,
 )
 from twinhive.events.decoder import decode_event
-from twinhive.ports import WritePorts
+from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.dump_states import batches_with, read_states, write_states
 from twinhive.steps.event_stream import Stretch, all_after
@@ -81,7 +82,7 @@ class Round:
         events = folding.events
         for removed in remove_other_dumps(ports.dump_files, policy, new.layout):
             self.work.report(f"removed {removed}")
-        waiting = tuple(batch for batch in new.manifest.batches if _waits(ports, policy, new, batch))
+        waiting = tuple(batch for batch in new.manifest.batches if is_uncopied(ports, policy, new, batch))
         self.work.report(
             f"round {new.manifest.round}: {len(events)} events folded into {len(folding.shard.tables)} tables; "
             f"the dump describes the source at event {end.event_id}; {len(waiting)} batches to copy"
@@ -157,18 +158,19 @@ class _Folding:
         attempt = begin_attempt(ports.dump_files, policy, token)
         number = old.manifest.round + 1
         kept = [batch for batch in old.manifest.batches if not any(s.table in self._loaded for s in batch.slices)]
-        for batch in kept:
-            for path in (old.layout.objects, old.layout.files, old.layout.summary):
-                there = path(batch.name)
-                copy = attempt.directory + there.removeprefix(old.layout.directory)
-                ports.dump_files.write(copy, ports.dump_files.read(there))
-        states = sorted(self.shard.tables.values(), key=lambda state: state.table.name)
-        followed = [state for state in states if policy.left_out(state.table) is None]
-        tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
-        views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
-        new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
-        records = [TableRecord(view, (), True, end.event_id, end.event_id) for view in views]
-        ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))
+        with being_written(ports.dump_files, attempt):
+            for batch in kept:
+                for path in (old.layout.objects, old.layout.files, old.layout.summary):
+                    there = path(batch.name)
+                    copy = attempt.directory + there.removeprefix(old.layout.directory)
+                    ports.dump_files.write(copy, ports.dump_files.read(there))
+            states = sorted(self.shard.tables.values(), key=lambda state: state.table.name)
+            followed = [state for state in states if policy.left_out(state.table) is None]
+            tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
+            views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
+            new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
+            records = [TableRecord(view, (), True, end.event_id, end.event_id) for view in views]
+            ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))
         manifest = replace(
             old.manifest,
             kind=DumpKind.CONSOLIDATE,
@@ -223,6 +225,8 @@ def _database(database: Database, events: list[Event]) -> Database:
         elif isinstance(change, DropDatabase):
             raise Missing(
                 f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
+                found=f"the event {event}",
+                expected="the database until the replica is published",
                 next_step="create it again, or remove the policy file; then start the bootstrap anew",
             )
     return database
@@ -249,7 +253,7 @@ def _left_out(policy: Policy, manifest: DumpManifest, states: list[TableState]) 
     return tuple(there[name] for name in sorted(there))
 
 
-def _waits(ports: WritePorts, policy: Policy, dump: Dump, batch: Batch) -> bool:
+def is_uncopied(ports: ReadPorts, policy: Policy, dump: Dump, batch: Batch) -> bool:
     """True for a batch that has files, and no result that says they are staged."""
     listed = read_json(ports.dump_files, dump.layout.summary(batch.name))
     done = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))

@@ -12,12 +12,12 @@ from twinhive.copying.engine import copy_items
 from twinhive.copying.items import item_of
 from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.files import join
+from twinhive.domain.files import Usage, join
 from twinhive.domain.marks import QUARANTINE, Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.events.decoder import decode_event
 from twinhive.ports import FileReader, WritePorts
-from twinhive.steps.base import Work
+from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
 from twinhive.steps.event_stream import all_after
 from twinhive.steps.open_target import open_target
@@ -31,20 +31,27 @@ from twinhive.steps.silent_writes import (
     leaves,
     looks,
     replica_places,
+    sizes_of,
     unfinished_below,
 )
 from twinhive.steps.sweep import sweep
 
 _DEEP_EVERY_SECONDS = 24 * 3600
 _NAMED = 10
+_CHANGED = "What was changed without an event"
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """What a scan found: leaves looked at, differences brought over, reported or left for the next time."""
+    """What a scan found: leaves looked at, differences brought over, reported or left for the next time.
+
+    files, bytes   what it takes to bring over the differences that have settled
+    """
 
     leaves: int = 0
     suspects: int = 0
+    files: int = 0
+    bytes: int = 0
     followed: tuple[str, ...] = ()
     reported: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -73,14 +80,22 @@ class Memory:
         return gzip.compress(json.dumps({"looks": self.looks, "deep": self.deep}).encode(), mtime=0)
 
 
+def _nobody_asks(sizes: Mapping[str, Usage]) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Scan:
-    """Compare what the source holds with what its log has said."""
+    """Compare what the source holds with what its log has said.
+
+    tell_sizes   told by the way how large the tables are, by their names and the source's statistics
+    """
 
     work: Work
     deep: bool = False
     clock: Callable[[], float] = time.time
     wait: Callable[[float], None] = time.sleep
+    tell_sizes: Callable[[Mapping[str, Usage]], None] = _nobody_asks
 
     def run(self, ports: WritePorts) -> Scanned:
         """Return what was found. Raises ActNow for silent writes when the policy says `fail`."""
@@ -95,6 +110,7 @@ class Scan:
         memory = Memory.read(ports.replica_files, policy)
         deep = self.deep or self.clock() - memory.deep > _DEEP_EVERY_SECONDS
         found = {leaf.location: leaf for leaf in leaves(ports.source, policy)}
+        self.tell_sizes(sizes_of(found.values()))
         now = looks(ports.source_files, found)
         changed = {place for place, look in now.items() if deep or memory.looks.get(place) != look}
         suspects = [leaf for place, leaf in found.items() if place in changed]
@@ -111,7 +127,9 @@ class Scan:
         left = tuple(str(one) for one in differences if one not in followed and one not in reported)
         if reported and policy.options.silent_writes == "fail":
             raise _silent_writes(policy, reported)
-        return Scanned(len(found), len(suspects), *names, left, swept)
+        wanted = [file for one in settled for file in one.wanted]
+        sizes = len(wanted), sum(file.length for file in wanted)
+        return Scanned(len(found), len(suspects), *sizes, *names, left, swept)
 
     def _differences(self, ports: WritePorts, suspects: list[Leaf]) -> list[Difference]:
         here = contents(ports.source_files, {leaf.location: leaf.location for leaf in suspects})
@@ -189,12 +207,12 @@ class Scan:
         report = self.work.report
         report(f"{count} directories looked at, {len(suspects)} compared file by file, {len(differences)} differ")
         for one in followed:
-            report(f"changed without an event, brought over: {one}")
+            report(Detail(_CHANGED, f"changed without an event, brought over: {one}"))
         for one in reported:
-            report(f"changed without an event, not brought over: {one}")
+            report(Detail(_CHANGED, f"changed without an event, not brought over: {one}"))
         for one in differences:
             if one not in followed and one not in reported:
-                report(f"not settled yet: {one}")
+                report(Detail(_CHANGED, f"not settled yet: {one}"))
 
 
 def _change(one: Difference) -> SilentChange:

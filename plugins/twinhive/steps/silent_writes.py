@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from twinhive.copying.listing import list_files
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.files import ChecksumForm, base_name, parent
+from twinhive.domain.files import ChecksumForm, Usage, base_name, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.policy import Policy
@@ -79,6 +79,18 @@ def leaves(source: MetastoreReader, policy: Policy) -> Iterator[Leaf]:
             for partition in source.partitions(table.name, names[start : start + policy.options.partitions_per_call]):
                 if partition.location:
                     yield Leaf(table, partition, partition.location)
+
+
+def sizes_of(some: Iterable[Leaf]) -> dict[str, Usage]:
+    """Return what tables hold by the statistics of their leaves; a table none of whose leaves has some is left out."""
+    sizes: dict[str, Usage] = {}
+    for leaf in some:
+        said = (leaf.partition or leaf.table).parameters
+        files, length = said.get("numFiles", ""), said.get("totalSize", "")
+        if files.isdigit() and length.isdigit():
+            sum_ = sizes.get(leaf.table.name.table, Usage(0, 0, 0))
+            sizes[leaf.table.name.table] = Usage(sum_.length + int(length), sum_.files + int(files), 0)
+    return sizes
 
 
 def looks(files: FileReader, locations: Iterable[str]) -> dict[str, Look]:

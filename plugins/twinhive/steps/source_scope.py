@@ -38,15 +38,24 @@ class SourceScope:
 
 def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     """Read all tables and views that the policy selects. Raises Missing without the database."""
-    database = policy.source.database
-    names = [name for name in source.table_names(database) if policy.selects(name)]
-    found = [table for some in _chunks(names, _TABLES_PER_CALL) for table in source.tables(database, some)]
+    found = read_selected(source, policy)
     followed = [table for table in found if policy.left_out(table) is None]
     return SourceScope(
         tables=tuple(table for table in followed if table.kind is not TableKind.VIEW),
         views=tuple(table for table in followed if table.kind is TableKind.VIEW),
         left_out=tuple(LeftOut(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
+
+
+def read_selected(source: MetastoreReader, policy: Policy) -> list[Table]:
+    """Read all tables and views whose names the policy selects, also those of kinds that it leaves out."""
+    database = policy.source.database
+    return tables_in_bulk(source, database, [name for name in source.table_names(database) if policy.selects(name)])
+
+
+def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:
+    """Return the named tables that exist, read by as few calls as metastores like."""
+    return [table for some in _chunks(names, _TABLES_PER_CALL) for table in metastore.tables(database, some)]
 
 
 @dataclass(frozen=True)

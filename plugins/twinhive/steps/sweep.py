@@ -14,7 +14,7 @@ from twinhive.domain.placement import CONTENTS, event_of_directory
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
-from twinhive.steps.base import Work
+from twinhive.steps.base import Detail, Work
 from twinhive.steps.replica_state import read_state
 
 
@@ -34,7 +34,8 @@ def sweep(ports: WritePorts, work: Work, now: float) -> int:
             ports.replica_files.delete(directory)
         write_json(ports.replica_files, path, {one: seen.get(one, now) for one in sorted(unused - set(due))})
     for directory in due:
-        work.report(f"removed, unused for {policy.options.grace_seconds} s: {directory}")
+        line = f"removed, unused for {policy.options.grace_seconds} s: {directory}"
+        work.report(Detail("Unused directories", line))
     return len(due)
 
 

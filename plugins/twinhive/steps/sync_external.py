@@ -12,7 +12,7 @@ from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_ended
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
-from twinhive.steps.base import Work
+from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
 from twinhive.steps.external_look import Found, look_at_all
 from twinhive.steps.external_sync import DirectorySync, Moment
@@ -21,6 +21,7 @@ from twinhive.syncing.executing import ExecutePlan, in_this_process
 from twinhive.syncing.outcome import SyncOutcome
 
 _SHOWN = 5
+_LISTED = "Directories"
 
 
 class Execution(Protocol):
@@ -116,7 +117,7 @@ class SyncExternal:
                     differing.append(sync)
                 elif isinstance(found, SyncedEntry):
                     done.unchanged += 1
-                    self.work.report(f"{sync.entry.key}  unchanged  {_size(found)}")
+                    self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
                 else:
                     self._note_failure(sync.entry, found, done)
         return differing
@@ -149,7 +150,7 @@ class SyncExternal:
                     done.outcomes.append(outcome)
                 else:
                     done.unchanged += 1
-                self.work.report(f"{sync.entry.key}  {_what(record, outcome)}")
+                self.work.report(Detail(_LISTED, f"{sync.entry.key}  {_what(record, outcome)}"))
 
     def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
         done.failed.append(error)

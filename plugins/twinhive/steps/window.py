@@ -22,6 +22,7 @@ from twinhive.dump.store import (
     Dump,
     attempts_of,
     begin_attempt,
+    being_written,
     dumps_of,
     newest_dump,
     publish_dump,
@@ -73,24 +74,39 @@ class Window:
 
     def run(self, ports: WritePorts) -> WindowCut:
         """Return what is to be copied and applied. A small window is copied here, without Spark."""
-        policy, report = self.work.policy, self.work.report
-        if reason := is_paused(ports.replica_files, policy):
-            report(f"paused: {reason}; go on with: twinhive pause {policy.name} --off")
+        policy = self.work.policy
+        state = self.following(ports)
+        if state is None:
             return WindowCut()
-        log_id = ports.source.log_id()
-        state = read_state(ports.replica, policy, log_id)
-        if state.phase is not Phase.FOLLOWING:
-            self._drain(ports)
-            return WindowCut()
-        refuse_another_base(policy, state)
-        remove_passed_skips(ports.replica_files, policy, state.position.event_id)
-        dump = self._begun(ports, state) or self._cut(ports, state, log_id)
+        dump = self.begun_or_cut(ports, state)
         if dump is None:
-            publish_between_windows(self.work, ports, log_id)
+            publish_between_windows(self.work, ports, ports.source.log_id())
             clean_staging(ports.replica_files, policy, state.position.event_id)
-            report(f"nothing to do: the replica is at event {state.position.event_id}")
+            self.work.report(f"nothing to do: the replica is at event {state.position.event_id}")
             return WindowCut(begin=state.position.event_id, end=state.position.event_id)
         return self._cut_of(ports, dump)
+
+    def following(self, ports: WritePorts) -> ReplicaState | None:
+        """Return the state of a replica that takes events now, None for a paused one, and one that is being loaded.
+
+        For the latter, events are saved from expiring.
+        """
+        policy = self.work.policy
+        if reason := is_paused(ports.replica_files, policy):
+            self.work.report(f"paused: {reason}; go on with: twinhive pause {policy.name} --off")
+            return None
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if state.phase is not Phase.FOLLOWING:
+            self._drain(ports)
+            return None
+        return state
+
+    def begun_or_cut(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+        """Return the window after the replica's position, None when there is nothing to apply."""
+        policy = self.work.policy
+        refuse_another_base(policy, state)
+        remove_passed_skips(ports.replica_files, policy, state.position.event_id)
+        return self._begun(ports, state) or self._cut(ports, state)
 
     def _begun(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
         """Return the window that was begun, None when there is none, or one that is to be cut anew."""
@@ -132,9 +148,8 @@ class Window:
             f"the replica is being loaded: {len(stretch.rows)} events drained, up to event {stretch.end.event_id}"
         )
 
-    def _cut(self, ports: WritePorts, state: ReplicaState, log_id: str) -> Dump | None:
-        """Write a window, or return None when there is nothing to apply."""
-        policy = self.work.policy
+    def _cut(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+        policy, log_id = self.work.policy, ports.source.log_id()
         skipped = skipped_events(ports.replica_files, policy)
         stretch = window_after(ports, beside_copies(ports, policy), state.position, skipped)
         wanted = request_whole_tables(ports, policy, state, stretch.rows)
@@ -145,18 +160,19 @@ class Window:
         attempt = begin_attempt(ports.dump_files, policy, token)
         taken: tuple[str, ...] = ()
         snapshots: tuple[Batch, ...] = ()
-        if wanted and ports.source.current_event_id() <= stretch.end.event_id:
-            stretch, snapshots, taken = write_snapshots(ports, policy, attempt, stretch, wanted)
-        frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
-        events = [decode_event(row) for row in stretch.rows]
-        ports.dump_files.write(attempt.events, stretch.pack())
-        items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
-        batches = tuple(self._write_batches(ports, attempt, items, stretch))
-        manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
-        cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
-        manifest = replace(manifest, cascades=cascades, snapshots=taken, consistency=policy.options.consistency)
-        begin, end = stretch.begin.event_id, stretch.end.event_id
-        self._remove_old(ports, state.position.event_id, attempt)
+        with being_written(ports.dump_files, attempt):
+            if wanted and ports.source.current_event_id() <= stretch.end.event_id:
+                stretch, snapshots, taken = write_snapshots(ports, policy, attempt, stretch, wanted)
+            frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
+            events = [decode_event(row) for row in stretch.rows]
+            ports.dump_files.write(attempt.events, stretch.pack())
+            items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
+            batches = tuple(self._write_batches(ports, attempt, items, stretch))
+            manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
+            cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
+            manifest = replace(manifest, cascades=cascades, snapshots=taken, consistency=policy.options.consistency)
+            begin, end = stretch.begin.event_id, stretch.end.event_id
+            self._remove_old(ports, state.position.event_id, attempt)
         dump = publish_dump(
             ports.dump_files, attempt, DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end), manifest
         )
@@ -169,7 +185,12 @@ class Window:
         policy = self.work.policy
         database = ports.source.database(policy.source.database) or ports.replica.database(policy.replica.database)
         if database is None:
-            raise Missing(f"database {policy.source} is gone, and its replica too")
+            raise Missing(
+                f"database {policy.source} is gone, and its replica too",
+                found="neither database",
+                expected="at least the replica",
+                next_step=f"start the DAG {policy.name}.bootstrap, or remove the policy file if nobody needs it",
+            )
         return DumpManifest(
             kind=DumpKind.INCREMENTAL,
             token=token,

@@ -84,10 +84,17 @@ class Committer:
             return
         if self._target.status(built) is None:
             if self._target.status(final) is None:
-                raise Missing(f"{built}: the new directory is gone", next_step="run again")
+                raise Missing(
+                    f"{built}: the new directory is gone",
+                    found=f"neither it nor {final}",
+                    expected="what this copy has built",
+                    next_step="run again",
+                )
             return  # renamed by an attempt whose answer was lost
         raise AlreadyThere(
             f"{final}: it appeared while its copy was made, which is kept in {built}",
+            found="a directory that this copy has not made",
+            expected="nothing at the target",
             next_step="run again: what is there is compared file by file then",
         )
 

@@ -94,6 +94,7 @@ def put_away(target: FileWriter, path: str, place: str) -> None:
         raise Refused(
             f"{path}: it cannot be moved to {place}",
             found="something is there already",
+            expected="a free place in the trash",
             next_step=f"look at {place}, move it elsewhere, run again",
         )
 

@@ -28,6 +28,10 @@ _SAYS = {
     Kind.SKIP: "skip, equal",
     Kind.DELETE: "delete",
 }
+BRINGS = tuple(_SAYS[kind] for kind in (Kind.COPY, Kind.REPLACE, Kind.APPEND))
+"""What rows say whose bytes are copied."""
+EQUAL = _SAYS[Kind.SKIP]
+"""What the row says of which nothing is done."""
 _CONFLICT = "conflict"
 _UNREADABLE = "unreadable"
 

@@ -219,7 +219,10 @@ def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveErro
         return error
     if now is None:
         return Missing(
-            f"{original.path}: the source file is gone", next_step="run again: a new listing does not hold it"
+            f"{original.path}: the source file is gone",
+            found="nothing",
+            expected=f"the file of {original.length} bytes that was listed",
+            next_step="run again: a new listing does not hold it",
         )
     if (now.length, now.modified_ms, now.file_id) != (original.length, original.modified_ms, original.file_id):
         return SourceMoved(

@@ -91,7 +91,12 @@ def _tidy(path: str) -> str:
 
 def _check_addresses(sources: tuple[str, ...], goal: str, source_root: str, target_root: str) -> None:
     if not sources:
-        raise InvalidSettings("there is nothing to copy: no source was given")
+        raise InvalidSettings(
+            "there is nothing to copy",
+            found="no source",
+            expected="at least one source",
+            next_step="name a source before the target",
+        )
     for path, root in [*((path, source_root) for path in sources), (goal, target_root)]:
         if authority(path) != root:
             raise InvalidSettings(
@@ -104,11 +109,17 @@ def _check_addresses(sources: tuple[str, ...], goal: str, source_root: str, targ
     if len(names) > 1:
         _check_names(sources, names)
     if any(is_ours(part) or part == _SNAPSHOTS for part in goal.split("/")):
-        raise InvalidSettings(f"{goal} is no place for a copy", found="a directory of snapshots, or of our own")
+        raise InvalidSettings(
+            f"{goal} is no place for a copy",
+            found="a directory of snapshots, or of our own",
+            expected="a directory of yours",
+            next_step="choose another target",
+        )
     scheme = goal.partition("://")[0]
     if scheme not in _RENAMING:
         raise Refused(
             f"{goal}: a copy is put in place by renaming, which {scheme} cannot do in one step",
+            found=scheme,
             expected=", ".join(sorted(_RENAMING)),
             next_step="copy to a file system that can",
         )
@@ -117,12 +128,18 @@ def _check_addresses(sources: tuple[str, ...], goal: str, source_root: str, targ
 def _check_names(sources: tuple[str, ...], names: list[str]) -> None:
     for path, name in zip(sources, names, strict=True):
         if not name or is_ours(name):
-            raise InvalidSettings(f"{path} has no name that it could have below the target", next_step="copy it alone")
+            raise InvalidSettings(
+                f"{path} has no name that it could have below the target",
+                found="the root of a file system, or a directory of our own",
+                expected="sources with names, when there are several",
+                next_step="copy it alone",
+            )
         same = [other for other, its in zip(sources, names, strict=True) if its == name]
         if len(same) > 1:
             raise InvalidSettings(
                 f"{len(same)} sources would have the name {name} below the target",
                 found=", ".join(same),
+                expected="a name of its own for each",
                 next_step="copy them to targets of their own",
             )
 
@@ -141,6 +158,8 @@ def _check_staging(staging: str | None, sources: tuple[str, ...], goal: str) -> 
         if staging == tree or is_below(staging, tree):
             raise InvalidSettings(
                 f"staging {staging} lies in {tree}: unfinished work would be taken for content",
+                found=staging,
+                expected="a directory apart from sources and target",
                 next_step="choose another directory, or leave staging out",
             )
 
@@ -148,15 +167,30 @@ def _check_staging(staging: str | None, sources: tuple[str, ...], goal: str) -> 
 def _existing(source: FileReader, path: str) -> FileStatus:
     found = source.status(path)
     if found is None:
-        raise Missing(f"{path}: the source does not exist", next_step="correct the address")
+        raise Missing(
+            f"{path}: the source does not exist",
+            found="nothing",
+            expected="a file or a directory",
+            next_step="correct the address",
+        )
     if found.is_link:
-        raise Refused(f"{path}: the source is a symbolic link", next_step="copy what it points to")
+        raise Refused(
+            f"{path}: the source is a symbolic link",
+            found="a symbolic link",
+            expected="a file or a directory",
+            next_step="copy what it points to",
+        )
     return found
 
 
 def _check_kind(goal: str, there: FileStatus | None, found: list[FileStatus]) -> None:
     if there is not None and there.is_link:
-        raise Refused(f"{goal}: the target is a symbolic link", next_step="name what it points to")
+        raise Refused(
+            f"{goal}: the target is a symbolic link",
+            found="a symbolic link",
+            expected="a file, a directory, or nothing",
+            next_step="name what it points to",
+        )
     needs_directory = len(found) > 1 or found[0].is_directory
     if there is not None and not there.is_directory and needs_directory:
         what = f"{len(found)} sources" if len(found) > 1 else f"the directory {found[0].path}"
@@ -171,12 +205,24 @@ def _check_kind(goal: str, there: FileStatus | None, found: list[FileStatus]) ->
 def _check_root(root: Root, place: str) -> None:
     origin = root.source.path
     if place == origin:
-        raise InvalidSettings(f"{origin}: source and target are the same", next_step="choose another target")
+        raise InvalidSettings(
+            f"{origin}: source and target are the same",
+            found=place,
+            expected="a target apart from its source",
+            next_step="choose another target",
+        )
     if is_below(place, origin):
-        raise InvalidSettings(f"{place}: the target lies in its source {origin}", next_step="choose another target")
+        raise InvalidSettings(
+            f"{place}: the target lies in its source {origin}",
+            found=f"{place} below {origin}",
+            expected="a target apart from its source",
+            next_step="choose another target",
+        )
     if is_below(origin, place):
         raise InvalidSettings(
             f"{origin}: the source lies in its target {place}, and would be changed or deleted by its own copy",
+            found=f"{origin} below {place}",
+            expected="a target apart from its source",
             next_step="choose another target",
         )
     if root.target is not None and root.target.is_directory != root.source.is_directory:
@@ -193,6 +239,8 @@ def _check_atomic(layout: Layout, goal: str) -> None:
         return
     raise AlreadyThere(
         f"{goal}: an atomic copy has to make its target, which exists",
+        found="a file or a directory there",
+        expected="nothing at the target",
         next_step="choose a new target, or leave atomic out: each file is replaced by one rename then",
     )
 

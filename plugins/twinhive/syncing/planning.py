@@ -48,6 +48,7 @@ def refuse(plan: Plan, options: SyncOptions) -> None:
         raise Refused(
             f"{plan.emptied[0]}: the source is empty, and what the target has would be deleted",
             found=f"{plan.totals.deletes:,} paths to delete",
+            expected="a source that has something",
             next_step="look at the source; if it is right, run again with force",
         )
 
@@ -81,6 +82,7 @@ def _unreadable(plan: Plan, skips: bool) -> ActNow:
     return Refused(
         f"{what}, and deleting needs them all; nothing was changed" if skips else f"{what}; nothing was changed",
         found=_listed(lines, plan.totals.unreadable),
+        expected="directories that can be listed",
         next_step="grant the right to read them, exclude them, or "
         + ("leave delete out (force deletes nevertheless)" if skips else "run with on_unreadable=skip"),
     )

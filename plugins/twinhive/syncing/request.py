@@ -105,7 +105,12 @@ class SyncOptions:
         """
         unknown = sorted(given.keys() - {known.name for known in fields(cls)})
         if unknown:
-            raise InvalidSettings(f"copy options: {unknown[0]} is not one of them", found=unknown)
+            raise InvalidSettings(
+                f"copy options: {unknown[0]} is not one of them",
+                found=", ".join(unknown),
+                expected=f"only {', '.join(sorted(known.name for known in fields(cls)))}",
+                next_step="leave it out, or use the version that wrote these options",
+            )
         values = dict(given)
         for name, choices in _CHOICES.items():
             if name in values:
@@ -154,9 +159,19 @@ def checked(options: SyncOptions) -> SyncOptions:
     for name in _LIMITS:
         value = getattr(options, name)
         if value is not None and not (value > 0 and math.isfinite(value)):
-            raise InvalidSettings(f"{name} must be above zero", found=value, next_step=f"give another {name}, or none")
+            raise InvalidSettings(
+                f"{name} must be above zero",
+                found=value,
+                expected="a number above zero",
+                next_step=f"give another {name}, or none",
+            )
     for first, second, why in _contradictions(options):
-        raise InvalidSettings(f"{first} and {second} exclude each other: {why}", next_step="leave one of them out")
+        raise InvalidSettings(
+            f"{first} and {second} exclude each other: {why}",
+            found="both",
+            expected="one of them",
+            next_step="leave one of them out",
+        )
     return options
 
 

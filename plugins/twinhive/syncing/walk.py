@@ -160,6 +160,7 @@ class PairedDirectory:
             raise Refused(
                 f"{place}: the target cannot be listed, so nothing can be compared with it",
                 found=error.reason,
+                expected="a directory that can be listed",
                 next_step="grant the right to read it, or exclude it",
             ) from None
 
@@ -180,4 +181,5 @@ def _check_order(path: str, before: str, name: str) -> None:
             f"{path}: the file system lists names in another order than its own",
             found=f"{name!r} after {before!r}",
             expected="the order of their bytes",
+            next_step="copy from or to another file system; this store cannot be compared name by name",
         )

@@ -1,0 +1,84 @@
+"""Measure the lag of all policies of a configuration, also of those that cannot be used."""
+
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from twinhive.adapters.hadoop_fs import HadoopFiles
+from twinhive.adapters.jvm import start
+from twinhive.connections import Connection
+from twinhive.domain.errors import TwinhiveError
+from twinhive.settings import Configuration, PolicyEntry, Resolve
+from twinhive.steps.lag import Follower, PolicyLag, measure
+from twinhive.wiring import Wiring
+
+__all__ = ["PolicyLag", "measure_policies"]
+
+PATIENCE_SECONDS = 20.0
+
+
+def measure_policies(
+    configuration: Configuration,
+    resolve: Resolve,
+    *,
+    patience: float = PATIENCE_SECONDS,
+    names: Collection[str] | None = None,
+) -> list[PolicyLag]:
+    """Return how the policies are, all or those named, sorted by name. Raises nothing.
+
+    It takes at most twice `patience` (seconds), however many servers do not answer, and the start of Java.
+    """
+    resolve_once = _Remembered(resolve)
+    now = time.time()
+    followers: list[Follower] = []
+    found: list[PolicyLag] = []
+    for name, entry in configuration.policies.items():
+        if names is not None and name not in names:
+            continue
+        try:
+            followers.append(_follower(configuration, entry, resolve_once))
+        except TwinhiveError as error:
+            found.append(_unusable(entry, now, error))
+    _start_java(followers)
+    found += measure(followers, now, patience)
+    return sorted(found, key=lambda lag: lag.policy)
+
+
+def _start_java(followers: Sequence[Follower]) -> None:
+    """Start what file systems are asked through: that it takes seconds is not a server's fault."""
+    if any(isinstance(one.ports.replica_files, HadoopFiles) for one in followers):
+        with suppress(TwinhiveError):  # each file system says it better
+            start()
+
+
+def _follower(configuration: Configuration, entry: PolicyEntry, resolve: Resolve) -> Follower:
+    wiring = Wiring.of(configuration, entry.name, resolve)
+    return Follower(wiring.policy, wiring.read_ports(), wiring.settings.max_lag)
+
+
+def _unusable(entry: PolicyEntry, now: float, error: TwinhiveError) -> PolicyLag:
+    settings = entry.settings
+    if settings is None:
+        return PolicyLag(entry.name, now, error=error)
+    source, replica = (f"{side.cluster}/{side.database}" for side in (settings.source, settings.replica))
+    return PolicyLag(entry.name, now, source, replica, max_lag=settings.max_lag, error=error)
+
+
+@dataclass
+class _Remembered:
+    """Resolve each connection once: hundreds of policies name the same few, and Airflow is asked over HTTP."""
+
+    resolve: Resolve
+    _known: dict[str, Connection | TwinhiveError] = field(default_factory=dict)
+
+    def __call__(self, connection_id: str) -> Connection:
+        if connection_id not in self._known:
+            try:
+                self._known[connection_id] = self.resolve(connection_id)
+            except TwinhiveError as error:
+                self._known[connection_id] = error
+        known = self._known[connection_id]
+        if isinstance(known, TwinhiveError):
+            raise known
+        return known

@@ -1,0 +1,91 @@
+"""Read a notification log once for many policies, and tell what each of them has not applied yet."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import EventRow, Position
+from twinhive.domain.policy import Policy
+from twinhive.events.reader import read_events
+from twinhive.events.scope import in_scope
+from twinhive.ports import EventLog
+
+_ROWS_PER_PAGE = 300  # metastore.batch.retrieve.max
+_COUNTED = 3_000
+_FURTHEST = 10_000
+
+
+class LogPages:
+    """Be a log up to one newest event; pages that were read are kept, so that each is fetched once."""
+
+    def __init__(self, log: EventLog, newest: int) -> None:
+        self._log = log
+        self._newest = newest
+        self._pages: dict[int, list[EventRow]] = {}
+
+    def current_event_id(self) -> int:
+        """Return the id of the newest event when the reading began."""
+        return self._newest
+
+    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
+        """Return at most `limit` rows with an id above `event_id`, no further than to the end of its page."""
+        number = event_id // _ROWS_PER_PAGE
+        if number not in self._pages:
+            self._pages[number] = self._log.events_after(number * _ROWS_PER_PAGE, _ROWS_PER_PAGE)
+        return [row for row in self._pages[number] if row.event_id > event_id][:limit]
+
+
+@dataclass(frozen=True)
+class NotApplied:
+    """What a log holds for a policy after a position.
+
+    events    how many events concern the policy
+    oldest    when the oldest of them happened, in seconds since 1970; None without one
+    newest    the id of the newest of them, None without one
+    at_least  the log goes on behind what was read
+    """
+
+    events: int = 0
+    oldest: int | None = None
+    newest: int | None = None
+    at_least: bool = False
+
+    def age(self, at: float) -> float:
+        """Return the seconds from the oldest event to a time, 0 without one; clocks may differ."""
+        return 0.0 if self.oldest is None else max(0.0, at - self.oldest)
+
+
+def not_applied(log: EventLog, policy: Policy, position: Position) -> NotApplied:
+    """Count the events after a position that concern a policy, among the next few thousand of the log.
+
+    When none of ten thousand does, the first that was not looked at counts as the oldest: the position of a policy
+    whose runs work does not stay that far behind. A table that was renamed out of the database into another one is not
+    noticed, because the log files that under the other one. Raises ActNow for a log with a gap, and for another log.
+    """
+    events, oldest, newest = 0, None, None
+    for number, row in enumerate(read_events(log, position)):
+        if number >= _FURTHEST or (number >= _COUNTED and oldest is not None):
+            return NotApplied(events, row.time if oldest is None else oldest, newest, at_least=True)
+        if concerns(row, policy):
+            events, newest = events + 1, row.event_id
+            oldest = row.time if oldest is None else oldest
+    return NotApplied(events, oldest, newest)
+
+
+def concerns(row: EventRow, policy: Policy) -> bool:
+    """Tell whether a row is in a policy's scope, as far as its database says so; a message that is broken may be."""
+    if row.database and row.database.lower() != policy.source.database:
+        return False
+    try:
+        return in_scope(row, policy)
+    except ActNow:
+        return True
+
+
+def rows_between(log: EventLog, policy: Policy, begin: Position, end: int) -> Iterator[EventRow]:
+    """Yield the rows after a position, up to and with an event, that concern a policy. Raises ActNow."""
+    for row in read_events(log, begin):
+        if row.event_id > end:
+            return
+        if concerns(row, policy):
+            yield row
