@@ -24,8 +24,8 @@ def use_own_airflow() -> Path:
     assert "airflow" not in sys.modules, "Airflow has read its settings already"
     home = Path(tempfile.mkdtemp(prefix="twinhive-airflow-home-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    # A shell that is set up for another Airflow must not lend us its database.
-    for name in [name for name in os.environ if name.startswith("AIRFLOW__")]:
+    # A shell that is set up for another Airflow must not lend us its database, nor its journal.
+    for name in [name for name in os.environ if name.startswith(("AIRFLOW__", "TWINHIVE_JOURNAL"))]:
         del os.environ[name]
     os.environ |= {"AIRFLOW_HOME": str(home), **{f"AIRFLOW__{key}": value for key, value in _SETTINGS.items()}}
     return home
@@ -56,3 +56,15 @@ def parse_dags(config: Path) -> dict[str, Any]:
     assert bag.import_errors == {}
     dags: dict[str, Any] = bag.dags
     return dags
+
+
+def register(*dags: Any) -> None:
+    """Let Airflow know DAGs that are in no file of the checkout, so that they can be run."""
+    create_database()
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+
+    DagBundlesManager().sync_bundles_to_db()
+    bag = DagBag(os.devnull, collect_dags=False)
+    bag.dags = {dag.dag_id: dag for dag in dags}
+    sync_bag_to_db(bag, "dags-folder", None)

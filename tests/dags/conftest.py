@@ -1,11 +1,14 @@
 """Set up Airflow before the tests here import it, and give each test a configuration of its own."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.dags.airflow_home import use_own_airflow
+from tests.dags.airflow_home import create_database, use_own_airflow
+from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
+from twinhive.wiring import Wiring
 
 use_own_airflow()
 
@@ -14,3 +17,16 @@ use_own_airflow()
 def policies(tmp_path: Path) -> PolicyFiles:
     """Return a configuration directory of the test's own."""
     return PolicyFiles(tmp_path / "config")
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two clusters in memory instead of those that the connections would lead to."""
+    use_own_airflow()
+    create_database()
+    world = a_world()
+    for name in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    return world

@@ -9,7 +9,7 @@ def a_context(dag: Any, task_id: str, **conf: Any) -> dict[str, Any]:
     return {
         "dag": dag,
         "dag_run": SimpleNamespace(conf=conf),
-        "params": {name: param.value for name, param in dag.params.items()},
+        "params": {name: conf.get(name, param.value) for name, param in dag.params.items()},
         "run_id": "manual__1",
         "ti": SimpleNamespace(task_id=task_id, try_number=1),
     }

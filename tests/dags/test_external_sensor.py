@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import AirflowFailException
 
 from tests.builders import a_table
 from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
+from twinhive.airflow_edge.failures import PersonMustAct
 from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.steps.phases import INCREMENTAL
 from twinhive.wiring import Wiring
@@ -114,5 +114,5 @@ def test_what_is_wrong_fails_at_once_and_is_named(replicated: Replicated, given:
         sensor = ExternalTablesInSync(
             **{"task_id": "there", "policy": "sales", "config": str(replicated.policies.directory), **given}
         )
-    with pytest.raises(AirflowFailException, match=said):
+    with pytest.raises(PersonMustAct, match=said):
         sensor.poke({})

@@ -1,12 +1,11 @@
 """Run DAGs in this process, over two clusters in memory: which tasks are executed, and which are passed over."""
 
-import json
 from typing import Any
 
 import pytest
 
-from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
-from tests.fake_world import World, a_world
+from tests.dags.airflow_home import parse_dags
+from tests.fake_world import World
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
@@ -15,7 +14,6 @@ from twinhive.steps.gate import Gate, GateOpen
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.phase_run import run_bootstrap, run_phase
 from twinhive.steps.phases import BOOTSTRAP
-from twinhive.wiring import Wiring
 
 IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}
 WITHOUT_SPARK = {"window": "success", "copy": "skipped", "apply": "success"}
@@ -24,19 +22,6 @@ EXTERNAL = {"base_directory": "hdfs://west/external"}
 NOTHING_TO_COPY = {"check_base": "success", "list_external": "success", "sync": "skipped"}
 COPIED = {**NOTHING_TO_COPY, "sync": "success"}
 ANOTHER_ROUND = {"round": "success", "copy": "skipped", "gate": "success", "load": "skipped", "next_round": "success"}
-
-
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    """Two clusters in memory instead of those that the connections would lead to."""
-    use_own_airflow()
-    create_database()
-    world = a_world()
-    for name in ("east", "west"):
-        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
-        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
-    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
-    return world
 
 
 @pytest.fixture
@@ -107,7 +92,7 @@ def test_a_source_that_goes_on_gets_another_round_by_a_run_of_its_own(
 
 
 def test_what_cannot_be_copied_is_not_applied(
-    world: World, policies: PolicyFiles, dags: dict[str, Any], capfd: pytest.CaptureFixture[str]
+    world: World, policies: PolicyFiles, dags: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     policies.add("sales", options={"spark_above_files": 0}, external_tables={"include": False})
     run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
@@ -117,10 +102,10 @@ def test_what_cannot_be_copied_is_not_applied(
     states = run(dags["incremental"], ends="failed")
     assert states == {"window": "success", "copy": "failed", "apply": "upstream_failed"}
     assert world.replica.database("sales").parameters["repl.last.id"] == before
-    said = capfd.readouterr().out
-    assert "Airflow knows no connection west_spark" in said and "airflow connections add west_spark" in said
+    assert "Airflow knows no connection west_spark" in caplog.text
+    assert "airflow connections add west_spark" in caplog.text
     # An unknown connection would be submitted to YARN without a word.
-    assert "spark-submit" not in said and "yarn" not in said
+    assert "spark-submit" not in caplog.text and "yarn" not in caplog.text
 
 
 def test_external_tables_are_published_by_the_event_lane_when_the_data_lane_has_brought_their_data(
@@ -144,7 +129,7 @@ def test_external_tables_are_published_by_the_event_lane_when_the_data_lane_has_
 
 
 def test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting(
-    world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     dags = dags_of(policies, monkeypatch, EXTERNAL, spark_above_files=0)
     policy = policies.wiring("sales").policy
@@ -152,5 +137,5 @@ def test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting(
     run_phase(BOOTSTRAP, policy, world.ports(), {"run": "b"}, print)
     states = run(dags["external"], ends="failed")
     assert states == {**COPIED, "sync": "failed"}
-    assert "Airflow knows no connection west_spark" in capfd.readouterr().out
+    assert "Airflow knows no connection west_spark" in caplog.text
     assert world.replica_files.status("hdfs://west/external/outside") is None

@@ -163,6 +163,20 @@ def test_a_trigger_fires_at_its_start_and_then_for_its_database_only() -> None:
     assert [event.payload.get("event_id") for event in asyncio.run(main())] == [None, 2, 3]
 
 
+def test_with_many_policies_a_watch_that_begins_starts_none_of_them(policies: PolicyFiles) -> None:
+    for number in range(16):
+        policies.add(f"db{number}")
+
+    async def shared() -> AsyncIterator[News]:
+        yield News(2, frozenset({"db7"}))
+
+    async def main() -> list[TriggerEvent]:
+        trigger = _trigger(policies.directory, "db7")
+        return [event async for event in trigger.filter_shared_stream(shared())]
+
+    assert [event.payload.get("event_id") for event in asyncio.run(main())] == [2]
+
+
 def test_triggers_of_one_metastore_share_one_poll(policies: PolicyFiles) -> None:
     policies.add("sales")
     policies.add("stock")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import AirflowFailException
 from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.task_context import a_context
 from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.failures import PersonMustAct
 from twinhive.airflow_edge.operate_dag import operate_dag
 from twinhive.settings import load_configuration
 from twinhive.steps.operations import KINDS
@@ -55,7 +55,7 @@ def operate(dag: DAG, **form: Any) -> list[str]:
 
 def test_the_dag_runs_when_it_is_triggered_and_needs_no_unpausing(dag: DAG) -> None:
     assert dag.dag_id == "sales.operate"
-    assert dag.schedule is None
+    assert not dag.schedule.can_be_scheduled
     assert not dag.is_paused_upon_creation
     assert dag.max_active_runs == 1
     assert "sales" in dag.tags
@@ -91,7 +91,7 @@ def test_with_dry_run_off_it_is_done(dag: DAG, world: World) -> None:
     ],
 )
 def test_what_is_wrong_names_the_field(dag: DAG, form: dict[str, Any], said: str) -> None:
-    with pytest.raises(AirflowFailException, match=said):
+    with pytest.raises(PersonMustAct, match=said):
         operate(dag, **form)
 
 
@@ -113,5 +113,5 @@ def test_a_broken_policy_gives_a_dag_that_says_so(policies: PolicyFiles) -> None
     policies.write("policies/broken.yaml", "policy: broken\nsource: 1\n")
     dag = operate_dag(load_configuration(policies.directory).policy("broken"), policies.directory)
     assert "invalid" in dag.tags
-    with pytest.raises(AirflowFailException, match=r"broken\.yaml"):
+    with pytest.raises(PersonMustAct, match=r"broken\.yaml"):
         operate(dag)

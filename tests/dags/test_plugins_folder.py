@@ -13,7 +13,7 @@ import pytest
 from tests.dags.airflow_home import CHECKOUT
 
 PLUGINS = CHECKOUT / "plugins"
-OURS = {"twinhive", "twinhive_plugin"}
+OURS = {"twinhive", "twinhive_plugin", "twinhive_timetables_plugin"}
 
 # Run with Airflow's real loader in a fresh process; says which modules came from the plugins folder.
 LOAD = """
@@ -64,7 +64,7 @@ def copied(tmp_path: Path) -> Path:
 def test_the_plugins_folder_loads_cleanly_and_replaces_no_module() -> None:
     loaded = load_plugins(PLUGINS)
     assert loaded["errors"] == {}
-    assert "twinhive" in loaded["plugins"]
+    assert {"twinhive", "twinhive_timetables"} <= set(loaded["plugins"])
     assert "twinhive_plugin" in loaded["modules"]
     assert replaced(loaded) == set()
 
@@ -78,7 +78,7 @@ def test_the_package_stays_behind_airflowignore(copied: Path) -> None:
 def test_without_airflowignore_modules_would_be_replaced(copied: Path) -> None:
     (copied / ".airflowignore").unlink()
     found = replaced(load_plugins(copied))
-    assert {"types", "settings", "__init__"} <= found
+    assert {"types", "phases", "__init__"} <= found
     assert found & sys.stdlib_module_names
 
 

@@ -14,6 +14,7 @@ def resolve_from_airflow(connection_id: str) -> Connection:
     except AirflowNotFoundException as error:
         raise InvalidSettings(
             f"Airflow knows no connection {connection_id}",
+            found="no connection of this id",
             expected="a connection of this id, as clusters.yaml names it",
             next_step=f"airflow connections add {connection_id} --conn-type ... --conn-host ...; then clear this task",
         ) from error

@@ -11,9 +11,14 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from twinhive import __version__
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dry_run import leave_to_a_real_run
 from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.forms import checked_form
+from twinhive.airflow_edge.log_groups import folded
+from twinhive.airflow_edge.recording import recorded
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
-from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
+from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.copying.progress import readable
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
@@ -36,24 +41,29 @@ class CopyOperator(SparkSubmitOperator):
 
     def execute(self, context: Any) -> None:
         """Submit the job, unless there is nothing to copy."""
-        with as_airflow_failures():
-            refuse_unknown_keys(context)
+        with as_airflow_failures(), recorded(self.stage, context, self.batch) as recording:
+            leave_to_a_real_run(checked_form(context))
             wiring = self.stage.wiring()
+            ports = wiring.write_ports()
             step = self.stage.step(wiring, self.batch, context, self.log.info)
             assert isinstance(step, CopyBatch)
-            job = step.job(wiring.write_ports())
-            if job is None:
-                return
-            # An unknown id would be submitted to YARN without a word.
-            resolve_from_airflow(wiring.replica.job_tracker.connection)
-            cache = package_cache()
+            job = step.job(ports)
+            if job is not None:
+                self._submit(job, wiring, context)
+            recording.succeeded(job, wiring, ports)
+
+    def _submit(self, job: CopyJob, wiring: Wiring, context: Any) -> None:
+        # An unknown id would be submitted to YARN without a word.
+        resolve_from_airflow(wiring.replica.job_tracker.connection)
+        cache = package_cache()
         with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
             self._prepare(job, wiring, context, Path(directory), cache)
+            self.log.info("%s: at most %s files with %s to copy", job.label, f"{job.files:,}", readable(job.bytes))
             try:
-                super().execute(context)
+                with folded(self.log.info, "Spark's own log"):
+                    super().execute(context)
             except Exception as error:
-                with as_airflow_failures():
-                    raise explain_spark_failure(error, job.label) from None
+                raise explain_spark_failure(error, job.label) from None
 
     def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""

@@ -1,8 +1,7 @@
 """Make the DAGs of all policies from the phases; build only the one that is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,10 @@ from airflow.sdk import DAG, TaskGroup, get_parsing_context, task_group
 from twinhive import __version__
 from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
+from twinhive.airflow_edge.failures import RETRIES
 from twinhive.airflow_edge.hand_over import HandOverOperator
 from twinhive.airflow_edge.lanes import EXTERNAL_LANE, has_hand_over, limits_of, priority_of
+from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.operate_dag import OPERATE, operate_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import schedule_of
@@ -21,25 +22,20 @@ from twinhive.airflow_edge.step_task import StepOperator
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.steps.phases import HAND_OVERS, PHASES, RunsOn, Stage
 
-_RETRIES: dict[str, Any] = {
-    "retries": 3,
-    "retry_delay": timedelta(seconds=15),
-    "retry_exponential_backoff": True,
-    "max_retry_delay": timedelta(minutes=10),
-}
 _COPY_JOB = "spark_jobs/copy_files.py"
 
 
-def replication_dags(config: Path, project: Path) -> dict[str, DAG]:
-    """Return the DAGs by id, `<policy>.<phase>` and `<policy>.operate`.
+def replication_dags(config: Path, project: Path, notify: Sequence[Notify] = ()) -> dict[str, DAG]:
+    """Return the DAGs by id, `<policy>.<phase>`, `<policy>.operate`, and `twinhive.monitor`.
 
-    `config` holds clusters.yaml and policies/, `project` holds spark_jobs/. When Airflow parses or
+    `config` holds clusters.yaml and policies/, `project` holds spark_jobs/; `notify` are called with the context of a
+    task when the monitor finds something new (Airflow's notifiers, or functions). When Airflow parses or
     runs one DAG, only that one is built: with hundreds of policies every task start would
     otherwise pay for all of them.
     """
     wanted = get_parsing_context().dag_id
     configuration = load_configuration(config)
-    place = Place(config, project)
+    place = Place(config, project, len(configuration.policies))
     phases = {
         dag_id: build_dag(entry, phase, configuration.clusters, place)
         for entry in configuration.policies.values()
@@ -51,15 +47,17 @@ def replication_dags(config: Path, project: Path) -> dict[str, DAG]:
         for entry in configuration.policies.values()
         if (dag_id := f"{entry.name}.{OPERATE}") == wanted or wanted is None
     }
-    return phases | operations
+    monitors = {MONITOR: monitor_dag(config, notify)} if wanted in (MONITOR, None) else {}
+    return phases | operations | monitors
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the configuration and the Spark jobs are."""
+    """Where the configuration and the Spark jobs are, and how many policies there are."""
 
     config: Path
     project: Path
+    policies: int = 1
 
 
 def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSettings], place: Place) -> DAG:
@@ -68,13 +66,13 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         dag_id=f"{entry.name}.{phase}",
         description=_description(entry, phase),
         doc_md=_documentation(entry, phase),
-        schedule=schedule_of(entry, phase, clusters),
+        schedule=schedule_of(entry, phase, clusters, place.policies),
         catchup=False,
         max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=phase == "bootstrap",
         tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
-        default_args={**_RETRIES, **priority_of(phase)},
+        default_args={**RETRIES, **priority_of(phase)},
         params=params_of(entry, phase),
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])

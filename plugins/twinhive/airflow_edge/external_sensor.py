@@ -10,7 +10,7 @@ from airflow.sdk import BaseSensorOperator, timezone
 from airflow.sdk.configuration import conf
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.failures import RETRY_RULES, as_airflow_failures
 from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import load_configuration
 from twinhive.steps.external_in_sync import why_not_in_sync
@@ -50,7 +50,7 @@ class ExternalTablesInSync(BaseSensorOperator):
         mode: str = "reschedule",
         **kwargs: Any,
     ) -> None:
-        super().__init__(mode=mode, **kwargs)
+        super().__init__(mode=mode, **{"retry_policy": RETRY_RULES, **kwargs})
         self.policy = policy
         self.table = table
         self.since = since

@@ -4,8 +4,10 @@ from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 
+from twinhive.airflow_edge.dry_run import leave_to_a_real_run
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
+from twinhive.airflow_edge.forms import checked_form
+from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import SUMMARY
 from twinhive.steps.phases import HandOver
 
@@ -33,12 +35,13 @@ class HandOverOperator(TriggerDagRunOperator):
     def execute(self, context: Any) -> None:
         """Start it, unless there is nothing to hand over."""
         with as_airflow_failures():
-            refuse_unknown_keys(context)
+            form = checked_form(context)
+            leave_to_a_real_run(form)
             self.stage.wiring()
         planned = context["ti"].xcom_pull(task_ids=self.hand_over.dump_of, key=SUMMARY) or {}
         if why_not := self.hand_over.why_not(planned):
             self.log.info(why_not)
             return
         self.trigger_run_id = f"after-{planned.get('dump') or context['run_id']}"
-        self.conf = {"copy_threads": context["params"]["copy_threads"]}
+        self.conf = {"copy_threads": form["copy_threads"]}
         super().execute(context)

@@ -17,21 +17,26 @@ from twinhive.wiring import metastore
 
 
 class NotificationTrigger(BaseEventTrigger):
-    """Fire once at the start, and whenever the log of a metastore names a database.
+    """Fire whenever the log of a metastore names a database.
 
-    `metastore` are the settings of a source's metastore as in clusters.yaml, in JSON, so that the
-    triggerer needs no configuration of its own. All triggers of one metastore share one poll a second.
+    metastore  the settings of a source's metastore as in clusters.yaml, in JSON, so that the triggerer needs no
+               configuration of its own. All triggers of one metastore share one poll a second
+    database   the source's database
+    greets     `yes`: fire once at the start, for what came before. With hundreds of policies, a triggerer that is
+               started again would start them all at once; the monitor finds those that have something to do
     """
 
-    def __init__(self, metastore: str, database: str) -> None:
+    def __init__(self, metastore: str, database: str, greets: str = "yes") -> None:
         super().__init__()
         self.metastore = metastore
         self.database = database
+        self.greets = greets
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return what Airflow stores of the trigger."""
         kind = type(self)
-        return f"{kind.__module__}.{kind.__qualname__}", {"metastore": self.metastore, "database": self.database}
+        names = ("metastore", "database", "greets")
+        return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(self, name) for name in names}
 
     def shared_stream_key(self) -> Hashable:
         """Return what is equal for all triggers of one metastore."""
@@ -46,8 +51,9 @@ class NotificationTrigger(BaseEventTrigger):
             yield one
 
     async def filter_shared_stream(self, shared_stream: AsyncIterator[News]) -> AsyncIterator[TriggerEvent]:
-        """Yield an event for what may concern the database; the first at once, for what came before."""
-        yield TriggerEvent({"database": self.database, "why": "the watch begins"})
+        """Yield an event for what may concern the database."""
+        if self.greets == "yes":
+            yield TriggerEvent({"database": self.database, "why": "the watch begins"})
         async for news in shared_stream:
             if news.concerns(self.database):
                 yield TriggerEvent({"database": self.database, "event_id": news.event_id})

@@ -1,15 +1,16 @@
 """Make the DAG `<policy>.operate`: what on-call asks of a policy, from a form that changes nothing by default."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import as_airflow_failures
+from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.lanes import priority_of
-from twinhive.airflow_edge.stage_task import holder, refuse_unknown_keys
+from twinhive.airflow_edge.schedule import started_by_people
+from twinhive.airflow_edge.stage_task import holder
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.steps.operations import KINDS, Fields, operation_of
 from twinhive.wiring import Wiring
@@ -24,12 +25,12 @@ def operate_dag(entry: PolicyEntry, config: Path) -> DAG:
         dag_id=f"{entry.name}.{OPERATE}",
         description=f"{OPERATE}: {', '.join(KINDS)}",
         doc_md=_documentation(entry),
-        schedule=None,
+        schedule=started_by_people(),
         catchup=False,
         max_active_runs=1,
         is_paused_upon_creation=False,
         tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
-        default_args={"retries": 2, "retry_delay": timedelta(seconds=15), **priority_of(OPERATE)},
+        default_args={**RETRIES, **priority_of(OPERATE)},
         params=_params(),
     ) as dag:
         OperateOperator(task_id=OPERATE, config=str(config), policy=entry.name)
@@ -47,7 +48,13 @@ def _documentation(entry: PolicyEntry) -> str:
 def _params() -> dict[str, Param]:
     """Return the form: the thoughtless trigger shows the status."""
     return {
-        "operation": Param("status", type="string", enum=list(KINDS), title="What to do"),
+        "operation": Param(
+            "status",
+            type="string",
+            enum=list(KINDS),
+            title="What to do",
+            description="What each does, and which of the fields below it needs, stands in the DAG's documentation",
+        ),
         "table": Param(None, type=["null", "string"], title="Table", description="For resync: its name"),
         "event_id": Param(
             None,
@@ -81,8 +88,7 @@ class OperateOperator(BaseOperator):
     def execute(self, context: Any) -> list[str]:
         """Do what the form says."""
         with as_airflow_failures():
-            refuse_unknown_keys(context)
-            form = context["params"]
+            form = checked_form(context)
             wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
             fields = Fields(form["table"], form["event_id"], form["reason"])
             operation = operation_of(form["operation"], wiring.policy, holder(context), fields)

@@ -1,24 +1,42 @@
-"""Say what the trigger form of a phase's DAG offers."""
+"""Say what the trigger form of a phase's DAG offers: what matters at first sight, tuning folded away."""
 
 from airflow.sdk import Param
 
+from twinhive.airflow_edge.dry_run import DRY_RUN
 from twinhive.settings import PolicyEntry
+
+_TUNING = "Tuning"
 
 
 def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
-    """Return the form's fields by name."""
-    if phase == "scan":
-        return {"deep": _deep()}
-    params = {"copy_threads": _copy_threads(entry.settings.options.copy_threads if entry.settings else 8)}
+    """Return the form's fields by name; what nobody touches does the usual, and rebuilds nothing."""
+    params = {DRY_RUN: _dry_run()}
     if phase == "bootstrap":
-        params["again"] = Param(
-            False,
-            type="boolean",
-            title="Start anew",
-            description="Start anew although the replica is published or its log position is lost; the replica is "
-            "replaced when the new load begins",
-        )
+        params["again"] = _again()
+    if phase == "scan":
+        params["deep"] = _deep()
+    else:
+        params["copy_threads"] = _copy_threads(entry.settings.options.copy_threads if entry.settings else 8)
     return params
+
+
+def _dry_run() -> Param:
+    return Param(
+        False,
+        type="boolean",
+        title="Dry run",
+        description="Say in the log of the first task what a run would copy, create, alter and drop; change nothing",
+    )
+
+
+def _again() -> Param:
+    return Param(
+        False,
+        type="boolean",
+        title="Start anew",
+        description="Start anew although the replica is published or its log position is lost; the replica is "
+        "replaced when the new load begins",
+    )
 
 
 def _deep() -> Param:
@@ -37,6 +55,7 @@ def _copy_threads(threads: int) -> Param:
         type="integer",
         minimum=1,
         maximum=64,
-        title="Files copied at the same time by one Spark task",
+        section=_TUNING,
+        title="Files copied at the same time by one task",
         description="Lower it to spare the source's DataNodes; the policy file sets the default.",
     )

@@ -8,7 +8,7 @@ from twinhive.spark_edge.endings import NextSteps, explain, last_words
 _EXIT_CODE = re.compile(r"Error code is: (\d+)")
 _NEXT_STEPS = NextSteps(
     act_now="mend what is said above, then clear this task with all tasks after it; a lost file never comes "
-    "back: bring its table over again with twinhive resync",
+    "back: bring its table over with twinhive resync, then clear the task window with all tasks after it",
     unusable="mend the Spark connection or the executors' Python and Java, then clear this task",
     try_again="the task retries by itself; what is staged is not copied again",
 )

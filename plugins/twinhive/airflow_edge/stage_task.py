@@ -6,10 +6,9 @@ from typing import Any
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.external_copies import copies_of
-from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import load_configuration
 from twinhive.steps.base import Work
-from twinhive.steps.phases import Step, stage_of
+from twinhive.steps.phases import PHASES, Step, stage_of
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.scan import Scan
 from twinhive.steps.sync_external import SyncExternal
@@ -30,6 +29,11 @@ class StageOf:
         """Load the configuration as it is now. Raises InvalidSettings."""
         return Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
 
+    @property
+    def is_first(self) -> bool:
+        """True for the stage that a run of the phase begins with."""
+        return PHASES[self.phase][0].name == self.stage
+
     def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
         """Build the step with what this task instance works on."""
         work = Work(wiring.policy, batch.get("name", ""), batch.get("dump", ""), holder(context), report)
@@ -48,16 +52,3 @@ def holder(context: Any) -> dict[str, str]:
     """Say who runs this, for the lease and for people."""
     instance = context["ti"]
     return {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
-
-
-def refuse_unknown_keys(context: Any) -> None:
-    """Refuse a trigger form with a key that the DAG does not have; Airflow takes it without a word."""
-    known = set(context["dag"].params)
-    unknown = sorted(set(context["dag_run"].conf or {}) - known)
-    if unknown:
-        raise InvalidSettings(
-            f"the trigger form of {context['dag'].dag_id} holds unknown keys",
-            found=", ".join(unknown),
-            expected=f"only {', '.join(sorted(known))}",
-            next_step="trigger a new run without them",
-        )

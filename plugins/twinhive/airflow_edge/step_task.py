@@ -6,16 +6,22 @@ from typing import Any
 
 from airflow.sdk import BaseOperator, SkipMixin
 
-from twinhive.airflow_edge.assets import announce, announce_data, announce_pending
+from twinhive.airflow_edge.announcing import Announcing
+from twinhive.airflow_edge.assets import announce_data
+from twinhive.airflow_edge.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, say_plan
 from twinhive.airflow_edge.failures import as_airflow_failures
-from twinhive.airflow_edge.stage_task import StageOf, refuse_unknown_keys
-from twinhive.steps.apply import WindowApplied
+from twinhive.airflow_edge.forms import checked_form
+from twinhive.airflow_edge.log_groups import FoldedLog
+from twinhive.airflow_edge.recording import recorded
+from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.domain.policy import Policy
+from twinhive.ports import WritePorts
 from twinhive.steps.external_pass import ExternalListed
 from twinhive.steps.gate import GateOpen
 from twinhive.steps.list_objects import ObjectsListed
-from twinhive.steps.load import Loaded
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.phases import HAND_OVERS
+from twinhive.steps.rehearsal import rehearse
 from twinhive.steps.round import Folded
 from twinhive.steps.sync_external import ExternalSynced
 from twinhive.steps.window import WindowCut
@@ -41,27 +47,43 @@ class StepOperator(BaseOperator, SkipMixin):
         self.batch = batch
 
     def execute(self, context: Any) -> Any:
-        """Run the step; its lines go to the task's log."""
-        with as_airflow_failures():
-            refuse_unknown_keys(context)
+        """Run the step; its lines go to the task's log. In a dry run, the first one says the plan of all."""
+        with as_airflow_failures(), recorded(self.stage, context, self.batch) as recording:
+            form = checked_form(context)
             wiring = self.stage.wiring()
-            step = self.stage.step(wiring, self.batch or {}, context, self.log.info)
             ports = wiring.write_ports()
-            result = step.run(ports)
+            if form[DRY_RUN]:
+                return self._say_plan(context, form, wiring.policy, ports)
+            announcing = Announcing.before(self.stage.stage, wiring, ports)
+            with FoldedLog(self.log.info) as log:
+                step = self.stage.step(wiring, self.batch or {}, context, log)
+                result = recording.watching(step).run(ports)
             outlets, settings = context["outlet_events"], wiring.settings
-            if isinstance(result, Loaded | WindowApplied):
-                waiting = pending_names(ports.replica_files, wiring.policy)
-                announce(outlets, settings, result.event_id, ports.source.current_event_id(), waiting)
-                announce_pending(outlets, settings, result.pending)
+            announcing.after(result, outlets)
             if isinstance(result, ExternalSynced):
                 announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
+            recording.succeeded(result, wiring, ports)
         returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
         if isinstance(result, Planned):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))
-        if skipped := passed_over(result, self.stage.phase, context["task"].get_flat_relative_ids(upstream=False)):
+        skipped = passed_over(result, self.stage.phase, context["task"].get_flat_relative_ids(upstream=False))
+        return self._pass_over(context, skipped, returned)
+
+    def _say_plan(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Any:
+        if not self.stage.is_first:
+            leave_to_a_real_run(form)
+        plan = rehearse(self.stage.phase, ports, policy, again=form.get("again", False), deep=form.get("deep", False))
+        say_plan(plan, self.log.info)
+        context["ti"].xcom_push(key=PLAN, value=plan.as_json())
+        # Nothing is mapped over what the plan says.
+        return self._pass_over(context, context["task"].get_flat_relative_ids(upstream=False), [])
+
+    def _pass_over(self, context: Any, task_ids: Iterable[str], returned: Any) -> Any:
+        """End the task, and skip others after it."""
+        if skipped := [context["dag"].get_task(task_id) for task_id in sorted(task_ids)]:
             # Skipping ends the task, so that nothing after this line would be pushed.
             context["ti"].xcom_push(key="return_value", value=returned)
-            self.skip(context["ti"], [context["dag"].get_task(task_id) for task_id in skipped])
+            self.skip(context["ti"], skipped)
         return returned
 
 

@@ -1,0 +1,22 @@
+"""Keep how far policies were behind: in the journal for the page, and as metrics for alerts."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from twinhive.airflow_edge import metrics
+from twinhive.journal.records import PolicyState
+from twinhive.journal.writing import Journal
+from twinhive.steps.lag import PolicyLag
+
+
+def record_lags(journal: Journal, lags: Sequence[PolicyLag]) -> None:
+    """Write what was measured. Neither journal nor metrics raise anything."""
+    journal.record_states([state_of(lag) for lag in lags])
+    metrics.lags_measured(lags)
+    metrics.flush()
+
+
+def state_of(lag: PolicyLag) -> PolicyState:
+    """Return what the journal keeps of a measurement; `trouble` is all that the error says."""
+    same = {field.name: getattr(lag, field.name) for field in fields(PolicyState) if field.name != "trouble"}
+    return PolicyState(**same, trouble=None if lag.error is None else str(lag.error))

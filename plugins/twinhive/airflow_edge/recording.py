@@ -1,0 +1,125 @@
+"""Write down for people what becomes of a task: in the journal, and as metrics. Neither ever fails it."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from airflow.sdk.exceptions import (
+    AirflowRescheduleException,
+    AirflowSkipException,
+    AirflowTaskTerminated,
+    AirflowTaskTimeout,
+    DownstreamTasksSkipped,
+)
+
+from twinhive.airflow_edge import metrics
+from twinhive.airflow_edge.recorded_results import Recorder, TaskPlace, copied_batch
+from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.files import Usage
+from twinhive.journal.records import Failure, Outcome
+from twinhive.journal.writing import Journal, open_journal
+from twinhive.ports import WritePorts
+from twinhive.steps.phases import Step
+from twinhive.steps.scan import Scan
+from twinhive.wiring import Wiring
+
+_LOG = logging.getLogger(__name__)
+_COPYING = ("copy", "sync")
+_NO_FAILURES = (AirflowSkipException, DownstreamTasksSkipped, AirflowRescheduleException)
+
+
+@dataclass
+class Recording:
+    """What is being noted of one task."""
+
+    place: TaskPlace
+    journal: Journal
+    _sizes: dict[str, Usage] = field(default_factory=dict)
+
+    def watching(self, step: Step) -> Step:
+        """Return the step, made to tell what is worth a note and no part of its result."""
+        return replace(step, tell_sizes=self._sizes.update) if isinstance(step, Scan) else step
+
+    def succeeded(self, result: Any, wiring: Wiring, ports: WritePorts) -> None:
+        """Note what the task's step has returned; of a task that tells nothing, nothing is noted."""
+        with _never_failing():
+            Recorder(self.place, self.journal, wiring, ports, self._sizes).note(result)
+
+    def failed(self, error: BaseException) -> None:
+        """Note what the task fails with."""
+        with _never_failing():
+            failure = failure_of(error, self.place)
+            self.journal.record_failure(failure)
+            if self.place.stage in _COPYING and self.place.batch:
+                self.journal.record_batch(copied_batch(self.place, self.place.batch, Outcome.FAILED))
+            metrics.failed(self.place.policy, self.place.phase, failure.kind, act_now=failure.act_now)
+
+
+@contextmanager
+def recorded(stage: StageOf, context: Any, batch: Mapping[str, str] | None = None) -> Iterator[Recording]:
+    """Note the failure of what happens inside; its success is told by `Recording.succeeded`."""
+    recording = Recording(_place(stage, context, batch or {}), open_journal())
+    try:
+        yield recording
+    except _NO_FAILURES:
+        raise
+    except (Exception, AirflowTaskTerminated, AirflowTaskTimeout) as error:
+        recording.failed(error)
+        raise
+    finally:
+        metrics.flush()
+
+
+def failure_of(error: BaseException, place: TaskPlace) -> Failure:
+    """Return what an error says, with where it was met."""
+    known = error if isinstance(error, TwinhiveError) else None
+    return Failure(
+        policy=place.policy,
+        at=time.time(),
+        dag_id=place.dag_id,
+        run_id=place.run_id,
+        task_id=place.task_id,
+        map_index=place.map_index,
+        try_number=place.try_number,
+        kind=type(error).__name__,
+        act_now=known is not None and not isinstance(known, TryAgain),
+        what=known.what if known else str(error) or type(error).__name__,
+        found=_text(known and known.found),
+        expected=_text(known and known.expected),
+        next_step=known.next_step if known else "read the log of the task",
+    )
+
+
+def _place(stage: StageOf, context: Any, batch: Mapping[str, str]) -> TaskPlace:
+    instance = context["ti"]
+    map_index = getattr(instance, "map_index", None)
+    return TaskPlace(
+        policy=stage.policy,
+        phase=stage.phase,
+        stage=stage.stage,
+        dag_id=str(context["dag"].dag_id),
+        run_id=str(context["run_id"]),
+        task_id=str(instance.task_id),
+        map_index=-1 if map_index is None else int(map_index),
+        try_number=int(instance.try_number),
+        # What was never rendered, because the policy cannot be used, says nothing.
+        batch=dict(batch) if isinstance(batch, Mapping) else {},
+        began=time.time(),
+    )
+
+
+def _text(said: object) -> str | None:
+    return None if said is None else str(said)
+
+
+@contextmanager
+def _never_failing() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        with suppress(Exception):
+            _LOG.warning("something was not recorded (nothing but history is lost): %s", error)

@@ -1,0 +1,162 @@
+"""Which assets get events, and that the DAGs of docs/consumers.md run: in this process, over clusters in memory."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.models.asset import AssetEvent, AssetModel
+from airflow.utils.session import create_session
+from sqlalchemy import delete, select
+
+from tests.builders import a_table
+from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags, register, use_own_airflow
+from tests.fake_world import World, a_world
+from tests.policies import PolicyFiles
+from tests.source_writer import SourceWriter
+from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
+from twinhive.steps.phases import BOOTSTRAP
+from twinhive.wiring import Wiring
+
+TABLES = "twinhive://west/sales/"
+
+
+class Announced:
+    """A policy that announces tables, its DAGs, and the events of assets that their runs leave."""
+
+    def __init__(self, world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.world = world
+        self.policies = policies
+        self._monkeypatch = monkeypatch
+        self.add()
+
+    def add(self, *announced: str, **external: Any) -> None:
+        said = {"external_tables": external or {"include": False}, "options": {"rest_events": 0}}
+        self.policies.add("sales", announced_tables=list(announced), **said)
+        self._monkeypatch.setenv("TWINHIVE_CONFIG", str(self.policies.directory))
+
+    def load(self) -> None:
+        run_bootstrap(self.policy, self.world.ports(), {"run": "b"}, lambda line: None)
+
+    @property
+    def policy(self) -> Any:
+        return self.policies.wiring("sales").policy
+
+    def write(self, table: str) -> None:
+        SourceWriter(self.world.source, self.world.source_files, "sales").insert(table, None, [b"more"])
+
+    def run(self, phase: str, **conf: Any) -> dict[str, dict[str, Any]]:
+        """Run a DAG; return the extra of each event by asset, tables of the replica by their name."""
+        with create_session() as session:
+            session.execute(delete(AssetEvent))
+        assert str(parse_dags(self.policies.directory)[f"sales.{phase}"].test(run_conf=conf).state) == "success"
+        with create_session() as session:
+            found = session.execute(select(AssetModel.uri, AssetEvent.extra).join(AssetEvent.asset)).all()
+        return {uri.removeprefix(TABLES): extra for uri, extra in found if uri.startswith("twinhive://")}
+
+    @property
+    def at(self) -> int:
+        return int(self.world.replica.database("sales").parameters["repl.last.id"])
+
+
+@pytest.fixture
+def announced(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Announced:
+    use_own_airflow()
+    create_database()
+    world = a_world()
+    for name in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    return Announced(world, policies, monkeypatch)
+
+
+def tables(events: dict[str, dict[str, Any]]) -> set[str]:
+    return {name for name in events if "://" not in name}
+
+
+def test_without_announced_tables_only_the_database_has_events(announced: Announced) -> None:
+    announced.load()
+    announced.write("plain")
+    assert announced.run("incremental") == {"twinhive://west/sales": {"event_id": announced.at}}
+
+
+def test_a_window_announces_the_listed_tables_that_it_concerned_and_an_idle_or_dry_run_nothing(
+    announced: Announced,
+) -> None:
+    announced.add("PLAIN", "or.*", "empty")
+    announced.load()
+    announced.write("plain")
+    SourceWriter(announced.world.source, announced.world.source_files, "sales").create_table("other")
+    assert announced.run("incremental", dry_run=True) == {}
+    events = announced.run("incremental")
+    assert tables(events) == {"plain"}
+    assert events["plain"] == {"event_id": announced.at}
+    assert announced.run("incremental") == {}
+
+
+def test_a_load_announces_all_that_are_listed(announced: Announced) -> None:
+    announced.add("plain", "orders", "no_such_table")
+    run_phase(BOOTSTRAP, announced.policy, announced.world.ports(), {"run": "b"}, lambda line: None)
+    assert tables(announced.run("consolidate")) == {"plain", "orders"}
+
+
+def test_a_quarantined_table_says_so_in_its_event_and_in_that_of_the_database(announced: Announced) -> None:
+    announced.add(".*")
+    announced.load()
+    announced.write("plain")
+    database = announced.world.replica.database("sales")
+    frozen = {**database.parameters, "twinhive.quarantine.plain": "12 no room"}
+    announced.world.replica.set_database_parameters("sales", frozen)
+    events = announced.run("incremental")
+    assert events["plain"] == {"event_id": announced.at, "quarantined": "12 no room", "incomplete": True}
+    assert events["twinhive://west/sales"]["quarantined"] == ["plain"]
+
+
+def test_a_dropped_table_has_no_event(announced: Announced) -> None:
+    announced.add(".*")
+    announced.load()
+    [table] = announced.world.source.tables("sales", ["plain"])
+    announced.world.source.drop_table(table.name, delete_data=True)
+    assert tables(announced.run("incremental")) == set()
+
+
+def test_an_external_table_is_announced_when_its_data_has_come(announced: Announced) -> None:
+    announced.add(".*", base_directory="hdfs://west/external")
+    announced.world.source_files.put("hdfs://east/outside/part-0", b"rows")
+    announced.load()
+    table = a_table("sales.clicks", table_type="EXTERNAL_TABLE", location="hdfs://east/clicks")
+    announced.world.source.create_table(table)
+    announced.world.source_files.put("hdfs://east/clicks/part-0", b"rows")
+    events = announced.run("incremental")
+    assert "clicks" not in tables(events)
+    assert events["twinhive://west/sales"]["pending"] == ["clicks"]
+    run_passes(announced.policy, announced.world.ports(), {"run": "x"}, lambda line: None)
+    # No event of the log tells of it.
+    assert announced.run("incremental") == {"clicks": {"event_id": announced.at}}
+
+
+def examples() -> list[str]:
+    text = (CHECKOUT / "docs" / "consumers.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_dags_of_the_documentation_are_parsed_without_any_server_and_run(
+    announced: Announced, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from airflow.dag_processing.dagbag import DagBag
+
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    for number, example in enumerate(examples()):
+        (folder / f"example_{number}.py").write_text(example, encoding="utf-8")
+    announced.world.source.down = announced.world.replica.down = True
+    bag = DagBag(str(folder))
+    announced.world.source.down = announced.world.replica.down = False
+    assert bag.import_errors == {} and set(bag.dags) == {"report_on_orders", "nightly_report"}
+    announced.load()
+    nightly = bag.dags["nightly_report"]
+    register(nightly)
+    assert str(nightly.test().state) == "success"
+    assert [asset.uri for asset in bag.dags["report_on_orders"].schedule] == ["twinhive://west/sales/orders"]

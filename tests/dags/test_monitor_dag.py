@@ -1,0 +1,171 @@
+"""The DAG that watches all policies, run in this process over clusters in memory."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.models.asset import AssetEvent, AssetModel
+from airflow.sdk.execution_time.context import AssetStateStoreAccessor
+from airflow.sdk.observability import stats
+from airflow.utils.session import create_session
+from sqlalchemy import delete, select
+
+from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
+from tests.fake_world import World, a_world
+from tests.policies import PolicyFiles
+from tests.source_writer import SourceWriter
+from twinhive.airflow_edge.monitor_dag import MONITOR, monitor_dag
+from twinhive.domain.errors import Unreachable
+from twinhive.journal.reading import open_reader
+from twinhive.steps import alert_memory
+from twinhive.steps.control import request_table
+from twinhive.steps.phase_run import run_bootstrap
+from twinhive.wiring import Wiring
+
+WELL = {"measure": "success", "alert": "skipped"}
+ALARM = {"measure": "success", "alert": "failed"}
+
+
+class Monitored:
+    """A published replica under the eyes of the monitor."""
+
+    def __init__(self, world: World, policies: PolicyFiles) -> None:
+        self.world = world
+        self.policies = policies
+        self.told: list[str] = []
+        self.metrics: dict[str, float] = {}
+        self.add(max_lag=60.0)
+        run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, lambda line: None)
+
+    def add(self, **more: Any) -> None:
+        self.policies.add("sales", external_tables={"include": False}, **more)
+
+    def write(self) -> None:
+        """Do something at the source, years ago as its log says."""
+        SourceWriter(self.world.source, self.world.source_files, "sales").insert("plain", None, [b"more"])
+
+    def run(self) -> dict[str, str]:
+        """Run the DAG once and return the states of its tasks."""
+
+        def notify(context: Any) -> None:
+            self.told.append(str(context["exception"]))
+
+        run = monitor_dag(self.policies.directory, [notify]).test()
+        return {instance.task_id: str(instance.state) for instance in run.get_task_instances()}
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Be what Airflow keeps beside an asset's name; a run in this process has no server that would."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(AssetStateStoreAccessor, "get", lambda self, key, default=None: kept.get(key, default))
+    monkeypatch.setattr(AssetStateStoreAccessor, "set", lambda self, key, value: kept.update({key: value}))
+    return kept
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    monkeypatch.setenv("TWINHIVE_JOURNAL", url)
+    return url
+
+
+@pytest.fixture
+def monitored(
+    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, memory: dict[str, Any], journal: str
+) -> Monitored:
+    use_own_airflow()
+    create_database()
+    world = a_world()
+    for name in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    monitored = Monitored(world, policies)
+    monkeypatch.setattr(
+        stats, "gauge", lambda name, value, **more: monitored.metrics.update({f"{name} {more.get('tags')}": value})
+    )
+    return monitored
+
+
+def test_when_all_is_well_one_task_runs_and_the_journal_and_the_metrics_have_the_lag(
+    monitored: Monitored, journal: str
+) -> None:
+    assert monitored.run() == WELL
+    [state] = open_reader(journal).overview()[1]
+    assert (state.policy, state.phase, state.lag_seconds) == ("sales", "following", 0)
+    lags = {name: value for name, value in monitored.metrics.items() if name.startswith("twinhive.lag")}
+    assert lags == {
+        "twinhive.lag.seconds {'policy': 'sales'}": 0,
+        "twinhive.lag.events {'policy': 'sales'}": 0,
+        "twinhive.lag.limit.seconds {'policy': 'sales'}": 60,
+    }
+
+
+def test_lag_without_any_run_of_the_policy_is_red_and_told_once(monitored: Monitored) -> None:
+    monitored.write()
+    assert monitored.run() == ALARM
+    assert monitored.run() == ALARM
+    [told] = monitored.told
+    for part in ("sales", "too far behind", "at most 1 min (max_lag)", "airflow dags unpause sales.incremental"):
+        assert part in told
+
+
+def test_what_is_mended_turns_the_next_run_green(monitored: Monitored) -> None:
+    monitored.write()
+    assert monitored.run() == ALARM
+    monitored.policies.follow("sales")
+    assert monitored.run() == WELL
+
+
+def test_a_policy_file_that_cannot_be_used_is_told_with_what_is_wrong(monitored: Monitored) -> None:
+    monitored.policies.write("policies/stock.yaml", {"policy": "stock", "colour": 1})
+    assert monitored.run() == ALARM
+    assert "stock.yaml cannot be used" in monitored.told[0] and "twinhive check stock" in monitored.told[0]
+
+
+def test_a_dead_metastore_is_told_when_it_stays_away(monitored: Monitored, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(name: str) -> Any:
+        raise Unreachable("the metastore of west is away", next_step="start it")
+
+    monitored.world.replica.database = away
+    assert monitored.run() == WELL
+    monkeypatch.setattr(alert_memory, "GRACE_SECONDS", 0.0)
+    assert monitored.run() == ALARM
+    assert "the metastore of west is away" in monitored.told[0]
+
+
+def test_without_memory_and_without_journal_it_still_measures_and_tells(
+    monitored: Monitored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("the API is away")
+
+    monkeypatch.setattr(AssetStateStoreAccessor, "get", broken)
+    monkeypatch.setattr(AssetStateStoreAccessor, "set", broken)
+    monkeypatch.setenv("TWINHIVE_JOURNAL", "sqlite:////no/such/directory/journal.db")
+    monitored.write()
+    assert monitored.run() == ALARM
+    assert len(monitored.told) == 1
+
+
+def test_it_runs_every_minute_from_the_start_and_before_other_tasks(policies: PolicyFiles) -> None:
+    dag = monitor_dag(policies.directory)
+    assert dag.dag_id == MONITOR and not dag.is_paused_upon_creation and dag.max_active_runs == 1
+    assert dag.schedule.expression == "* * * * *"
+    assert {task.priority_weight for task in dag.tasks} == {10}
+    # What it has found to be wrong is not tried again.
+    assert dag.get_task("alert").retries == 0
+
+
+def test_a_policy_that_waits_too_long_gets_a_run_whatever_became_of_the_hint(monitored: Monitored) -> None:
+    with create_session() as session:
+        session.execute(delete(AssetEvent))
+    request_table(monitored.world.replica_files, monitored.policies.wiring("sales").policy, "plain", "ann")
+    assert monitored.run() == WELL
+    with create_session() as session:
+        [asset] = session.scalars(select(AssetModel.name).join(AssetEvent, AssetEvent.asset_id == AssetModel.id))
+    assert asset == "sales.source"
+    schedule = parse_dags(monitored.policies.directory)["sales.incremental"].schedule
+    assert asset in {one.name for one in schedule.asset_condition.objects}
