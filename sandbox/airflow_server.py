@@ -58,13 +58,19 @@ class AirflowServer(Server):
     stop_seconds = 20.0
 
     def __init__(
-        self, layout: Layout, block: PortBlock, database_url: str, connections: Callable[[], dict[str, str]]
+        self,
+        layout: Layout,
+        block: PortBlock,
+        database_url: str,
+        journal_url: str,
+        connections: Callable[[], dict[str, str]],
     ) -> None:
         self.ports = {"http": block.airflow}
         self._layout = layout
         self._home = layout.storage(NAME)
         self._port = block.airflow
         self._database_url = database_url
+        self._journal_url = journal_url
         self._connections = connections
         self._overrides: dict[str, str] = {}
 
@@ -80,7 +86,8 @@ class AirflowServer(Server):
     def launch(self) -> Launch:
         """Return the command to run."""
         command = [sys.executable, str(Path(__file__).with_name("airflow_components.py"))]
-        environment = {**self._settings(), **self._tools(), **self._connections(), **self._overrides}
+        journal = {"TWINHIVE_JOURNAL": self._journal_url}
+        environment = {**self._settings(), **journal, **self._tools(), **self._connections(), **self._overrides}
         return Launch(command, environment, directory=self._home)
 
     def is_ready(self) -> bool:

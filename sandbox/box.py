@@ -14,6 +14,7 @@ from sandbox.airflow_server import airflow_secrets
 from sandbox.cluster import Cluster, describe_cluster
 from sandbox.configuration import CLUSTERS, LOOPBACK
 from sandbox.connections import instance_environment
+from sandbox.dfsadmin import dfsadmin
 from sandbox.errors import SandboxError
 from sandbox.fleet import DEFAULT_SERVERS, build_servers, postgres_server
 from sandbox.jars import ensure_jars, jar_directory, jar_files
@@ -85,6 +86,10 @@ class Sandbox:
     def servers(self) -> dict[str, Server]:
         """Return all servers by name, running or not."""
         return build_servers(self._layout, self._record, self._state, self._cache)
+
+    def dfsadmin(self, cluster: str, *arguments: str) -> str:
+        """Run `hdfs dfsadmin` with these arguments on a cluster, and return what it prints."""
+        return dfsadmin(self.clusters[cluster], self.jars, arguments)
 
     def postgres_url(self, database: str) -> str:
         """Return the SQLAlchemy address of one of the databases."""

@@ -26,16 +26,17 @@ class Database:
     name: str
     user: str
     password: str
+    host: str = LOOPBACK
 
     @property
     def jdbc_url(self) -> str:
         """Return the address in Java's form."""
-        return f"jdbc:postgresql://{LOOPBACK}:{self.port}/{self.name}"
+        return f"jdbc:postgresql://{self.host}:{self.port}/{self.name}"
 
     @property
     def sqlalchemy_url(self) -> str:
         """Return the address in SQLAlchemy's form."""
-        return f"postgresql+psycopg2://{self.user}:{self.password}@{LOOPBACK}:{self.port}/{self.name}"
+        return f"postgresql+psycopg2://{self.user}:{self.password}@{self.host}:{self.port}/{self.name}"
 
 
 def hdfs_server(ports: ClusterPorts, storage: Path) -> Properties:

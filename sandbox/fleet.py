@@ -11,7 +11,7 @@ from sandbox.jars import jar_files
 from sandbox.layout import InstanceRecord, Layout
 from sandbox.metastore import Metastore
 from sandbox.ports import PortBlock
-from sandbox.postgres import AIRFLOW_DATABASE, Postgres, metastore_database
+from sandbox.postgres import AIRFLOW_DATABASE, JOURNAL_DATABASE, Postgres, metastore_database
 from sandbox.server import Server
 from sandbox.spark_servers import SparkMaster, SparkWorker
 from sandbox.yarn import JobHistory, NodeManager, ResourceManager
@@ -44,6 +44,6 @@ def build_servers(layout: Layout, record: InstanceRecord, shared: Path, cache: P
         JobHistory(layout, block, cache),
         NodeManager(layout, block, cache),
     ]
-    database_url = postgres.database(AIRFLOW_DATABASE).sqlalchemy_url
-    servers.append(AirflowServer(layout, block, database_url, partial(instance_environment, layout, block)))
+    urls = [postgres.database(name).sqlalchemy_url for name in (AIRFLOW_DATABASE, JOURNAL_DATABASE)]
+    servers.append(AirflowServer(layout, block, *urls, partial(instance_environment, layout, block)))
     return {server.name: server for server in servers}

@@ -24,7 +24,7 @@ from sandbox.ports import ClusterPorts
 from sandbox.server import Launch
 
 _MEMORY_FLAGS = ["-Xmx256m", "-Xss512k"]
-_DIRECTORIES = {
+DIRECTORIES = {
     "/tmp": "1777",  # noqa: S108 (a directory in HDFS)
     f"/user/{USER}": "755",
     MANAGED_WAREHOUSE: "755",
@@ -118,18 +118,20 @@ class DataNode(HdfsServer):
 
     def settle(self) -> None:
         """Create the warehouse directories that are not there yet."""
-        for path, permission in _DIRECTORIES.items():
-            self._make_directory(path, permission)
+        for path, permission in DIRECTORIES.items():
+            make_directory(self._namenode_url, path, permission)
 
-    def _make_directory(self, path: str, permission: str) -> None:
-        url = f"{self._namenode_url}/webhdfs/v1{path}"
-        parameters = {"user.name": USER, "permission": permission}
-        if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=10).is_success:
-            return
-        for operation in ("MKDIRS", "SETPERMISSION"):
-            answer = httpx.put(url, params={**parameters, "op": operation}, timeout=10)
-            if not answer.is_success:
-                raise SandboxError(f"HDFS did not create {path}: {operation} answered {answer.text[:500]}")
+
+def make_directory(namenode_url: str, path: str, permission: str) -> None:
+    """Create a directory of the sandbox's user over HTTP, unless it is there. Raises SandboxError."""
+    url = f"{namenode_url}/webhdfs/v1{path}"
+    parameters = {"user.name": USER, "permission": permission}
+    if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=10).is_success:
+        return
+    for operation in ("MKDIRS", "SETPERMISSION"):
+        answer = httpx.put(url, params={**parameters, "op": operation}, timeout=10)
+        if not answer.is_success:
+            raise SandboxError(f"HDFS did not create {path}: {operation} answered {answer.text[:500]}")
 
 
 def _bean(url: str, service: str, name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Run one PostgreSQL server with the databases of both metastores and of Airflow."""
+"""Run one PostgreSQL server with the databases of both metastores, of Airflow, and of the journal."""
 
 import os
 import pwd
@@ -23,6 +23,7 @@ from sandbox.server import Launch, Server
 
 USER = "twinhive"
 AIRFLOW_DATABASE = "airflow"
+JOURNAL_DATABASE = "journal"
 _TEMPLATE = "metastore_template"
 _SETTINGS = {
     "listen_addresses": LOOPBACK,
@@ -89,8 +90,8 @@ class Postgres(Server):
     def settle(self) -> None:
         """Create the databases that are not there yet."""
         existing = self._databases()
-        if AIRFLOW_DATABASE not in existing:
-            self._run("postgres", sql.SQL("CREATE DATABASE {}").format(sql.Identifier(AIRFLOW_DATABASE)))
+        for name in {AIRFLOW_DATABASE, JOURNAL_DATABASE} - existing:
+            self._run("postgres", sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         missing = [metastore_database(name) for name in CLUSTERS if metastore_database(name) not in existing]
         if missing and _TEMPLATE not in existing:
             self._create_template()

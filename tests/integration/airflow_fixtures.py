@@ -1,5 +1,6 @@
 """Operate one real Airflow as on-call does: add policies, trigger, look, clear; and kill what it runs."""
 
+import json
 import os
 import signal
 import time
@@ -59,12 +60,24 @@ class RunningAirflow:
         self.api = Operator(box.airflow.url, box.airflow.username, box.airflow.password)
         self.policies = PolicyFiles(directory)
         self.policies.add(FIRST)
+        # DAGs of others, who read the replicas: files that tests put here are found soon.
+        self.consumers = directory.with_name("consumers")
+        self.consumers.mkdir(exist_ok=True)
 
     def start(self) -> None:
         """Start it over this configuration."""
-        environment = {**_SETTINGS, "TWINHIVE_CONFIG": str(self.policies.directory)}
+        environment = {
+            **_SETTINGS,
+            "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(self._bundles()),
+            "TWINHIVE_CONFIG": str(self.policies.directory),
+        }
         self.box.start("airflow", environment=environment)
         self.reload(FIRST, parse=False)
+
+    def _bundles(self) -> list[dict[str, Any]]:
+        local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+        folders = {"dags-folder": {}, "consumers": {"path": str(self.consumers)}}
+        return [{"name": name, "classpath": local, "kwargs": kwargs} for name, kwargs in folders.items()]
 
     def kill(self) -> None:
         """End it and all that its tasks have started, at once."""

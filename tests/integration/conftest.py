@@ -8,8 +8,11 @@ import pytest
 
 from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
+from tests.integration.oncall_fixtures import assert_twin, databases, oncall, runbook_policies, writers
 from tests.policies import PolicyFiles
 from tests.warehouse import Warehouse
+
+__all__ = ["assert_twin", "databases", "oncall", "runbook_policies", "writers"]
 
 
 @pytest.fixture

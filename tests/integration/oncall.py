@@ -1,0 +1,99 @@
+"""Be the person on call: follow a section of docs/runbooks.md through Airflow's REST API, and by nothing else."""
+
+import re
+from dataclasses import dataclass, field
+
+from tests.integration.airflow_fixtures import Run, RunningAirflow, until
+from tests.runbooks import Section, says
+from twinhive.steps.phases import PHASES
+
+RED = ("failed", "up_for_retry")
+AT_WORK = ("scheduled", "queued", "running")
+_TAIL = 40
+
+
+def rest(airflow: RunningAirflow, policy: str) -> None:
+    """Let nothing of a policy run by itself."""
+    for phase in PHASES:
+        airflow.api.pause(f"{policy}.{phase}")
+
+
+@dataclass
+class OnCall:
+    """Look after one policy, with one section of the page at hand."""
+
+    airflow: RunningAirflow
+    policy: str
+    section: Section
+    _read: set[str] = field(default_factory=set)
+
+    def follow(self) -> None:
+        """Let the policy follow its source; on a small machine only while a test looks at it."""
+        self.airflow.api.unpause(f"{self.policy}.incremental")
+
+    def trigger(self, phase: str = "incremental", **form: object) -> Run:
+        """Press 'Trigger'; a paused DAG would only queue its run."""
+        self.airflow.api.unpause(f"{self.policy}.{phase}")
+        return self.airflow.trigger(f"{self.policy}.{phase}", **form)
+
+    def red_run(self, task: str, phase: str = "incremental") -> Run:
+        """Look at the grid until a task is red, or waits for its next try; return its run."""
+        return self._run_whose(task, RED, phase)
+
+    def run_at_work(self, task: str, phase: str = "incremental") -> Run:
+        """Look at the grid until a task is at work, or about to begin; return its run."""
+        return self._run_whose(task, AT_WORK, phase)
+
+    def run_that_applied(self) -> Run:
+        """Look at the grid until a run has applied a window; return the newest such run."""
+        return self._run_whose("apply", ("success",), "incremental")
+
+    def _run_whose(self, task: str, states: tuple[str, ...], phase: str) -> Run:
+        def found() -> Run | None:
+            runs = self.airflow.runs(f"{self.policy}.{phase}")
+            return next((run for run in runs if run.states().get(task, set()) & set(states)), None)
+
+        run: Run = until(found, f"{task} of {self.policy}.{phase} is {' or '.join(states)}", every=0.2)
+        return run
+
+    def read(self, run: Run, task: str, *quoted: str) -> str:
+        """Read the last lines of a log, and find there what the section quotes; `quoted` are some words of it."""
+        log = run.log(task)
+        self._compare("\n".join(log.splitlines()[-_TAIL:]), quoted)
+        return log
+
+    def clear(self, run: Run, task: str) -> None:
+        """Clear a task with all tasks after it, and wait until the run is green."""
+        run.clear(task)
+        assert run.wait() == "success", {name: run.log(name)[-3000:] for name in run.states()}
+
+    def operate(self, operation: str, *quoted: str, dry_run: bool = False, **fields: object) -> str:
+        """Fill in the form of `operate`, wait until it is green, and read what it says."""
+        run = self.trigger("operate", operation=operation, dry_run=dry_run, **fields)
+        assert run.wait() == "success", run.log("operate")[-3000:]
+        log = run.log("operate")
+        self._compare(log, quoted)
+        return log
+
+    def green_run(self, phase: str = "incremental", **form: object) -> Run:
+        """Trigger a run and wait until it is green."""
+        run = self.trigger(phase, **form)
+        assert run.wait() == "success", {name: run.log(name)[-3000:] for name in run.states()}
+        return run
+
+    def unread(self) -> list[str]:
+        """Return the lines which the section quotes and nobody has met."""
+        return [line for line in self.section.quoted if line not in self._read]
+
+    def _compare(self, log: str, quoted: tuple[str, ...]) -> None:
+        for words in quoted:
+            line = self.section.line(words)
+            assert says(log, line), f"{self.section.title} quotes {line!r}; the log says\n{log[-4000:]}"
+            self._read.add(line)
+
+
+def event_named(log: str) -> int:
+    """Return the id of the event that an error names."""
+    found = re.search(r"\bevent (\d+)", log)
+    assert found, log
+    return int(found[1])

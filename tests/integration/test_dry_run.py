@@ -1,0 +1,89 @@
+"""Plans over real servers: both clusters are listed in full before and after, and nothing is different."""
+
+from typing import Any
+
+import pytest
+
+from tests.policies import PolicyFiles
+from tests.warehouse import Warehouse
+from twinhive.domain.files import FileStatus
+from twinhive.steps.phase_plan import PhasePlan
+from twinhive.steps.phases import PHASES
+from twinhive.steps.rehearsal import rehearse
+
+pytestmark = pytest.mark.sandbox
+
+
+def every_path(warehouse: Warehouse) -> dict[str, tuple[Any, ...]]:
+    """List a whole file system: what is there, which file it is, how long, and of when."""
+    found: dict[str, tuple[Any, ...]] = {}
+    level = [warehouse.files.root + "/"]
+    while level:
+        below: list[FileStatus] = [
+            child for _, children in warehouse.files.list_directories(level) for child in children or ()
+        ]
+        found |= {one.path: (one.file_id, one.length, one.modified_ms, one.owner, one.permission) for one in below}
+        level = [child.path for child in below if child.is_directory]
+    return found
+
+
+def everything(*warehouses: Warehouse) -> list[Any]:
+    """Return all that the clusters hold: every path, every database, and how far their logs are."""
+    return [
+        (
+            every_path(warehouse),
+            [warehouse.client.get_database(name) for name in sorted(warehouse.client.get_all_databases())],
+            warehouse.client.get_current_notificationEventId().eventId,
+        )
+        for warehouse in warehouses
+    ]
+
+
+def plan(policies: PolicyFiles, policy: str, phase: str, **form: bool) -> PhasePlan:
+    wiring = policies.wiring(policy)
+    return rehearse(phase, wiring.write_ports(), wiring.policy, **form)
+
+
+def of(planned: PhasePlan, verb: str, what: str) -> tuple[str, ...]:
+    return next(one.names for one in planned.sections if (one.verb, one.what) == (verb, what))
+
+
+def test_plans_of_every_phase_are_right_and_change_nothing(
+    east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    database = east.create_database("planned")
+    orders = east.create_table(database, "orders", keys=("day",))
+    east.add_partition(orders, "1 a", files={"000000_0": b"x" * 500})
+    east.create_table(database, "plain", files={"data": b"1,2\n" * 1000})
+    clicks = f"{east.cluster.hdfs_uri}/data/{database}/clicks"
+    east.create_table(database, "clicks", kind="EXTERNAL_TABLE", location=clicks, files={"f": b"rows"})
+    external = {"base_directory": f"{west.cluster.hdfs_uri}/external_of/{database}"}
+    policy = policies.add(database, external_tables=external, options={"settle_seconds": 0})
+
+    before = everything(east, west)
+    first = plan(policies, policy, "bootstrap")
+    assert (first.refusals, first.tables, first.partitions) == ((), 3, 1)
+    assert (first.files, first.bytes) == (3, 500 + 4_000 + 4)
+    assert of(first, "create", "tables") == tuple(f"{database}.{name}" for name in ("clicks", "orders", "plain"))
+    assert all(plan(policies, policy, phase).verdict for phase in PHASES)
+    assert everything(east, west) == before
+
+    policies.run(policy)
+    policies.copy_external(policy)
+    policies.follow(policy)
+    east.add_partition(orders, "2", files={"000000_0": b"y" * 70})
+    east.client.drop_table(database, "plain", deleteData=True)
+    east.files.write(f"{clicks}/g", b"more rows")
+
+    before = everything(east, west)
+    window = plan(policies, policy, "incremental")
+    assert (window.files, window.bytes) == (1, 70)
+    assert of(window, "create", "partitions") == (f"{database}.orders day=2",)
+    assert of(window, "drop", "tables") == (f"{database}.plain",)
+    passed = plan(policies, policy, "external")
+    assert (passed.files, passed.bytes) == (1, 9)
+    again = plan(policies, policy, "bootstrap", again=True)
+    assert len(of(again, "drop", "tables of an earlier load")) == 3
+    assert plan(policies, policy, "consolidate").nothing
+    assert not plan(policies, policy, "scan", deep=True).refused
+    assert everything(east, west) == before

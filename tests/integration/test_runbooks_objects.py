@@ -1,0 +1,76 @@
+"""Follow the runbooks for one table, one lease, one policy file: break it; then do what the page says."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.integration.oncall import OnCall
+from tests.source_writer import SourceWriter
+from tests.warehouse import Warehouse
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
+Compare = Callable[[], None]
+
+
+@pytest.mark.runbook("Somebody changed the replica by hand", options={"settle_seconds": 0})
+def test_the_replica_was_changed_by_hand(
+    oncall: OnCall, writers: SourceWriter, west: Warehouse, assert_twin: Compare
+) -> None:
+    west.client.drop_table(oncall.policy, "plain", False)
+    writers.insert("plain", None, [b"more"])
+    oncall.trigger()
+
+    run = oncall.red_run("apply")
+    oncall.read(run, "apply", "is missing on", "twinhive resync")
+    oncall.operate("resync", table="plain")
+    oncall.clear(run, "window")
+    assert_twin()
+
+    location = west.client.get_partition_by_name(oncall.policy, "orders", "day=1").sd.location
+    west.files.delete(f"{location}/f1")
+    oncall.green_run("scan", deep=True)
+    assert_twin()
+
+
+@pytest.mark.runbook("The policy file was changed", tables={"include": [".*"], "exclude": ["orders"]})
+def test_the_policy_file_was_changed(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
+    policies, policy = oncall.airflow.policies, oncall.policy
+    writers.insert("plain", None, [b"more"])
+    policies.add(policy, tables={"inclde": [".*"]})
+    oncall.trigger()
+
+    run = oncall.red_run("window")
+    oncall.read(run, "window", "cannot be used", "twinhive check")
+    policies.add(policy)
+    oncall.clear(run, "window")
+    oncall.operate("resync", table="orders")
+    oncall.green_run()
+    assert_twin()
+
+
+@pytest.mark.runbook("A table is quarantined", options={"on_object_error": "quarantine"})
+def test_a_table_is_quarantined(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
+    writers.insert("plain", None, {"lost": b"lost"})
+    writers.files.delete(f"{writers.location('plain')}/lost")
+    writers.insert("orders", ("1",), [b"more"])
+    oncall.green_run()
+
+    oncall.read(oncall.run_that_applied(), "apply", "QUARANTINED")
+    oncall.operate("status", "quarantined:")
+    oncall.operate("resync", table="plain")
+    oncall.green_run()
+    assert_twin()
+
+
+@pytest.mark.runbook("A lease was left behind")
+def test_a_lease_was_left_behind(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
+    writers.insert("plain", None, [b"more"])
+    oncall.trigger()
+    run = oncall.run_at_work("apply")
+    with oncall.airflow.frozen("west-metastore"):
+        run.kill_task("apply")
+
+    oncall.operate("unlock", "is held by", dry_run=True)
+    oncall.operate("unlock", "it was taken over and released")
+    oncall.clear(run, "apply")
+    assert_twin()
