@@ -1,0 +1,148 @@
+"""Cases of configuration files: one for each rule of their models, and for what files may not say together."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import yaml
+
+from tests.bad_input.case import Case
+from tests.bad_input.desk import Desk
+from tests.bad_input.schema_rules import SchemaRule, broken, put, schema_rules
+from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.policies import PolicySettings
+
+POLICY = {
+    "policy": "sales",
+    "source": {"cluster": "east", "database": "sales"},
+    "replica": {"cluster": "west", "database": "sales"},
+}
+CHECK = ("check", "sales")
+_FOUND = {"required": "missing", "no other keys": "unknown key, expected one of"}
+
+
+def policy_cases() -> Iterator[Case]:
+    """Break each rule of a policy file."""
+    for rule in schema_rules(PolicySettings):
+        yield _case("policy", rule, _policy_with(put(POLICY, rule.place, broken(rule))))
+
+
+def cluster_cases() -> Iterator[Case]:
+    """Break each rule of a cluster."""
+    for rule in schema_rules(ClusterSettings):
+        yield _case("cluster", rule, _cluster_with(rule, broken(rule)))
+
+
+def _case(what: str, rule: SchemaRule, spoil: Callable[[Desk], None]) -> Case:
+    place = (*(("clusters", "east") if what == "cluster" else ()), *rule.place)
+    key = ".".join([*place, *(["colour"] if rule.kind == "no other keys" else [])])
+    said = _FOUND.get(rule.kind, "found")
+    if not place:
+        key = {"type": "(whole file)", "no other keys": "colour"}[rule.kind]
+    return Case(f"{what}: {rule}", ("check",), (f"{key}: {said}", "expected"), spoil, rule=f"{what} {rule}")
+
+
+def _policy_with(document: Any) -> Callable[[Desk], None]:
+    return lambda desk: desk.policies.write("policies/sales.yaml", document)
+
+
+def _cluster_with(rule: SchemaRule, value: Any) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        document = yaml.safe_load((desk.policies.directory / "clusters.yaml").read_text())
+        east = document["clusters"]["east"]
+        if "uris" in rule.place:
+            east = {**east, "metastore": {}}
+        if rule.place == ("file_system", "uri"):
+            east = {**east, "file_system": {}}
+        if rule.kind == "_one_of":
+            east = {**east, rule.place[0]: value}
+        document["clusters"]["east"] = east if rule.kind == "_one_of" else put(east, rule.place, value)
+        desk.policies.write("clusters.yaml", document)
+
+    return spoil
+
+
+def _write(name: str, content: Any) -> Callable[[Desk], None]:
+    return lambda desk: desk.policies.write(name, content)
+
+
+def _not_utf8(desk: Desk) -> None:
+    (desk.policies.directory / "policies" / "sales.yaml").write_bytes("policy: Z\xfcrich".encode("latin-1"))
+
+
+def _another_policy(**changes: Any) -> Callable[[Desk], None]:
+    return _write("policies/another.yaml", {**POLICY, "policy": "another", **changes})
+
+
+FILE_CASES = (
+    Case(
+        "policy: no YAML",
+        ("check",),
+        ("sales.yaml cannot be used", "not readable YAML"),
+        _write("policies/sales.yaml", "policy: ["),
+    ),
+    Case(
+        "policy: empty",
+        ("check",),
+        ("(whole file): found None, expected keys: policy",),
+        _write("policies/sales.yaml", ""),
+    ),
+    Case("policy: not UTF-8", ("check",), ("not readable YAML",), _not_utf8),
+    Case(
+        "policy: a cluster that clusters.yaml does not have",
+        ("check",),
+        ("source.cluster: found 'north', expected one of east, west",),
+        _write("policies/sales.yaml", {**POLICY, "source": {"cluster": "north", "database": "sales"}}),
+        rule="unknown_clusters",
+    ),
+    Case(
+        "policy: into itself",
+        ("check",),
+        ("replica: found the source itself (east/sales), expected another database",),
+        _write("policies/sales.yaml", {**POLICY, "replica": POLICY["source"]}),
+        rule="replica_is_source",
+    ),
+    Case(
+        "policies: of one name",
+        ("check",),
+        ("several policies have the same name sales: another.yaml, sales.yaml", "expected one policy alone"),
+        _another_policy(policy="sales", replica={"cluster": "west", "database": "other"}),
+        rule="same_name",
+    ),
+    Case(
+        "policies: into one database",
+        ("check", "sales"),
+        ("the same replica database west/sales: another.yaml, sales.yaml", "expected one policy alone"),
+        _another_policy(),
+        rule="same_replica",
+    ),
+    Case(
+        "clusters: no YAML",
+        ("check",),
+        ("clusters.yaml cannot be used", "not readable YAML"),
+        _write("clusters.yaml", "clusters: ["),
+    ),
+    Case(
+        "clusters: no such file",
+        ("check",),
+        ("clusters.yaml cannot be used", "the file does not exist"),
+        lambda desk: (desk.policies.directory / "clusters.yaml").unlink(),
+    ),
+    Case(
+        "clusters: another key",
+        ("check",),
+        ("cluster: unknown key, expected one of clusters",),
+        _write("clusters.yaml", {"cluster": {}}),
+    ),
+    Case(
+        "clusters: no mapping",
+        ("check",),
+        ("(whole file): found ['a'], expected keys: clusters",),
+        _write("clusters.yaml", ["a"]),
+    ),
+    Case(
+        "clusters: for a copy",
+        ("copy", "east:/data/a", "west:/b"),
+        ("clusters.yaml cannot be used",),
+        _write("clusters.yaml", {"clusters": 1}),
+    ),
+)
