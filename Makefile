@@ -9,7 +9,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak lint up down status reset pins clean
+.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ lint: $(STAMP) ## Check style, layers and types
 
 up down status reset: $(STAMP) ## Start, stop, show, delete the two clusters of the sandbox
 	$(RUN) -m sandbox $@
+
+reference: $(STAMP) ## Write the parts of docs/ that are made from the code
+	$(RUN) -m twinhive.reference docs
 
 pins: ## Resolve requirements.in to requirements.txt again (needs uv)
 	uv pip compile --quiet --python-version 3.11 --no-header requirements.in -o requirements.txt
