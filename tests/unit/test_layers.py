@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
-FOREIGN = ("airflow", "pyspark", "thrift", "fb303", "hive_metastore", "jpype", "yaml", "pydantic", "typer", "rich")
+FOREIGN = (
+    *("airflow", "pyspark", "thrift", "fb303", "hive_metastore", "jpype", "yaml", "pydantic", "typer", "rich"),
+    "sqlalchemy",
+)
 
 # part of the package -> (our parts, foreign packages) that it may import
 LAYERS = {
@@ -19,16 +22,35 @@ LAYERS = {
     "syncing": (("domain", "ports", "copying", "syncing"), ()),
     "steps": (("domain", "ports", "events", "dump", "copying", "syncing", "applying", "steps"), ()),
     "adapters": (("domain", "ports", "adapters"), ("thrift", "fb303", "hive_metastore", "jpype")),
+    "journal": (("domain", "journal"), ("sqlalchemy",)),
     "connections": (("domain",), ()),
-    "settings": (("domain", "connections"), ("yaml", "pydantic")),
+    "settings": (("domain", "connections", "settings"), ("yaml", "pydantic")),
     "endpoints": (("domain", "connections", "settings"), ()),
     "file_addresses": (("domain",), ()),
     "file_wiring": (("domain", "ports", "adapters"), ()),
     "wiring": (("domain", "ports", "syncing", "endpoints", "settings", "adapters", "file_wiring"), ()),
-    "cli": (("cli_terminal",), ("typer",)),
-    "cli_terminal": (("domain",), ("typer", "rich")),
+    "lag_wiring": (("domain", "adapters", "connections", "settings", "steps", "wiring"), ()),
+    "cli": (("cli_exits", "cli_json"), ("typer",)),
+    "cli_exits": (("domain",), ()),
+    "cli_json": (("domain", "cli_exits"), ()),
+    "cli_terminal": (("domain", "cli_exits", "cli_json"), ("typer", "rich")),
     "cli_base": (("domain", "settings", "wiring"), ("typer",)),
-    "cli_policies": (("settings", "steps", "cli_base", "cli_operations", "cli_terminal"), ("typer", "rich")),
+    "cli_phases": (("steps",), ("typer",)),
+    "cli_progress": (("steps",), ("rich",)),
+    "cli_status": (
+        ("domain", "settings", "steps", "lag_wiring", "cli_base", "cli_exits", "cli_json", "cli_terminal"),
+        ("typer", "rich"),
+    ),
+    "cli_plan": (("steps", "cli_base", "cli_exits", "cli_json", "cli_phases", "cli_terminal"), ("typer",)),
+    "cli_run": (
+        ("domain", "ports", "steps", "cli_base", "cli_json", "cli_phases", "cli_progress", "cli_terminal"),
+        ("typer",),
+    ),
+    "cli_events": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer", "rich")),
+    "cli_check": (
+        ("domain", "settings", "steps", "cli_base", "cli_exits", "cli_json", "cli_terminal"),
+        ("typer", "rich"),
+    ),
     "cli_copy": (("cli_terminal", "copy_command"), ("typer",)),
     "copy_progress": (("copying",), ("rich",)),
     "copy_command": (
@@ -40,17 +62,20 @@ LAYERS = {
             "file_wiring",
             "copy_progress",
             "syncing",
+            "cli_json",
             "cli_terminal",
             "spark_edge",
         ),
         ("typer", "rich"),
     ),
-    "cli_operations": (("steps", "cli_base", "cli_terminal"), ("typer",)),
+    "cli_operations": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer",)),
+    "reference": (("settings", "cli", "cli_exits", "reference"), ("pydantic", "typer")),
     "spark_edge": (("domain", "ports", "copying", "syncing", "adapters", "spark_edge"), ("pyspark",)),
+    "page": (("domain", "journal", "page"), ("airflow", "pydantic", "sqlalchemy")),
     "airflow_edge": (
         (
-            *("domain", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters"),
-            *("spark_edge", "airflow_edge"),
+            *("domain", "ports", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters"),
+            *("lag_wiring", "journal", "spark_edge", "airflow_edge"),
         ),
         ("airflow",),
     ),

@@ -1,31 +1,39 @@
-"""No error may name a command that does not exist: every text of the package is searched for commands."""
+"""No text may name a command, DAG or task that does not exist: the package's errors, README and docs are searched."""
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 import typer
 
 from twinhive.cli import app
-from twinhive.steps.phases import PHASES
+from twinhive.steps.phases import HAND_OVERS, PHASES
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 # Stands for whatever is put in when the text is made: a policy, a table, an id.
 FILLED_IN = "1"
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}
+GROUP: Any = typer.main.get_command(app)
 ARGUMENT = rf"{FILLED_IN}\b|<[a-z]+>|--[a-z-]+|'[^']*'|\.\.\."
 COMMAND = re.compile(rf"\btwinhive ([a-z-]+)((?: (?:{ARGUMENT}))*)")
 DAG = re.compile(rf"the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG")
 AGAIN = re.compile(rf"(?:the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG) with again=true")
 
 
-def texts(source: str) -> Iterator[str]:
-    """Yield all texts of a module but docstrings, with what is filled in replaced."""
-    tree = ast.parse(source)
+@cache
+def texts(path: Path) -> tuple[str, ...]:
+    """Return all texts of a module but docstrings, with what is filled in replaced."""
+    return tuple(_texts(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
@@ -52,7 +60,7 @@ def _is_a_command(match: re.Match[str], text: str) -> bool:
 
 
 def _problem(name: str, words: list[str]) -> str | None:
-    command = typer.main.get_command(app).get_command(None, name)
+    command = GROUP.get_command(None, name)
     if command is None:
         return "there is no such command"
     if not words and name in NAMED_WITHOUT_ARGUMENTS:
@@ -73,13 +81,13 @@ MODULES = sorted(PLUGINS.rglob("*.py"))
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
 def test_every_command_that_a_text_names_exists_with_these_arguments(path: Path) -> None:
-    found = [wrong for text in texts(path.read_text(encoding="utf-8")) for wrong in wrong_commands(text)]
+    found = [wrong for text in texts(path) for wrong in wrong_commands(text)]
     assert found == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
 def test_every_dag_that_a_text_names_exists(path: Path) -> None:
-    for text in texts(path.read_text(encoding="utf-8")):
+    for text in texts(path):
         assert {one or other for one, other in DAG.findall(text)} <= {*PHASES, "scan", "operate"}, text
         assert {one or other for one, other in AGAIN.findall(text)} <= {"bootstrap"}, text
 
@@ -88,7 +96,7 @@ def test_there_are_commands_to_look_at() -> None:
     named = [
         match[1]
         for path in MODULES
-        for text in texts(path.read_text(encoding="utf-8"))
+        for text in texts(path)
         for match in COMMAND.finditer(text)
         if _is_a_command(match, text)
     ]
@@ -109,22 +117,74 @@ def test_a_command_that_is_not_there_is_found(text: str) -> None:
     assert wrong_commands(text)
 
 
+TASK = re.compile(r"clear the task (?!that\b|with\b|of\b|again\b|which\b)([a-z_]+)")
+TASKS = {stage.name for stages in PHASES.values() for stage in stages} | {
+    hand_over.name for some in HAND_OVERS.values() for hand_over in some
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_every_task_that_a_text_names_exists(path: Path) -> None:
+    for text in texts(path):
+        assert set(TASK.findall(text)) <= TASKS | {FILLED_IN}, text
+
+
+PAGES = sorted([*(PLUGINS.parent / "docs").glob("*.md"), PLUGINS.parent / "README.md"])
+PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}\]?(\.\.\.)?")
+IN_A_LINE = re.compile(r"^twinhive (.+?)(?:  .*| # .*)?$", re.MULTILINE)
+IN_A_SENTENCE = re.compile(r"`twinhive ([^`|]+)`")
+DAG_ID = re.compile(r"`?<policy>\.(\w+)|airflow dags \w+ \w+\.(\w+)")
+NOT_DAGS = {"tables"}  # the name of an asset
+
+
+def typed(text: str) -> list[str]:
+    """Return the command lines of a page, without the name of the program."""
+    return IN_A_LINE.findall(text) + [" ".join(one.split()) for one in IN_A_SENTENCE.findall(text)]
+
+
+def wrong_line(line: str) -> str | None:
+    """Return what is wrong with a command line of a page."""
+    words = [FILLED_IN if PLACEHOLDER.fullmatch(word) else word for word in shlex.split(line)]
+    name, *arguments = words
+    if not arguments:
+        # A page may speak of a command without typing it.
+        return None if GROUP.get_command(None, name) else "there is no such command"
+    if name in ("run", "plan") and len(arguments) > 1 and arguments[1] not in {*PHASES, FILLED_IN}:
+        return f"{arguments[1]} is no phase"
+    return _problem(name, arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
+    lines = typed(page.read_text(encoding="utf-8"))
+    assert {line: problem for line in lines if (problem := wrong_line(line))} == {}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_dag_of_a_page_exists(page: Path) -> None:
+    named = {one or other for one, other in DAG_ID.findall(page.read_text(encoding="utf-8"))}
+    assert named <= {*PHASES, "operate"} | NOT_DAGS
+
+
+def test_pages_are_searched() -> None:
+    lines = [line for page in PAGES for line in typed(page.read_text(encoding="utf-8"))]
+    assert len(lines) > 60
+    assert {line.split()[0] for line in lines} >= {"status", "plan", "run", "copy", "events", "check", "skip-event"}
+
+
+@pytest.mark.parametrize(
+    "line", ["mend sales", "status --deep", "run sales sleep", "skip-event 1 --reason", "resync sales", "nonsense"]
+)
+def test_a_line_that_cannot_be_typed_is_found(line: str) -> None:
+    assert wrong_line(line)
+
+
 RUNBOOKS = (PLUGINS.parent / "docs" / "runbooks.md").read_text(encoding="utf-8")
 ERRORS = re.findall(r"^\| (`.*?) \|", RUNBOOKS, re.MULTILINE)
 
 
-def test_the_runbooks_name_commands_that_exist() -> None:
-    lines = [line for line in RUNBOOKS.splitlines() if line.startswith("twinhive ")]
-    typed = [re.sub(r"\b[A-Z]+\b", FILLED_IN, re.split(r"  +", line)[0]) for line in lines]
-    assert len(typed) > 5
-    for line in typed:
-        assert COMMAND.match(line), line
-        words = COMMAND.sub(r"\1\2", line).replace("bootstrap", FILLED_IN).split()
-        assert _problem(words[0], words[1:]) is None, line
-
-
 def test_the_runbooks_explain_errors_that_exist() -> None:
-    said = "\n".join(text for path in MODULES for text in texts(path.read_text(encoding="utf-8")))
+    said = "\n".join(text for path in MODULES for text in texts(path))
     pieces = {piece.strip() for row in ERRORS for text in re.findall("`(.*?)`", row) for piece in text.split("...")}
     assert len(pieces) > 30
     assert [piece for piece in sorted(pieces) if piece not in said] == []

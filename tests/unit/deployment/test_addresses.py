@@ -1,0 +1,105 @@
+"""docker-compose.yml: whoever calls a server uses the name and the port under which it listens."""
+
+import json
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from deploy import addresses, settings
+from deploy.addresses import CLUSTER_PORTS
+from sandbox.configuration import CLUSTERS
+from sandbox.postgres import AIRFLOW_DATABASE
+from tests.compose_file import CHECKOUT, airflow_services, environment, services
+from twinhive.connections import parse_connection
+from twinhive.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.settings import load_configuration
+
+
+def words(service: str) -> str:
+    return " ".join([*services()[service]["command"], *services()[service]["healthcheck"]["test"]])
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_the_names_of_a_clusters_servers_are_services(cluster: str):
+    for server in (addresses.namenode, addresses.datanode, addresses.metastore):
+        assert server(cluster) in services()
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_health_is_asked_where_the_server_listens(cluster: str):
+    served = settings.hdfs_server(cluster)
+    assert served["dfs.namenode.http-address"].split(":")[1] in words(addresses.namenode(cluster))
+    assert served["dfs.datanode.http.address"].split(":")[1] in words(addresses.datanode(cluster))
+    assert f"/localhost/{settings.metastore(cluster)['metastore.thrift.port']}" in words(addresses.metastore(cluster))
+    assert environment(addresses.datanode(cluster))["NAMENODE"] == addresses.namenode(cluster)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_hadoops_clients_call_the_name_nodes_where_they_listen(cluster: str):
+    client = settings.hadoop_client(cluster)
+    for name in CLUSTERS:
+        listening = settings.hdfs_server(name)["dfs.namenode.rpc-address"]
+        assert client[f"dfs.namenode.rpc-address.{name}.nn1"] == listening
+        assert listening == f"{addresses.namenode(name)}:{CLUSTER_PORTS.namenode}"
+
+
+@pytest.mark.parametrize("service", airflow_services())
+def test_twinhive_finds_both_clusters_with_the_connections_it_is_given(service: str):
+    given = environment(service)
+
+    def resolve(connection: str):
+        return parse_connection(connection, given[f"AIRFLOW_CONN_{connection.upper()}"])
+
+    clusters = load_configuration(CHECKOUT / "dags").clusters
+    assert clusters.keys() == set(CLUSTERS)
+    for name, cluster in clusters.items():
+        found = metastore_endpoint(cluster.metastore, resolve)
+        assert list(found.addresses) == [(addresses.metastore(name), CLUSTER_PORTS.metastore)]
+        assert file_system_endpoint(cluster.file_system, resolve).root == f"hdfs://{name}"
+        spark = json.loads(given[f"AIRFLOW_CONN_{cluster.job_tracker.connection.upper()}"])
+        assert f"{spark['host']}:{spark['port']}" == services()["spark-worker"]["command"][-1]
+
+
+def test_the_spark_master_listens_where_it_is_called():
+    command = services()["spark-master"]["command"]
+    asked = dict(zip(command[2::2], command[3::2], strict=True))
+    assert (asked["--host"], int(asked["--port"])) == (addresses.SPARK_MASTER, addresses.SPARK_MASTER_PORT)
+    for service in ("spark-master", "spark-worker"):
+        pages = services()[service]["command"]
+        assert f"localhost:{pages[pages.index('--webui-port') + 1]}/" in words(service)
+    assert services()["spark-master"]["ports"][0].endswith(f":{asked['--webui-port']}")
+
+
+def test_airflow_and_the_journal_have_databases_of_their_own_that_are_created():
+    postgres = environment(addresses.POSTGRES)
+    created = {postgres["POSTGRES_DB"]}
+    created |= set(re.findall(r"CREATE DATABASE (\w+);", (CHECKOUT / "deploy/postgres/databases.sql").read_text()))
+    urls = [
+        environment("airflow-scheduler")[key] for key in ("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", "TWINHIVE_JOURNAL")
+    ]
+    used = [urlsplit(url) for url in urls]
+    assert [url.path for url in used] == [f"/{AIRFLOW_DATABASE}", "/journal"]
+    assert {url.path.removeprefix("/") for url in used} == created
+    for url in used:
+        assert (url.hostname, url.port) == (addresses.POSTGRES, addresses.POSTGRES_PORT)
+        assert (url.username, url.password) == (postgres["POSTGRES_USER"], postgres["POSTGRES_PASSWORD"])
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_metastore_gets_the_password_of_the_user_that_it_names(cluster: str):
+    served = settings.metastore(cluster)
+    postgres = environment(addresses.POSTGRES)
+    assert served["javax.jdo.option.ConnectionUserName"] == postgres["POSTGRES_USER"]
+    variable = re.fullmatch(r"\$\{env\.(\w+)\}", served["javax.jdo.option.ConnectionPassword"])
+    assert variable
+    for service in (addresses.metastore(cluster), f"{cluster}-prepare"):
+        assert environment(service)[variable[1]] == postgres["POSTGRES_PASSWORD"]
+
+
+def test_airflows_parts_call_the_api_server_by_its_name():
+    for service in airflow_services():
+        url = urlsplit(environment(service)["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"])
+        assert url.hostname in services()
+        assert services()[url.hostname]["ports"][0].endswith(f":{url.port}")
+        assert f"localhost:{url.port}/" in words(url.hostname)
