@@ -35,7 +35,7 @@ MONITOR = "twinhive.monitor"
 Notify = Callable[[Any], Any]
 """What is called with a task's context: a notifier of Airflow, or a function."""
 
-_PATIENCE_SECONDS = 15.0
+_PATIENCE_SECONDS = 25.0
 _MEMORY = "alerts"
 _NEXT_STEP = "mend the newest first; nothing is to be cleared here: a minute after all is well, the newest run is green"
 

@@ -13,6 +13,7 @@ REMIND_SECONDS = 3_600.0
 """What lasts is told again after this time."""
 FORGET_SECONDS = 900.0
 """An alert that comes back within this time is not news."""
+_IN_A_ROW_SECONDS = 150.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def judge(alerts: Iterable[Alert], memory: Any, now: float) -> Judged:
     standing = []
     for alert in alerts:
         key = f"{alert.policy} {alert.kind}"
-        since, told, _ = kept.get(key, (now, 0.0, now))
+        since, told, seen = kept.get(key, (now, 0.0, now))
+        since = since if now - seen <= _IN_A_ROW_SECONDS else now
         stands = alert.kind != UNREACHABLE or now - since >= GRACE_SECONDS
         is_news = stands and now - told >= REMIND_SECONDS
         kept[key] = (since, now if is_news else told, now)

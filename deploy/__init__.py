@@ -1,0 +1,1 @@
+"""The set of containers of docker-compose.yml: its image, its configuration files, and what its containers run."""
