@@ -46,6 +46,10 @@ class Operator(AirflowApi):
         with suppress(SandboxError):
             self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
 
+    def mark_run_failed(self, dag_id: str, run_id: str) -> None:
+        """Press 'mark as failed' of a whole run."""
+        self._send("PATCH", f"/dags/{dag_id}/dagRuns/{run_id}", {"state": "failed"})
+
     def clear_alone(self, dag_id: str, run_id: str, task_id: str) -> None:
         """Clear a task, all its mapped instances, without what follows it."""
         body = {"dry_run": False, "dag_run_id": run_id, "only_failed": False, "reset_dag_runs": True}

@@ -25,11 +25,17 @@ class OnCall:
     airflow: RunningAirflow
     policy: str
     section: Section
+    _earlier: set[str] = field(default_factory=set)
     _read: set[str] = field(default_factory=set)
 
     def follow(self) -> None:
         """Let the policy follow its source; on a small machine only while a test looks at it."""
-        self.airflow.api.unpause(f"{self.policy}.incremental")
+        dag_id = f"{self.policy}.incremental"
+        # A run that began before the DAG was paused would go on in the way of those to come.
+        for run in self.airflow.runs(dag_id):
+            self._earlier.add(run.run_id)
+            self.airflow.api.mark_run_failed(dag_id, run.run_id)
+        self.airflow.api.unpause(dag_id)
 
     def trigger(self, phase: str = "incremental", **form: object) -> Run:
         """Press 'Trigger'; a paused DAG would only queue its run."""
@@ -50,7 +56,7 @@ class OnCall:
 
     def _run_whose(self, task: str, states: tuple[str, ...], phase: str) -> Run:
         def found() -> Run | None:
-            runs = self.airflow.runs(f"{self.policy}.{phase}")
+            runs = [run for run in self.airflow.runs(f"{self.policy}.{phase}") if run.run_id not in self._earlier]
             return next((run for run in runs if run.states().get(task, set()) & set(states)), None)
 
         run: Run = until(found, f"{task} of {self.policy}.{phase} is {' or '.join(states)}", every=0.2)

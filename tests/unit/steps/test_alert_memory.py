@@ -46,6 +46,13 @@ def test_a_server_that_is_away_for_a_moment_wakes_nobody() -> None:
     assert minutes.pass_by(AWAY).is_news
 
 
+def test_a_server_that_is_away_now_and_then_for_a_moment_wakes_nobody_either() -> None:
+    minutes = Minutes()
+    for _ in range(5):
+        assert minutes.pass_by(AWAY, minutes=2).standing == ()
+        minutes.pass_by(minutes=3)
+
+
 def test_an_alert_that_comes_and_goes_is_told_once_and_one_that_comes_back_later_again() -> None:
     minutes = Minutes()
     assert minutes.pass_by(LATE).is_news
