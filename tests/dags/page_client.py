@@ -40,19 +40,21 @@ def signed_in(role: str | None = "viewer") -> TestClient:
 
 
 def know_dags(*dag_ids: str, paused: bool = False, stale: Sequence[str] = ()) -> None:
-    """Let Airflow have parsed some DAGs, and nothing else of these tests; `stale` are those no file has any more."""
+    """Let Airflow have parsed some DAGs and no others; `stale` are those no file has any more."""
     from airflow.models.dag import DagModel
     from airflow.models.dagbundle import DagBundleModel
+    from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session
-    from sqlalchemy import delete
+    from sqlalchemy import delete, update
 
     with create_session() as session:
-        if session.get(DagBundleModel, _BUNDLE) is None:
-            session.add(DagBundleModel(name=_BUNDLE))
-            session.flush()
-        session.execute(delete(DagModel).where(DagModel.bundle_name == _BUNDLE))
+        session.merge(DagBundleModel(name=_BUNDLE))
+        # Other tests of this process have left theirs.
+        session.execute(update(DagModel).values(is_stale=True))
+        session.execute(delete(DagRun).where(DagRun.dag_id.in_((*dag_ids, *stale))))
+        session.flush()
         for dag_id in (*dag_ids, *stale):
-            session.add(
+            session.merge(
                 DagModel(
                     dag_id=dag_id,
                     bundle_name=_BUNDLE,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sandbox import Sandbox, processes
 from sandbox.airflow_api import AirflowApi
@@ -45,6 +46,10 @@ class Operator(AirflowApi):
         """Ask for the file of a DAG to be parsed now; asking twice is refused, and as good."""
         with suppress(SandboxError):
             self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
+
+    def pause_like(self, pattern: str) -> None:
+        """Pause all DAGs whose ids are like an SQL pattern."""
+        self._send("PATCH", f"/dags?limit=1000&dag_id_pattern={quote(pattern)}", {"is_paused": True})
 
     def mark_run_failed(self, dag_id: str, run_id: str) -> None:
         """Press 'mark as failed' of a whole run."""
@@ -98,7 +103,15 @@ class RunningAirflow:
 
         The machine is small: only the policies of tests that look at it follow their sources.
         """
-        wanted = {f"{policy}.{phase}" for phase in PHASES}
+        self.wait_until_known(policy, parse=parse)
+        if not following:
+            self.api.pause(f"{policy}.incremental")
+        self.api.unpause(f"{policy}.bootstrap")
+        return f"{policy}.bootstrap"
+
+    def wait_until_known(self, *policies: str, parse: bool = True) -> None:
+        """Wait until Airflow knows all DAGs of some policies."""
+        wanted = {f"{policy}.{phase}" for policy in policies for phase in PHASES}
 
         def known() -> bool:
             # A file that is just being parsed is not parsed for this wish as well.
@@ -106,12 +119,8 @@ class RunningAirflow:
                 self.api.parse_again(f"{FIRST}.bootstrap")
             return wanted <= set(self.api.dag_ids())
 
-        until(known, f"Airflow knows the DAGs of {policy}", every=0.5)
+        until(known, f"Airflow knows the DAGs of {', '.join(policies)}", every=0.5)
         assert self.api.import_errors() == {}
-        if not following:
-            self.api.pause(f"{policy}.incremental")
-        self.api.unpause(f"{policy}.bootstrap")
-        return f"{policy}.bootstrap"
 
     def trigger(self, dag_id: str, **conf: Any) -> "Run":
         """Start a run."""

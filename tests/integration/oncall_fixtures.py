@@ -16,6 +16,7 @@ from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
 
 MARK = "runbook"
+PREFIX = "runbook_"
 MONITOR = "twinhive.monitor"
 
 
@@ -26,12 +27,11 @@ def runbook_policies(airflow: RunningAirflow, request: pytest.FixtureRequest) ->
     The marker's keywords are keys of the policy file. Nothing of them runs until a test lets it.
     """
     marks = {item.nodeid: mark for item in request.session.items if (mark := item.get_closest_marker(MARK))}
-    policies = {node: airflow.policies.add(f"runbook_{uuid4().hex[:8]}", **mark.kwargs) for node, mark in marks.items()}
-    # It looks at all policies each minute, and would not let the small machine rest either.
+    policies = {node: airflow.policies.add(f"{PREFIX}{uuid4().hex[:8]}", **mark.kwargs) for node, mark in marks.items()}
+    airflow.wait_until_known(*policies.values())
+    airflow.api.pause_like(f"{PREFIX}%")
+    # It looks at all policies each minute, and would not let a small machine rest.
     airflow.api.pause(MONITOR)
-    for number, policy in enumerate(policies.values()):
-        airflow.reload(policy, parse=number == 0)
-        rest(airflow, policy)
     return policies
 
 

@@ -93,8 +93,12 @@ def test_what_three_people_start_at_once_is_done_once(
     airflow.api.unpause(incremental)
     runs = [Run(airflow, incremental, run_id) for run_id in ids]
     assert [run.wait() for run in runs] == ["success"] * 3
-    assert sorted(sorted(run.states()["apply"]) for run in runs) == [["skipped"], ["skipped"], ["success"]]
+    # The real watcher and the real schedule have had their say as well, when the DAG was let go.
+    until(lambda: all(run["state"] == "success" for run in airflow.api.dag_runs(incremental)), "no run is under way")
     airflow.api.pause(incremental)
+    states = [run.states()["apply"] for run in airflow.runs(incremental)]
+    assert states.count({"success"}) == 1
+    assert states.count({"skipped"}) >= 2
     assert_equal_twin(east, database, west)
 
 

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.integration.airflow_fixtures import until
 from tests.integration.oncall import OnCall
 from tests.source_writer import SourceWriter
 from tests.warehouse import Warehouse
+from twinhive.steps.operation import lease_directory
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]
@@ -67,7 +69,10 @@ def test_a_lease_was_left_behind(oncall: OnCall, writers: SourceWriter, assert_t
     writers.insert("plain", None, [b"more"])
     oncall.trigger()
     run = oncall.run_at_work("apply")
+    wiring = oncall.airflow.policies.wiring(oncall.policy)
+    lease, directory = wiring.write_ports().lease, lease_directory(wiring.policy)
     with oncall.airflow.frozen("west-metastore"):
+        until(lambda: lease.holder(directory), "apply has the lease")
         run.kill_task("apply")
 
     oncall.operate("unlock", "is held by", dry_run=True)
