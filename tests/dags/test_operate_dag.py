@@ -55,7 +55,7 @@ def operate(dag: DAG, **form: Any) -> list[str]:
 
 def test_the_dag_runs_when_it_is_triggered_and_needs_no_unpausing(dag: DAG) -> None:
     assert dag.dag_id == "sales.operate"
-    assert not dag.schedule.can_be_scheduled
+    assert dag.schedule is None
     assert not dag.is_paused_upon_creation
     assert dag.max_active_runs == 1
     assert "sales" in dag.tags

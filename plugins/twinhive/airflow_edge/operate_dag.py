@@ -9,7 +9,6 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.lanes import priority_of
-from twinhive.airflow_edge.schedule import started_by_people
 from twinhive.airflow_edge.stage_task import holder
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.steps.operations import KINDS, Fields, operation_of
@@ -25,7 +24,8 @@ def operate_dag(entry: PolicyEntry, config: Path) -> DAG:
         dag_id=f"{entry.name}.{OPERATE}",
         description=f"{OPERATE}: {', '.join(KINDS)}",
         doc_md=_documentation(entry),
-        schedule=started_by_people(),
+        # Not as phases are: of two different wishes within seconds, none may be taken for a second click.
+        schedule=None,
         catchup=False,
         max_active_runs=1,
         is_paused_upon_creation=False,
