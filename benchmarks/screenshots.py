@@ -2,6 +2,7 @@
 
     python -m benchmarks.screenshots --url http://127.0.0.1:8099 --password ... page     # the page 'Replication'
     python -m benchmarks.screenshots --url ... --password ... one /dags/flights.incremental grid.png
+    python -m benchmarks.screenshots --url ... --password ... one /dags/flights.bootstrap form.png --click Trigger
 
 Needs the programs `chromium` and `chromedriver` (Debian: apt-get install chromium chromium-driver).
 """
@@ -88,6 +89,18 @@ class Browser:
         finally:
             self._post("frame/parent")
 
+    def click(self, label: str) -> None:
+        """Press the first button that says this, once it is there."""
+        script = (
+            "const found = [...document.querySelectorAll('button')].find(one => one.innerText.trim() === arguments[0]);"
+            "found?.click(); return found !== undefined"
+        )
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self.run(script, label):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"the page shows no button {label} after {_PATIENCE_SECONDS:.0f} s")
+            time.sleep(0.2)
+
     def run(self, script: str, *arguments: Any) -> Any:
         """Run JavaScript in the page."""
         return self._post("execute/sync", script=script, args=list(arguments))
@@ -149,9 +162,9 @@ def _answering(driver: str) -> str:
 
 
 def photograph(
-    chromium: Browser, url: str, path: Path, *, theme: str, height: int, ready: str, frame: str = ""
+    chromium: Browser, url: str, path: Path, *, theme: str, height: int, ready: str, frame: str = "", press: str = ""
 ) -> None:
-    """Save one page of Airflow, once `ready` is to be seen, in its frame where one is named."""
+    """Save one page of Airflow, once `ready` is to be seen, in its frame or after a button where one is named."""
     chromium.resize(height)
     chromium.choose_colours(theme)
     chromium.open(url)
@@ -160,6 +173,8 @@ def photograph(
             chromium.wait_for(ready)
     else:
         chromium.wait_for(ready)
+    if press:
+        chromium.click(press)
     # Fonts, transitions, and what the page around it still loads.
     time.sleep(1.5)
     chromium.save(path)
@@ -196,6 +211,7 @@ def main() -> None:
     one.add_argument("--theme", choices=("light", "dark"), default="light")
     one.add_argument("--height", type=int, default=900)
     one.add_argument("--ready", default="main, #root > *", help="CSS selector of what must be there")
+    one.add_argument("--click", default="", help="label of a button to press first")
     options = parser.parse_args()
     airflow = AirflowApi(options.url, options.user, options.password)
     with browser() as chromium:
@@ -204,7 +220,8 @@ def main() -> None:
             photograph_the_page(chromium, airflow, options.directory)
             return
         url, path = f"{airflow.url}{options.address}", options.directory / options.file
-        photograph(chromium, url, path, theme=options.theme, height=options.height, ready=options.ready)
+        look = {"theme": options.theme, "height": options.height, "ready": options.ready, "press": options.click}
+        photograph(chromium, url, path, **look)
 
 
 if __name__ == "__main__":

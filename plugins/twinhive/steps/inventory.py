@@ -21,7 +21,7 @@ class InventoryEntry:
 
     kind        a value of `TableKind`
     reason      why it is in its state, where there is more to say
-    files, bytes   by the source's statistics; None where it has none, as for tables with partitions
+    files, bytes   as the scan counted them, else by the source's statistics; None where nobody knows
     last_event  the event that last shaped the replica's table, None without one
     """
 

@@ -11,6 +11,7 @@ from twinhive.applying.silent_change import SilentChange, apply_silent_change
 from twinhive.copying.engine import copy_items
 from twinhive.copying.items import item_of
 from twinhive.domain.changes import tables_of
+from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import Usage, join
 from twinhive.domain.marks import QUARANTINE, Phase, ReplicaState
@@ -26,11 +27,13 @@ from twinhive.steps.silent_writes import (
     Difference,
     Leaf,
     Look,
+    Size,
     compare,
     contents,
     leaves,
     looks,
     replica_places,
+    size_of,
     sizes_of,
     unfinished_below,
 )
@@ -61,10 +64,11 @@ class Scanned:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the last scan accepted: the looks of directories, and when all files were compared."""
+    """What the last scan accepted: the looks of directories, when all files were compared, what they held then."""
 
     looks: Mapping[str, Look] = field(default_factory=dict)
     deep: float = 0.0
+    sizes: Mapping[str, Size] = field(default_factory=dict)
 
     @classmethod
     def read(cls, files: FileReader, policy: Policy) -> "Memory":
@@ -73,11 +77,13 @@ class Memory:
             fields = json.loads(gzip.decompress(files.read(_memory_path(policy))))
         except (Missing, ValueError, OSError):
             return cls()
-        return cls({path: (look[0], look[1]) for path, look in fields["looks"].items()}, fields["deep"])
+        sizes = {path: (size[0], size[1]) for path, size in fields.get("sizes", {}).items()}
+        return cls({path: (look[0], look[1]) for path, look in fields["looks"].items()}, fields["deep"], sizes)
 
     def packed(self) -> bytes:
         """Return what is to be remembered."""
-        return gzip.compress(json.dumps({"looks": self.looks, "deep": self.deep}).encode(), mtime=0)
+        fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes}
+        return gzip.compress(json.dumps(fields).encode(), mtime=0)
 
 
 def _nobody_asks(sizes: Mapping[str, Usage]) -> None:
@@ -88,7 +94,7 @@ def _nobody_asks(sizes: Mapping[str, Usage]) -> None:
 class Scan:
     """Compare what the source holds with what its log has said.
 
-    tell_sizes   told by the way how large the tables are, by their names and the source's statistics
+    tell_sizes   told by the way how large the tables are, by their names
     """
 
     work: Work
@@ -110,16 +116,19 @@ class Scan:
         memory = Memory.read(ports.replica_files, policy)
         deep = self.deep or self.clock() - memory.deep > _DEEP_EVERY_SECONDS
         found = {leaf.location: leaf for leaf in leaves(ports.source, policy)}
-        self.tell_sizes(sizes_of(found.values()))
         now = looks(ports.source_files, found)
         changed = {place for place, look in now.items() if deep or memory.looks.get(place) != look}
         suspects = [leaf for place, leaf in found.items() if place in changed]
-        differences = self._differences(ports, suspects)
+        here = contents(ports.source_files, {leaf.location: leaf.location for leaf in suspects})
+        known = {place: memory.sizes[place] for place in memory.sizes.keys() & found.keys()}
+        sizes = known | {place: size_of(files) for place, files in here.items()}
+        self.tell_sizes(sizes_of(found.values(), sizes))
+        differences = self._differences(ports, suspects, here)
         settled = self._settled(ports, state, differences)
         followed, reported = self._act(ports, state, settled)
         waiting = {one.leaf.location for one in differences} - {one.leaf.location for one in followed}
         accepted = {place: look for place, look in now.items() if place not in waiting}
-        remembered = Memory(accepted, self.clock() if deep else memory.deep)
+        remembered = Memory(accepted, self.clock() if deep else memory.deep, sizes)
         ports.replica_files.write(_memory_path(policy), remembered.packed())
         swept = sweep(ports, self.work, self.clock())
         self._say(len(found), suspects, followed, reported, differences)
@@ -128,11 +137,12 @@ class Scan:
         if reported and policy.options.silent_writes == "fail":
             raise _silent_writes(policy, reported)
         wanted = [file for one in settled for file in one.wanted]
-        sizes = len(wanted), sum(file.length for file in wanted)
-        return Scanned(len(found), len(suspects), *sizes, *names, left, swept)
+        to_copy = len(wanted), sum(file.length for file in wanted)
+        return Scanned(len(found), len(suspects), *to_copy, *names, left, swept)
 
-    def _differences(self, ports: WritePorts, suspects: list[Leaf]) -> list[Difference]:
-        here = contents(ports.source_files, {leaf.location: leaf.location for leaf in suspects})
+    def _differences(
+        self, ports: WritePorts, suspects: list[Leaf], here: Mapping[str, Mapping[str, SourceFile]]
+    ) -> list[Difference]:
         places = replica_places(ports, self.work.policy, suspects)
         there = contents(ports.replica_files, places)
         found = [

@@ -13,7 +13,7 @@ from twinhive.copying.listing import list_files
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.files import ChecksumForm, Usage, base_name, parent
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Partition, Table, TableKind
+from twinhive.domain.objects import Parameters, Partition, Table, TableKind
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.steps.list_files import listed
@@ -22,6 +22,8 @@ from twinhive.steps.source_scope import read_scope
 UNFINISHED = ("_temporary", ".hive-staging", ".spark-staging", "_twinhive")
 Look = tuple[int, int]
 """File id and modification time of a directory."""
+Size = tuple[int, int]
+"""How many files a leaf has, and their bytes."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,28 @@ def leaves(source: MetastoreReader, policy: Policy) -> Iterator[Leaf]:
                     yield Leaf(table, partition, partition.location)
 
 
-def sizes_of(some: Iterable[Leaf]) -> dict[str, Usage]:
-    """Return what tables hold by the statistics of their leaves; a table none of whose leaves has some is left out."""
+def sizes_of(some: Iterable[Leaf], counted: Mapping[str, Size]) -> dict[str, Usage]:
+    """Return what tables hold, by their names: as their leaves were counted, by location, else by their statistics.
+
+    A table of none of whose leaves anything is known is left out: Spark writes no statistics that say so.
+    """
     sizes: dict[str, Usage] = {}
     for leaf in some:
-        said = (leaf.partition or leaf.table).parameters
-        files, length = said.get("numFiles", ""), said.get("totalSize", "")
-        if files.isdigit() and length.isdigit():
+        size = counted.get(leaf.location) or _by_statistics((leaf.partition or leaf.table).parameters)
+        if size is not None:
             sum_ = sizes.get(leaf.table.name.table, Usage(0, 0, 0))
-            sizes[leaf.table.name.table] = Usage(sum_.length + int(length), sum_.files + int(files), 0)
+            sizes[leaf.table.name.table] = Usage(sum_.length + size[1], sum_.files + size[0], 0)
     return sizes
+
+
+def _by_statistics(parameters: Parameters) -> Size | None:
+    files, length = parameters.get("numFiles", ""), parameters.get("totalSize", "")
+    return (int(files), int(length)) if files.isdigit() and length.isdigit() else None
+
+
+def size_of(files: Mapping[str, SourceFile]) -> Size:
+    """Count the content of a leaf."""
+    return len(files), sum(file.length for file in files.values())
 
 
 def looks(files: FileReader, locations: Iterable[str]) -> dict[str, Look]:

@@ -6,7 +6,7 @@ from tests.fake_world import tuned
 from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import contents
 from twinhive.domain.errors import ActNow
-from twinhive.domain.files import ChecksumForm
+from twinhive.domain.files import ChecksumForm, Usage
 from twinhive.domain.names import TableName
 from twinhive.steps.base import Work
 from twinhive.steps.scan import Scan, Scanned
@@ -17,6 +17,13 @@ IDENTITY = ChecksumForm.IDENTITY
 def scan(followed: Followed, *, during=lambda: None, deep: bool = False, now: float = 1e9) -> Scanned:
     work = Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
     return Scan(work, deep=deep, clock=lambda: now, wait=lambda seconds: during()).run(followed.world.ports())
+
+
+def sizes(followed: Followed) -> dict[str, Usage]:
+    told: dict[str, Usage] = {}
+    work = Work(followed.policy, holder={"run": "s"})
+    Scan(work, clock=lambda: 1e9, wait=lambda seconds: None, tell_sizes=told.update).run(followed.world.ports())
+    return told
 
 
 def put(followed: Followed, table: str, name: str, content: bytes, values: tuple[str, ...] | None = None) -> str:
@@ -49,6 +56,17 @@ def test_nothing_is_compared_where_no_directory_has_changed(followed: Followed) 
     scanned = scan(followed)
     assert scanned.leaves > 0
     assert scanned.suspects == 0
+
+
+def test_sizes_are_counted_where_files_are_compared_and_remembered_where_not(followed: Followed) -> None:
+    before, after = sizes(followed), sizes(followed)
+    assert before == after
+    files = followed.world.source_files
+    plain = [path for path in files.paths() if path.startswith(followed.users.location("plain", None) + "/")]
+    assert before["plain"].files == len([path for path in plain if not path.rpartition("/")[2].startswith("_")]) > 0
+    put(followed, "plain", "part-1", b"silent")
+    grown = sizes(followed)["plain"]
+    assert (grown.files, grown.length) == (before["plain"].files + 1, before["plain"].length + len(b"silent"))
 
 
 @pytest.mark.parametrize(("table", "values"), [("plain", None), ("orders", ("a b",))])
