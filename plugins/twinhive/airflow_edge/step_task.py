@@ -48,21 +48,23 @@ class StepOperator(BaseOperator, SkipMixin):
 
     def execute(self, context: Any) -> Any:
         """Run the step; its lines go to the task's log. In a dry run, the first one says the plan of all."""
-        with as_airflow_failures(), recorded(self.stage, context, self.batch) as recording:
+        with as_airflow_failures():
+            # What a form holds is between Airflow and whoever filled it in: no failure of the replication.
             form = checked_form(context)
-            wiring = self.stage.wiring()
-            ports = wiring.write_ports()
-            if form[DRY_RUN]:
-                return self._say_plan(context, form, wiring.policy, ports)
-            announcing = Announcing.before(self.stage.stage, wiring, ports)
-            with FoldedLog(self.log.info) as log:
-                step = self.stage.step(wiring, self.batch or {}, context, log)
-                result = recording.watching(step).run(ports)
-            outlets, settings = context["outlet_events"], wiring.settings
-            announcing.after(result, outlets)
-            if isinstance(result, ExternalSynced):
-                announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
-            recording.succeeded(result, wiring, ports)
+            with recorded(self.stage, context, self.batch) as recording:
+                wiring = self.stage.wiring()
+                ports = wiring.write_ports()
+                if form[DRY_RUN]:
+                    return self._say_plan(context, form, wiring.policy, ports)
+                announcing = Announcing.before(self.stage.stage, wiring, ports)
+                with FoldedLog(self.log.info) as log:
+                    step = self.stage.step(wiring, self.batch or {}, context, log)
+                    result = recording.watching(step).run(ports)
+                outlets, settings = context["outlet_events"], wiring.settings
+                announcing.after(result, outlets)
+                if isinstance(result, ExternalSynced):
+                    announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
+                recording.succeeded(result, wiring, ports)
         returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
         if isinstance(result, Planned):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))

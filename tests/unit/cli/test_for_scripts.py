@@ -15,7 +15,9 @@ from tests.policy_terminal import Terminal
 from twinhive import cli_operations
 from twinhive.cli import app, run
 from twinhive.cli_exits import EXITS
+from twinhive.cli_json import plain
 from twinhive.domain.errors import CopyDiffers, InvalidSettings, Missing, Refused, SafeMode, TwinhiveError, Unreachable
+from twinhive.syncing.file_actions import Compared
 
 COMMANDS = typer.main.get_command(app).list_commands(None)  # type: ignore[attr-defined]
 DOCUMENTS = (
@@ -133,3 +135,7 @@ def test_a_check_imports_neither_servers_nor_steps() -> None:
     words = (sys.executable, "-c", program, str(PLUGINS.parent / "dags"))
     ended = subprocess.run(words, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(PLUGINS)})
     assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_names_of_counters_are_written_by_their_values() -> None:
+    assert plain({Compared.CHECKSUM: 2, "kept": {Compared.TIME: 1}}) == {"checksum": 2, "kept": {"length and time": 1}}
