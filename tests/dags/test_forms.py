@@ -24,7 +24,7 @@ from twinhive.steps.phases import PHASES
 __all__ = ["dags"]
 
 FIRST_SIGHT = 6
-PEOPLE_START = ("bootstrap", "consolidate", "operate")
+PEOPLE_START = ("bootstrap", "consolidate")
 
 
 @pytest.fixture
