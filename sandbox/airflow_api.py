@@ -11,6 +11,8 @@ import httpx
 from sandbox.errors import SandboxError
 
 _FINISHED = ("success", "failed")
+_PAGE = 100
+"""Airflow answers no more at once, whatever limit is asked for."""
 _COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 
 
@@ -34,7 +36,12 @@ class AirflowApi:
 
     def dag_ids(self) -> list[str]:
         """List the DAGs that were parsed."""
-        return [dag["dag_id"] for dag in self._get("/dags?limit=1000&exclude_stale=true")["dags"]]
+        found: list[str] = []
+        while True:
+            page = self._get(f"/dags?limit={_PAGE}&offset={len(found)}&order_by=dag_id&exclude_stale=true")
+            found += [dag["dag_id"] for dag in page["dags"]]
+            if not page["dags"] or len(found) >= page["total_entries"]:
+                return found
 
     def import_errors(self) -> dict[str, str]:
         """Return the error of every DAG file that was not parsed."""

@@ -49,7 +49,7 @@ class Operator(AirflowApi):
 
     def pause_like(self, pattern: str) -> None:
         """Pause all DAGs whose ids are like an SQL pattern."""
-        self._send("PATCH", f"/dags?limit=1000&dag_id_pattern={quote(pattern)}", {"is_paused": True})
+        self._send("PATCH", f"/dags?limit=100&dag_id_pattern={quote(pattern)}", {"is_paused": True})
 
     def mark_run_failed(self, dag_id: str, run_id: str) -> None:
         """Press 'mark as failed' of a whole run."""

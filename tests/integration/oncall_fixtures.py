@@ -29,7 +29,8 @@ def runbook_policies(airflow: RunningAirflow, request: pytest.FixtureRequest) ->
     marks = {item.nodeid: mark for item in request.session.items if (mark := item.get_closest_marker(MARK))}
     policies = {node: airflow.policies.add(f"{PREFIX}{uuid4().hex[:8]}", **mark.kwargs) for node, mark in marks.items()}
     airflow.wait_until_known(*policies.values())
-    airflow.api.pause_like(f"{PREFIX}%")
+    for policy in policies.values():
+        airflow.api.pause_like(f"{policy}.%")
     # It looks at all policies each minute, and would not let a small machine rest.
     airflow.api.pause(MONITOR)
     return policies
