@@ -26,11 +26,14 @@ _SETTINGS = {
     "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
     "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
+    # Two cores that also run clusters and Spark are slow at times, which is not what these tests are about.
+    "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "120",
+    "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "180",
 }
 _SPARK_JOB = "copy_files.py"
 
 
-def until(happens: Callable[[], Any], what: str, seconds: float = 90, every: float = 0.1) -> Any:
+def until(happens: Callable[[], Any], what: str, seconds: float = 240, every: float = 0.1) -> Any:
     """Wait until something is true, and return it."""
     deadline = time.monotonic() + seconds
     while not (value := happens()):
@@ -179,7 +182,7 @@ class Run:
 
     def wait(self) -> str:
         """Wait for the end and return the state."""
-        return self.airflow.api.wait(self.dag_id, self.run_id, seconds=180)
+        return self.airflow.api.wait(self.dag_id, self.run_id, seconds=400)
 
     def instances(self, task: str = "") -> list[dict[str, Any]]:
         """Return the task instances whose id ends with `task`."""
