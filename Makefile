@@ -9,7 +9,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak lint up down status reset reference pins clean
+.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak runbooks lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
 
 soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, with kills, and check each state
 	$(RUN) -m tests.checker.soak $(or $(SEEDS),200) $(or $(FIRST),0)
+
+runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes a quarter of an hour
+	$(RUN) -m pytest -m runbook tests/integration
 
 lint: $(STAMP) ## Check style, layers and types
 	$(RUN) -m ruff check .
