@@ -11,10 +11,9 @@ from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import plain, print_json
 from twinhive.cli_terminal import AsJson, Config, console, errors, said_plainly, waiting
-from twinhive.domain.marks import Phase
+from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase
 from twinhive.lag_wiring import PolicyLag, measure_policies
 from twinhive.settings import resolve_from_environment
-from twinhive.steps.lag import UNREACHABLE, UNUSABLE
 from twinhive.steps.lag_alerts import spoken_time
 from twinhive.steps.replica_status import ReplicaStatus, read_status
 

@@ -1,12 +1,11 @@
 """Announce what a stage has brought to readers of the replica: to those who wait for the database, or for one table."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from twinhive.airflow_edge.assets import BETWEEN_WINDOWS, announce, announce_pending, announce_table
+from twinhive.domain.policy import is_named
 from twinhive.ports import ReadPorts
-from twinhive.settings import PolicySettings
 from twinhive.steps.apply import WindowApplied
 from twinhive.steps.load import Loaded
 from twinhive.steps.pending_files import pending_names
@@ -60,12 +59,8 @@ class Announcing:
 
     def _of_tables(self, tables: frozenset[str], event_id: int, outlet_events: Any) -> None:
         settings, policy = self.wiring.settings, self.wiring.policy
-        wanted = [table for table in tables if _is_announced(settings, table)]
+        wanted = [table for table in tables if is_named(table, settings.announced_tables)]
         if not wanted:
             return
         for news in news_of(self.ports, policy, wanted, shortcomings_of(self.ports, policy)):
             announce_table(outlet_events, settings, news.table, event_id, news.quarantined, incomplete=news.incomplete)
-
-
-def _is_announced(settings: PolicySettings, table: str) -> bool:
-    return any(re.fullmatch(pattern, table, re.IGNORECASE) for pattern in settings.announced_tables)

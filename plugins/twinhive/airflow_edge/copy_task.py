@@ -41,16 +41,17 @@ class CopyOperator(SparkSubmitOperator):
 
     def execute(self, context: Any) -> None:
         """Submit the job, unless there is nothing to copy."""
-        with as_airflow_failures(), recorded(self.stage, context, self.batch) as recording:
+        with as_airflow_failures():
             leave_to_a_real_run(checked_form(context))
-            wiring = self.stage.wiring()
-            ports = wiring.write_ports()
-            step = self.stage.step(wiring, self.batch, context, self.log.info)
-            assert isinstance(step, CopyBatch)
-            job = step.job(ports)
-            if job is not None:
-                self._submit(job, wiring, context)
-            recording.succeeded(job, wiring, ports)
+            with recorded(self.stage, context, self.batch) as recording:
+                wiring = self.stage.wiring()
+                ports = wiring.write_ports()
+                step = self.stage.step(wiring, self.batch, context, self.log.info)
+                assert isinstance(step, CopyBatch)
+                job = step.job(ports)
+                if job is not None:
+                    self._submit(job, wiring, context)
+                recording.succeeded(job, wiring, ports)
 
     def _submit(self, job: CopyJob, wiring: Wiring, context: Any) -> None:
         # An unknown id would be submitted to YARN without a word.

@@ -45,6 +45,10 @@ class Phase(Enum):
     """The replica equals the source at `repl.last.id`."""
 
 
+UNUSABLE, UNREACHABLE = "unusable", "unreachable"
+"""What is said in the place of a phase: the policy file cannot be used, or a server of the policy did not answer."""
+
+
 @dataclass(frozen=True, order=True)
 class Stamp:
     """The event of a source log that last shaped an object: `<source log id>:<event id>`."""

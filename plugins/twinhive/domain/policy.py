@@ -90,7 +90,7 @@ class Policy:
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope."""
-        return _matches(self.include, table) and not _matches(self.exclude, table)
+        return is_named(table, self.include) and not is_named(table, self.exclude)
 
     def left_out(self, table: Table) -> str | None:
         """Say why a table of the scope is not replicated, None for one that is."""
@@ -113,5 +113,6 @@ class Policy:
         return join(self.staging_root, self.name)
 
 
-def _matches(patterns: tuple[str, ...], table: str) -> bool:
+def is_named(table: str, patterns: tuple[str, ...]) -> bool:
+    """True when a regular expression matches the whole name of a table, in any case (seed 002)."""
     return any(re.fullmatch(pattern, table, re.IGNORECASE) for pattern in patterns)

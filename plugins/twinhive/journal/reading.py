@@ -10,10 +10,9 @@ from sqlalchemy import BigInteger, ColumnElement, Engine, Select, Table, case, c
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.errors import Unreachable
+from twinhive.domain.marks import UNREACHABLE, UNUSABLE
 from twinhive.journal.opening import journal_url, open_engine
 from twinhive.journal.records import (
-    UNREACHABLE,
-    UNUSABLE,
     BatchRun,
     Failure,
     LagSample,

@@ -19,9 +19,6 @@ class Outcome(StrEnum):
 IN_TROUBLE = (TableStanding.QUARANTINED, TableStanding.WAITS_FOR_RESYNC)
 """The states of tables that do not follow the source any more."""
 
-UNUSABLE, UNREACHABLE = "unusable", "unreachable"
-"""The phases of a policy that could not be looked at; the others are those of `domain.marks.Phase`."""
-
 
 @dataclass(frozen=True)
 class PolicyState:

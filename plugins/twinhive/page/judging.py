@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.journal.records import UNREACHABLE, UNUSABLE, PolicyState
+from twinhive.domain.marks import UNREACHABLE, UNUSABLE
+from twinhive.journal.records import PolicyState
 from twinhive.page.words import ago, count, duration
 
 STALE_SECONDS = 300

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.steps.lag import UNREACHABLE
+from twinhive.domain.marks import UNREACHABLE
 from twinhive.steps.lag_alerts import Alert, spoken_time
 
 GRACE_SECONDS = 120.0

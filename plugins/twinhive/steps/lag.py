@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from twinhive.domain.errors import Missing, TwinhiveError, Unreachable
-from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
@@ -16,9 +16,6 @@ from twinhive.steps.control import paused_policies, policies_with_requests
 from twinhive.steps.in_parallel import Question, ask_all
 from twinhive.steps.log_pages import LogPages, NotApplied, not_applied
 from twinhive.steps.replica_state import state_of
-
-UNUSABLE, UNREACHABLE = "unusable", "unreachable"
-"""What `PolicyLag.phase` says besides the phases of a replica."""
 
 _WAITS_LONG_SECONDS = 120.0
 _TURNS = 5

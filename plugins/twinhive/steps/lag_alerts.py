@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from twinhive.domain.errors import ActNow, TwinhiveError, Unreachable
-from twinhive.steps.lag import UNREACHABLE, PolicyLag
+from twinhive.domain.marks import UNREACHABLE
+from twinhive.steps.lag import PolicyLag
 
 
 @dataclass(frozen=True)
