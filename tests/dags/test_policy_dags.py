@@ -95,8 +95,12 @@ def test_a_policy_becomes_a_dag_for_each_phase(dag: DAG, phase: str) -> None:
 
 def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dict[str, DAG]) -> None:
     assert {phase for phase, dag in dags.items() if dag.is_paused_upon_creation} == {"bootstrap"}
-    by_themselves = {phase for phase, dag in dags.items() if not isinstance(dag.schedule, StartedByPeople)}
-    assert by_themselves == {"incremental", "scan", "external"}
+    by_people = {phase for phase, dag in dags.items() if isinstance(dag.schedule, StartedByPeople | None)}
+    assert set(dags) - by_people == {"incremental", "scan", "external"}
+
+
+def test_of_two_wishes_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
+    assert {phase for phase, dag in dags.items() if dag.schedule is None} == {"operate"}
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:

@@ -1,6 +1,6 @@
 """Trigger runs through a real Airflow's API as people do: plans, second clicks, wrong values; and read red logs."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -75,7 +75,7 @@ def test_a_second_click_starts_nothing_and_a_wrong_value_is_refused_at_once(
     assert [run.run_id for run in airflow.runs(dag_id)] == [first]
     with pytest.raises(SandboxError, match="400"):
         airflow.trigger(dag_id, copy_threads=0)
-    misspelt = airflow.trigger(dag_id, dry_runn=True)
+    misspelt = Run(airflow, dag_id, trigger_at(airflow, dag_id, moment - timedelta(minutes=1), dry_runn=True))
     assert misspelt.wait() == "failed"
     assert lines_of(misspelt, "preflight")[-2].endswith("next:     trigger a new run without them")
 
