@@ -74,7 +74,8 @@ class Policy:
 
     `include` and `exclude` are regular expressions that must match a whole table name, in any
     case (seed 002, 'Replication policy'). `fingerprint` identifies the text of the policy file:
-    a dump made under another text is not loaded.
+    a dump made under another text is not loaded. `dump_directory` is where the dumps of a statement lie, ''
+    for a policy whose dumps lie below its dump root.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Policy:
     external: External = field(default_factory=External)
     options: Options = Options()
     fingerprint: str = ""
+    dump_directory: str = ""
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope."""
@@ -105,7 +107,7 @@ class Policy:
     @property
     def dumps(self) -> str:
         """Directory that holds this policy's dumps, on the dump root's file system."""
-        return join(self.dump_root, self.name)
+        return self.dump_directory or join(self.dump_root, self.name)
 
     @property
     def staging(self) -> str:

@@ -5,7 +5,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 `twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
 """
 
-from twinhive.ports.bundles import ReadPorts, TreePorts, WritePorts
+from twinhive.ports.bundles import ReadPorts, SourcePorts, TreePorts, WritePorts
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import Lease, LeaseKeeper
 from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker
@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotReader",
     "SnapshotWriter",
     "SourceMarker",
+    "SourcePorts",
     "TreePorts",
     "TreeReader",
     "TreeSource",

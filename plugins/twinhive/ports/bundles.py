@@ -9,14 +9,20 @@ from twinhive.ports.trees import TreeSource, TreeWriter
 
 
 @dataclass(frozen=True)
-class ReadPorts:
-    """What a planning step may use: readers of both clusters, and the dump."""
+class SourcePorts:
+    """What a step uses that knows no replica: readers of the source, and the dump."""
 
     source: MetastoreReader
-    replica: MetastoreReader
     source_files: FileReader
-    replica_files: FileReader
     dump_files: FileWriter
+
+
+@dataclass(frozen=True)
+class ReadPorts(SourcePorts):
+    """What a planning step may use: readers of both clusters, and the dump."""
+
+    replica: MetastoreReader
+    replica_files: FileReader
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from twinhive.dump.layout import drained_directory
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.events.reader import bounded, read_events
 from twinhive.events.scope import in_scope
-from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, SourcePorts
 
 _NAME = re.compile(r"(\d+)-(\d+)\.jsonl\.gz")
 
@@ -42,7 +42,7 @@ class Stretch:
         return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
 
 
-def window_after(ports: ReadPorts, policy: Policy, begin: Position, skipped: Collection[int]) -> Stretch:
+def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> Stretch:
     """Read what is in scope after a position, at most about one window of it, without `skipped` events.
 
     What was drained while the replica was loaded comes first: the log may not hold it any more.
@@ -75,7 +75,7 @@ def stretch_after(source: MetastoreReader, policy: Policy, begin: Position, skip
     return Stretch(begin, end, tuple(rows))
 
 
-def all_after(ports: ReadPorts, policy: Policy, begin: Position) -> Stretch:
+def all_after(ports: SourcePorts, policy: Policy, begin: Position) -> Stretch:
     """Read all that is in scope after a position: drained stretches that follow it, then the log."""
     rows: list[EventRow] = []
     end = begin

@@ -15,7 +15,7 @@ from twinhive.domain.names import TableName
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import TableRecord, pack_lines
 from twinhive.dump.store import Dump, dump_of_key, read_json, write_json
-from twinhive.ports import FileWriter, ReadPorts
+from twinhive.ports import FileWriter, ReadPorts, SourcePorts
 from twinhive.steps.base import Work
 from twinhive.steps.replica_state import already_published, read_state
 
@@ -46,22 +46,24 @@ class ListFiles:
         dump = dump_of_key(ports.dump_files, policy, self.work.dump)
         summary = read_json(ports.dump_files, dump.layout.summary(self.work.batch))
         if summary is None:
-            summary = self._list(ports, dump)
+            summary = list_batch(ports, dump, self.work.batch)
         else:
             self.work.report("the list is there already, from an earlier try; it is kept")
         self.work.report(f"{summary['files']} files, {summary['bytes']} bytes")
         return FilesListed(summary["files"], summary["bytes"])
 
-    def _list(self, ports: ReadPorts, dump: Dump) -> dict[str, int]:
-        # Read before the first directory: what the log says up to here is in the list.
-        lo = ports.source.current_event_id()
-        records = dump.objects(ports.dump_files, self.work.batch)
-        roots = [root for record in records for root in _roots(record)]
-        items = (
-            item_of(listed(status, relative), table, partition)
-            for (table, partition), relative, status in list_files(ports.source_files, roots)
-        )
-        return write_file_list(ports.dump_files, dump.layout, self.work.batch, items, lo)
+
+def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> dict[str, int]:
+    """Write the list of files of a batch of a dump; return its summary."""
+    # Read before the first directory: what the log says up to here is in the list.
+    lo = ports.source.current_event_id()
+    records = dump.objects(ports.dump_files, batch)
+    roots = [root for record in records for root in _roots(record)]
+    items = (
+        item_of(listed(status, relative), table, partition)
+        for (table, partition), relative, status in list_files(ports.source_files, roots)
+    )
+    return write_file_list(ports.dump_files, dump.layout, batch, items, lo)
 
 
 def write_file_list(

@@ -18,7 +18,7 @@ from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
-from twinhive.ports import MetastoreReader, ReadPorts
+from twinhive.ports import MetastoreReader, ReadPorts, SourcePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.distinct_places import DistinctPlaces
 from twinhive.steps.replica_state import already_published, read_state
@@ -55,7 +55,7 @@ class ListObjects:
             return ObjectsListed(published.key if published else "", batches, already=already)
         begin = position_at(ports.source, ports.source.current_event_id())
         layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
-        dump = _write_dump(ports, layout, policy, log_id, begin)
+        dump = write_listing(ports, layout, policy, log_id, begin)
         ports.dump_files.delete(drained_directory(policy.dumps))
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
@@ -73,7 +73,13 @@ class ListObjects:
             self.work.report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
 
 
-def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position) -> Dump:
+def write_listing(
+    ports: SourcePorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position, *, checks_places: bool = True
+) -> Dump:
+    """Write the dump of all objects in a policy's scope, read from the event `begin` on.
+
+    With `checks_places` an external table for which the policy has no place is refused (InvalidSettings).
+    """
     database = ports.source.database(policy.source.database)
     if database is None:
         raise Missing(
@@ -98,7 +104,8 @@ def _write_dump(ports: ReadPorts, layout: DumpLayout, policy: Policy, log_id: st
             records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
             for record in records:
                 if record.table.is_external:
-                    _check_external(policy, record)
+                    if checks_places:
+                        _check_external(policy, record)
                 else:
                     places.check_partitions(record.table, record.partitions)
                     places.check_nesting()

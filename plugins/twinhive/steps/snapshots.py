@@ -8,7 +8,7 @@ from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
 from twinhive.events.decoder import decode_event
-from twinhive.ports import WritePorts
+from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import write_states
 from twinhive.steps.event_stream import Stretch, all_after
 from twinhive.steps.source_states import read_state_of, settle
@@ -18,7 +18,7 @@ PREFIX = "s"
 
 
 def write_snapshots(
-    ports: WritePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+    ports: SourcePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
 ) -> tuple[Stretch, tuple[Batch, ...], tuple[str, ...]]:
     """Write tables into a window's dump.
 
@@ -49,7 +49,7 @@ def _in_scope(policy: Policy, name: TableName) -> bool:
 
 
 def _write(
-    ports: WritePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+    ports: SourcePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
 ) -> tuple[Stretch, tuple[Batch, ...]]:
     names = {TableName(policy.source.database, table) for table in wanted}
     names_lo = ports.source.current_event_id()

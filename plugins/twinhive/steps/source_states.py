@@ -14,7 +14,7 @@ from twinhive.domain.events import EventRow, Position
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
-from twinhive.ports import FileReader, ReadPorts
+from twinhive.ports import FileReader, SourcePorts
 from twinhive.steps.event_stream import Stretch, all_after
 from twinhive.steps.list_files import listed
 
@@ -25,7 +25,7 @@ Follow = Callable[[Shard, Stretch], Shard]
 
 
 def settle(
-    ports: ReadPorts, policy: Policy, shard: Shard, end: Position, follow: Follow
+    ports: SourcePorts, policy: Policy, shard: Shard, end: Position, follow: Follow
 ) -> tuple[Shard, Position, tuple[EventRow, ...]]:
     """Read what is unsure until the log explains everything; return the shard, the event it is at, the rows up to it.
 
@@ -49,7 +49,7 @@ def settle(
 
 
 def read_again(
-    ports: ReadPorts, policy: Policy, shard: Shard, unsure: Iterable[TableName]
+    ports: SourcePorts, policy: Policy, shard: Shard, unsure: Iterable[TableName]
 ) -> Iterator[tuple[TableName, TableState]]:
     """Yield all tables of a shard, the unsure ones as they are now; those that are gone are left out."""
     again = set(unsure)
@@ -65,7 +65,7 @@ def read_again(
             yield name, _mended(ports, state, per_call)
 
 
-def read_state_of(ports: ReadPorts, name: TableName, per_call: int) -> TableState | None:
+def read_state_of(ports: SourcePorts, name: TableName, per_call: int) -> TableState | None:
     """Read one table, its partitions and their files; None when there is no such table."""
     lo = ports.source.current_event_id()
     table = ports.source.table(name)
@@ -77,7 +77,7 @@ def read_state_of(ports: ReadPorts, name: TableName, per_call: int) -> TableStat
     return _listed_again(ports, TableState(table, lo, empty, partitions, lo))
 
 
-def _mended(ports: ReadPorts, state: TableState, per_call: int) -> TableState:
+def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
     """Read partitions that are unsure, then list the directories that are."""
     lo = ports.source.current_event_id()
     names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
@@ -94,7 +94,7 @@ def _mended(ports: ReadPorts, state: TableState, per_call: int) -> TableState:
     return _listed_again(ports, replace(state, partitions=partitions))
 
 
-def _partitions(ports: ReadPorts, table: Table, names: list[str] | None, per_call: int) -> list[Partition]:
+def _partitions(ports: SourcePorts, table: Table, names: list[str] | None, per_call: int) -> list[Partition]:
     """Read partitions by name, or all; what was dropped or made anew since the table was read is none of its own."""
     try:
         if names is None:
@@ -105,7 +105,7 @@ def _partitions(ports: ReadPorts, table: Table, names: list[str] | None, per_cal
     return [partition for partition in found if len(partition.values) == len(table.partition_keys)]
 
 
-def _listed_again(ports: ReadPorts, state: TableState) -> TableState:
+def _listed_again(ports: SourcePorts, state: TableState) -> TableState:
     lo = ports.source.current_event_id()
     roots = _unsure_roots(state)
     if not roots:

@@ -22,7 +22,7 @@ from twinhive.domain.files import parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
-from twinhive.ports import FileReader, ReadPorts
+from twinhive.ports import FileReader, SourcePorts
 from twinhive.steps.moved_files import Moves, moves_after
 
 _THREADS = 8
@@ -31,7 +31,7 @@ Wanted = tuple[TableName, str | None, SourceFile]
 
 
 def event_items(
-    ports: ReadPorts, policy: Policy, events: list[Event], aside: set[str], end: Position
+    ports: SourcePorts, policy: Policy, events: list[Event], aside: set[str], end: Position
 ) -> Iterator[CopyItem]:
     """Yield what the events of a window up to `end` need copied, with lengths as far as files are still in place.
 

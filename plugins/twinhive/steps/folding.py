@@ -1,0 +1,180 @@
+"""Hold the tables of a dump that events have touched, while they are brought up to one event.
+
+What no event has touched keeps its shards; the tables that were touched are read from the dump, folded, read again
+where the log does not spell things out, and written as new batches.
+"""
+
+import uuid
+from dataclasses import replace
+
+from twinhive import __version__
+from twinhive.domain.batches import Batch
+from twinhive.domain.changes import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event, tables_of
+from twinhive.domain.contents import Content, Shard, TableState
+from twinhive.domain.errors import Missing
+from twinhive.domain.events import Position
+from twinhive.domain.fold import fold
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database, Function, TableKind
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
+from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.events.decoder import decode_event
+from twinhive.ports import SourcePorts
+from twinhive.steps.dump_states import batches_with, read_states, write_states
+from twinhive.steps.event_stream import Stretch
+from twinhive.steps.list_objects import VIEWS
+from twinhive.steps.source_states import settle
+
+
+class Folding:
+    """Hold the tables of a dump that events have touched, while they are brought up to one event."""
+
+    def __init__(self, ports: SourcePorts, policy: Policy, dump: Dump) -> None:
+        self._ports = ports
+        self._policy = policy
+        self._dump = dump
+        records = decode_objects(ports.dump_files.read(dump.layout.objects(VIEWS)))
+        views = {record.table.name: _view_state(record, dump) for record in records}
+        # What is known of the names of tables is as old as the first reading.
+        self.shard = Shard(dict(views), dump.manifest.end.event_id)
+        self._loaded: set[TableName] = set()
+        self.events: list[Event] = []
+
+    def doubt(self, names: set[TableName]) -> None:
+        """List the files of some tables again: what was listed is not there any more."""
+        self.load(names)
+        for name in names & self.shard.tables.keys():
+            self._put(name, _doubted(self.shard.tables[name]))
+
+    def _put(self, name: TableName, state: TableState) -> None:
+        self.shard = replace(self.shard, tables={**self.shard.tables, name: state})
+
+    def follow(self, stretch: Stretch) -> None:
+        """Fold a stretch of the log; the tables it touches are read from the dump first."""
+        events = [decode_event(row) for row in stretch.rows]
+        self.load({name for event in events for name in tables_of(event.change)})
+        folded = fold(self.shard, events)
+        inside = {name: state for name, state in folded.tables.items() if self._in_scope(name)}
+        self.shard = replace(folded, tables=inside)
+        self.events += events
+
+    def _in_scope(self, name: TableName) -> bool:
+        return name.database == self._policy.source.database and self._policy.selects(name.table)
+
+    def load(self, names: set[TableName]) -> None:
+        """Read tables from the dump's shards; with them whatever shares a batch, to be written anew."""
+        wanted = names - self._loaded
+        batches = batches_with(self._dump, wanted)
+        found = read_states(self._ports.dump_files, self._dump, batches_with(self._dump, _all_of(batches)))
+        fresh = {name: state for name, state in found.items() if name not in self._loaded}
+        self.shard = replace(self.shard, tables={**fresh, **self.shard.tables})
+        self._loaded |= wanted | fresh.keys()
+
+    def settle(self, end: Position) -> Position:
+        """Read again what is unsure; tables that events touch meanwhile join in."""
+        self.shard, end, _ = settle(self._ports, self._policy, self.shard, end, self._follow)
+        return end
+
+    def _follow(self, shard: Shard, stretch: Stretch) -> Shard:
+        self.shard = shard
+        self.follow(stretch)
+        return self.shard
+
+    @property
+    def kept(self) -> list[Batch]:
+        """The batches of the dump that no event has touched."""
+        batches = self._dump.manifest.batches
+        return [batch for batch in batches if not any(slice_.table in self._loaded for slice_ in batch.slices)]
+
+    def write(self, end: Position) -> Dump:
+        """Write the new dump: shards of untouched batches as they are, the others as new batches."""
+        ports, policy, old = self._ports, self._policy, self._dump
+        token = uuid.uuid4().hex
+        attempt = begin_attempt(ports.dump_files, policy, token)
+        number = old.manifest.round + 1
+        kept = self.kept
+        with being_written(ports.dump_files, attempt):
+            for batch in kept:
+                for path in (old.layout.objects, old.layout.files, old.layout.summary):
+                    there = path(batch.name)
+                    copy = attempt.directory + there.removeprefix(old.layout.directory)
+                    ports.dump_files.write(copy, ports.dump_files.read(there))
+            states = sorted(self.shard.tables.values(), key=lambda state: state.table.name)
+            followed = [state for state in states if policy.left_out(state.table) is None]
+            tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
+            views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
+            new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
+            records = [TableRecord(view, (), True, end.event_id, end.event_id) for view in views]
+            ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))
+        manifest = replace(
+            old.manifest,
+            kind=DumpKind.CONSOLIDATE,
+            token=token,
+            end=end,
+            database=_database(old.manifest.database, self.events),
+            functions=_functions(old.manifest.functions, self.events),
+            batches=(*kept, *new),
+            left_out=_left_out(policy, old.manifest, states),
+            views=len(views),
+            version=__version__,
+            events=len(self.events),
+            round=number,
+        )
+        layout = DumpLayout.of(policy.dumps, DumpKind.CONSOLIDATE, old.manifest.begin.event_id, end.event_id)
+        return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _view_state(record: TableRecord, dump: Dump) -> TableState:
+    lo = dump.manifest.end.event_id if dump.manifest.kind is DumpKind.CONSOLIDATE else record.lo
+    return TableState(record.table, lo, Content(lo), {}, lo)
+
+
+def _all_of(batches: list[Batch]) -> set[TableName]:
+    return {slice_.table for batch in batches for slice_ in batch.slices}
+
+
+def _doubted(state: TableState) -> TableState:
+    """Mark all lists of files of a table to be made again."""
+    partitions = {
+        name: replace(one, content=replace(one.content, unsure=True)) for name, one in state.partitions.items()
+    }
+    return replace(state, content=replace(state.content, unsure=True), partitions=partitions)
+
+
+def _database(database: Database, events: list[Event]) -> Database:
+    for event in events:
+        change = event.change
+        if isinstance(change, AlterDatabase):
+            database = change.after
+        elif isinstance(change, DropDatabase):
+            raise Missing(
+                f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
+                found=f"the event {event}",
+                expected="the database until the replica is published",
+                next_step="create it again, or remove the policy file; then start the bootstrap anew",
+            )
+    return database
+
+
+def _functions(functions: tuple[Function, ...], events: list[Event]) -> tuple[Function, ...]:
+    by_name = {function.name: function for function in functions}
+    for event in events:
+        change = event.change
+        if isinstance(change, CreateFunction):
+            by_name[change.function.name] = change.function
+        elif isinstance(change, DropFunction):
+            by_name.pop(change.name, None)
+    return tuple(by_name[name] for name in sorted(by_name))
+
+
+def _left_out(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
+    there = {entry.name: entry for entry in manifest.left_out}
+    for state in states:
+        name = str(state.table.name)
+        there.pop(name, None)
+        if reason := policy.left_out(state.table):
+            there[name] = LeftOut(name, reason)
+    return tuple(there[name] for name in sorted(there))
