@@ -42,9 +42,9 @@ class OnCall:
         self.airflow.api.unpause(f"{self.policy}.{phase}")
         return self.airflow.trigger(f"{self.policy}.{phase}", **form)
 
-    def red_run(self, task: str, phase: str = "incremental") -> Run:
-        """Look at the grid until a task is red, or waits for its next try; return its run."""
-        return self._run_whose(task, RED, phase)
+    def red_run(self, task: str, phase: str = "incremental", *, for_good: bool = False) -> Run:
+        """Look at the grid until a task is red, or, unless that has to be `for_good`, waits for its next try."""
+        return self._run_whose(task, ("failed",) if for_good else RED, phase)
 
     def run_at_work(self, task: str, phase: str = "incremental") -> Run:
         """Look at the grid until a task is at work, or about to begin; return its run."""
