@@ -31,6 +31,7 @@ class World:
         self.source.configurations[SOURCE_ADDRESS] |= {
             "metastore.transactional.event.listeners": LISTENER,
             "metastore.repl.cm.enabled": "true",
+            "metastore.repl.cmrootdir": "/cmroot",
         }
         self.replica.configurations[REPLICA_ADDRESS]["metastore.warehouse.dir"] = "hdfs://west/warehouse/managed"
         self.lease = InMemoryLease()

@@ -15,8 +15,9 @@ class FileSystemEndpoint:
 
 @dataclass(frozen=True)
 class MetastoreEndpoint:
-    """A metastore: its addresses, seconds to wait for one call, and the user we are there."""
+    """A metastore: its addresses, seconds to wait for one call, the user we are there, and its cluster if known."""
 
     addresses: tuple[tuple[str, int], ...]
     timeout_seconds: int
     user: str | None
+    cluster: str = ""

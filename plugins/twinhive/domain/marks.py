@@ -20,6 +20,8 @@ STAMP = "twinhive.stamp"
 EXTERNAL_BASE = "twinhive.external.base"
 """With which base directory the external tables were brought over; not set: they were left out so far."""
 POSITION = "twinhive.position"
+SCOPE = "twinhive.scope"
+"""The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
 QUARANTINE = "twinhive.quarantine."
 """Prefix of a parameter for each table that is frozen after an error: `<event id> <reason>`."""
 SKIPPED = "twinhive.skipped."
@@ -78,6 +80,7 @@ class ReplicaState:
     dump: str | None = None
     position: Position = NOWHERE
     external_base: str | None = None
+    scope: str | None = None
 
     @property
     def last_event_id(self) -> int | None:
@@ -96,6 +99,7 @@ class ReplicaState:
             dump=parameters.get(DUMP),
             position=_position(parameters),
             external_base=parameters.get(EXTERNAL_BASE),
+            scope=parameters.get(SCOPE),
         )
 
     def written(self) -> dict[str, str]:
@@ -107,6 +111,7 @@ class ReplicaState:
             DUMP: self.dump,
             TARGET_FOR: "true",
             EXTERNAL_BASE: self.external_base,
+            SCOPE: self.scope,
         }
         said = {key: value for key, value in pairs.items() if value is not None}
         return with_position(said, self.position) if self.phase is Phase.FOLLOWING else said

@@ -34,6 +34,9 @@ class DumpManifest:
 
     `token` tells two dumps of the same events apart. `cascades` are the changes of columns in a window
     that the source's partitions followed, `snapshots` the tables that are brought over whole at its end.
+
+    Of a statement's dump, `scope` is the policy as the statement says it, `replaces` the one before it ('': the
+    same), and `metadata_only` says that it is loaded without any files.
     """
 
     kind: DumpKind
@@ -54,6 +57,9 @@ class DumpManifest:
     round: int = 0
     snapshots: tuple[str, ...] = ()
     consistency: str = EVERY_EVENT
+    scope: str = ""
+    replaces: str = ""
+    metadata_only: bool = False
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""
@@ -92,6 +98,9 @@ class DumpManifest:
                 round=fields["round"],
                 snapshots=tuple(fields["snapshots"]),
                 consistency=fields["consistency"],
+                scope=fields.get("scope", ""),
+                replaces=fields.get("replaces", ""),
+                metadata_only=fields.get("metadata_only", False),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ActNow(

@@ -5,7 +5,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 `twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
 """
 
-from twinhive.ports.bundles import ReadPorts, SourcePorts, TreePorts, WritePorts
+from twinhive.ports.bundles import DumpPorts, ReadPorts, SourcePorts, TreePorts, WritePorts
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import Lease, LeaseKeeper
 from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker
@@ -22,6 +22,7 @@ from twinhive.ports.trees import (
 __all__ = [
     "AttributeReader",
     "AttributeWriter",
+    "DumpPorts",
     "EventLog",
     "FileReader",
     "FileWriter",

@@ -18,6 +18,13 @@ class SourcePorts:
 
 
 @dataclass(frozen=True)
+class DumpPorts(SourcePorts):
+    """What REPL DUMP uses: it writes nothing to the source but its dump and its mark."""
+
+    source_marker: SourceMarker
+
+
+@dataclass(frozen=True)
 class ReadPorts(SourcePorts):
     """What a planning step may use: readers of both clusters, and the dump."""
 

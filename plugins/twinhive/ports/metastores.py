@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from twinhive.domain.events import EventRow
+from twinhive.domain.log_access import LogAccess
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
 
@@ -29,6 +30,10 @@ class MetastoreReader(EventLog, Protocol):
 
     def configuration(self, address: str, key: str) -> str:
         """Return one configuration value of one address, '' where it is not set."""
+        ...
+
+    def log_access(self, address: str) -> LogAccess:
+        """Read the end of the notification log at one address. Raises Refused when we may not."""
         ...
 
     def log_id(self) -> str:

@@ -1,9 +1,10 @@
 """Apply a window to the replica, event by event, under the policy's lease."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from twinhive.applying.excluded import drop_excluded
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.lane import Applied, Lane
 from twinhive.applying.pending_store import PendingStore
@@ -17,7 +18,7 @@ from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
-from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
+from twinhive.domain.marks import SCOPE, SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, of_this_text, window_at
@@ -28,6 +29,7 @@ from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import requested_tables, skipped_events, table_is_done
 from twinhive.steps.event_stream import Stretch
 from twinhive.steps.gate import check_window
+from twinhive.steps.metadata_only import without_files
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
 from twinhive.steps.publish_pending import publish
@@ -92,6 +94,8 @@ class Apply:
         of_this_text(dump, self.work.policy)
         if not dump.layout.is_eventless:
             return dump
+        if dump.manifest.scope:
+            return None if state.scope == dump.manifest.scope else dump
         waiting = set(requested_tables(ports.replica_files, self.work.policy))
         return dump if waiting & set(dump.manifest.snapshots) else None
 
@@ -141,6 +145,9 @@ class _Applying:
         """Apply events, then bring over the tables that are asked for, then write the window's end."""
         policy, manifest = self._work.policy, self._dump.manifest
         skipped = dict(skipped_events(self._ports.replica_files, policy))
+        if manifest.replaces:
+            for table in drop_excluded(self._external, self._progress):
+                self._work.report(f"dropped {table}: the policy does not select it any more")
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost)
         applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), manifest.consistency)
         for table in manifest.snapshots:
@@ -148,6 +155,8 @@ class _Applying:
             table_is_done(self._ports.replica_files, policy, table)
         self._record_skipped(skipped)
         remember_base(self._ports.replica_files, policy, self._progress)
+        if manifest.scope:
+            self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.scope}, manifest.end)
         lane.finish(manifest.end)
         self._pending.flush()
         return applied
@@ -180,6 +189,12 @@ class _Applying:
 
     def _events(self) -> Iterator[Event]:
         """Yield the window's events without those of tables that are brought over whole at its end."""
+        for event in self._told():
+            left = without_files(event) if self._dump.manifest.metadata_only else event
+            if left is not None:
+                yield left
+
+    def _told(self) -> Iterator[Event]:
         whole = set(self._dump.manifest.snapshots)
         stretch = Stretch.unpack(self._ports.dump_files.read(self._dump.layout.events))
         for row in stretch.rows:
@@ -187,8 +202,13 @@ class _Applying:
             names = {name.table for name in tables_of(event.change)}
             if not names & whole:
                 yield event
-            elif isinstance(event.change, AlterTable) and event.change.before.name.table not in whole:
+            elif isinstance(event.change, AlterTable) and self._is_followed(event.change.before.name, whole):
                 yield Event(event.position, event.event_type, DropTable(event.change.before))
+
+    def _is_followed(self, name: TableName, whole: Collection[str]) -> bool:
+        """True for a name of the scope whose table is not brought over whole."""
+        policy = self._work.policy
+        return name.database == policy.source.database and policy.selects(name.table) and name.table not in whole
 
     def _snapshot(self, table: str) -> Snapshot:
         """Collect what the dump holds of one table."""

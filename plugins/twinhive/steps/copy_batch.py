@@ -63,6 +63,7 @@ class CopyBatch:
             self.work.report(already)
             return None
         dump = dump_of_key(ports.dump_files, policy, self.work.dump)
+        kind = dump.manifest.kind
         summary = read_json(ports.dump_files, dump.layout.summary(batch))
         label = next(entry.label for entry in dump.manifest.batches if entry.name == batch)
         if summary is None:
@@ -82,8 +83,10 @@ class CopyBatch:
             label=label,
             files=summary["files"],
             bytes=summary["bytes"],
-            superseded_ok=dump.manifest.kind is not DumpKind.INCREMENTAL,
-            after_event=state.position.event_id if dump.manifest.kind is DumpKind.INCREMENTAL else 0,
+            # No round comes after the dump of a statement: what is gone is looked for by its checksum, or lost.
+            superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.scope,
+            # A window without events brings whole tables only, of the very event that the replica is at.
+            after_event=0 if kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless else state.position.event_id,
         )
 
     def run(self, ports: WritePorts) -> Copied:

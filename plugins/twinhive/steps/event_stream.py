@@ -5,41 +5,19 @@ dump's directory, so that a long bootstrap does not depend on the log's retentio
 covers the events after its begin, up to and with its end; together they make a chain.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
 
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import drained_directory
-from twinhive.dump.shards import pack_lines, unpack_lines
+from twinhive.dump.stretch import Stretch as Stretch
 from twinhive.events.reader import bounded, read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, SourcePorts
 
 _NAME = re.compile(r"(\d+)-(\d+)\.jsonl\.gz")
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """The rows in a policy's scope after `begin`, up to and with `end`."""
-
-    begin: Position
-    end: Position
-    rows: tuple[EventRow, ...]
-
-    def pack(self) -> bytes:
-        """Write the stretch as gzipped lines."""
-        head = {"begin": asdict(self.begin), "end": asdict(self.end)}
-        return pack_lines(json.dumps(line, ensure_ascii=False) for line in [head, *map(asdict, self.rows)])
-
-    @classmethod
-    def unpack(cls, content: bytes) -> "Stretch":
-        """Read what `pack` wrote."""
-        head, *rows = (json.loads(line) for line in unpack_lines(content))
-        return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))
 
 
 def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> Stretch:

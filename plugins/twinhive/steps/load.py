@@ -215,7 +215,8 @@ class _Loading:
         """Say on the replica's database that it follows the source from the dump's event on."""
         policy = self.work.policy
         end = self.dump.manifest.end
-        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end)
+        scope = self.dump.manifest.scope or None
+        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end, scope=scope)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **state.written()}
         self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)

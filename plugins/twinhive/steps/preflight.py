@@ -14,6 +14,7 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
+from twinhive.steps.log_access import report_replica, source_problems
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
 
@@ -147,10 +148,11 @@ def check_versions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError
 
 
 def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find addresses of the source metastore that keep no log or no dropped files, and a missing database."""
+    """Find addresses of the source that keep no log, or no dropped files, or hide the log; and a missing database."""
     policy = step.work.policy
     for address in ports.source.addresses():
         yield from check_address(ports.source, address, policy)
+    yield from source_problems(ports.source, step.work.report)
     if ports.source.database(policy.source.database) is None:
         yield Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
@@ -181,8 +183,9 @@ def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iter
 
 
 def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find a replica database that is not ours."""
+    """Find a replica database that is not ours; report who we are to its metastore."""
     ports.replica.database(step.work.policy.replica.database)
+    report_replica(ports.replica, step.work.report)
     try:
         source_log = ports.source.log_id()
     except TryAgain:

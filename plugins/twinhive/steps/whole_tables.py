@@ -43,7 +43,7 @@ def request_whole_tables(
         if row.event_type == "ALTER_TABLE":
             change = decode_event(row).change
             names = _in_scope(policy, change)
-            if _says_too_little(policy, change):
+            if says_too_little(policy, change):
                 found |= dict.fromkeys(names, f"event {row.event_id} changed more than it says")
             elif not {*asked, *found}.isdisjoint(names):
                 found |= dict.fromkeys(names, f"event {row.event_id} renamed a table that waits to be brought over")
@@ -53,7 +53,7 @@ def request_whole_tables(
     return tuple(sorted({*asked, *found}))
 
 
-def _says_too_little(policy: Policy, change: Change) -> bool:
+def says_too_little(policy: Policy, change: Change) -> bool:
     """True for a change after which the log does not say what a table holds.
 
     A managed table that becomes external, or the other way; an external one that gets a name and a location at once,

@@ -5,12 +5,10 @@ the source has done since.
 """
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from twinhive import __version__
 from twinhive.applying.compaction import segments
-from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
 from twinhive.domain.errors import Missing
@@ -36,14 +34,13 @@ from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, remove_passed_skips, skipped_events
 from twinhive.steps.event_stream import Stretch, drained_end, drained_path, drop_drained, stretch_after, window_after
-from twinhive.steps.list_files import write_file_list
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
 from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.snapshots import write_snapshots
 from twinhive.steps.whole_tables import refuse_another_base, request_whole_tables
-from twinhive.steps.window_files import cut_items, event_items, label_of, slices_of
+from twinhive.steps.window_files import event_items, write_event_batches
 
 # So many events outside the scope are passed over before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500
@@ -167,7 +164,7 @@ class Window:
             events = [decode_event(row) for row in stretch.rows]
             ports.dump_files.write(attempt.events, stretch.pack())
             items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
-            batches = tuple(self._write_batches(ports, attempt, items, stretch))
+            batches = write_event_batches(ports, policy, attempt, items, stretch.end)
             manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
             cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
             manifest = replace(manifest, cascades=cascades, snapshots=taken, consistency=policy.options.consistency)
@@ -206,14 +203,6 @@ class Window:
             version=__version__,
             events=len(stretch.rows),
         )
-
-    def _write_batches(
-        self, ports: ReadPorts, attempt: DumpLayout, items: list[CopyItem], stretch: Stretch
-    ) -> Iterator[Batch]:
-        for number, some in enumerate(cut_items(items, self.work.policy), start=1):
-            batch = Batch(f"w{number:04d}", label_of(some), slices_of(some))
-            write_file_list(ports.dump_files, attempt, batch.name, some, stretch.end.event_id)
-            yield batch
 
     def _remove_old(self, ports: WritePorts, position: int, keep: DumpLayout) -> None:
         """Remove windows that are applied, but the newest, and attempts that were cut off."""

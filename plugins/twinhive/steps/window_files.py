@@ -7,7 +7,7 @@ from dataclasses import replace
 from twinhive.copying.event_source import kept_path
 from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.batches import Slice
+from twinhive.domain.batches import Batch, Slice
 from twinhive.domain.changes import (
     AddPartitions,
     CreateTable,
@@ -22,7 +22,9 @@ from twinhive.domain.files import parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpLayout
 from twinhive.ports import FileReader, SourcePorts
+from twinhive.steps.list_files import write_file_list
 from twinhive.steps.moved_files import Moves, moves_after
 
 _THREADS = 8
@@ -86,7 +88,19 @@ def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:
     }
 
 
-def cut_items(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]:
+def write_event_batches(
+    ports: SourcePorts, policy: Policy, layout: DumpLayout, items: list[CopyItem], end: Position
+) -> tuple[Batch, ...]:
+    """Write a window's files into its dump, in batches; return the batches."""
+    batches = []
+    for number, some in enumerate(_cut(items, policy), start=1):
+        batch = Batch(f"w{number:04d}", _label_of(some), _slices_of(some))
+        write_file_list(ports.dump_files, layout, batch.name, some, end.event_id)
+        batches.append(batch)
+    return tuple(batches)
+
+
+def _cut(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]:
     """Cut items, in their order, into batches of so many files or bytes as the policy says."""
     some: list[CopyItem] = []
     length = 0
@@ -100,7 +114,7 @@ def cut_items(items: list[CopyItem], policy: Policy) -> Iterator[list[CopyItem]]
         yield some
 
 
-def label_of(items: list[CopyItem]) -> str:
+def _label_of(items: list[CopyItem]) -> str:
     """Name a batch for people."""
     tables = sorted({item.table for item in items})
     events = f"events {items[0].event_id} to {items[-1].event_id}"
@@ -108,6 +122,6 @@ def label_of(items: list[CopyItem]) -> str:
     return f"{tables[0]}{others} ({events})"
 
 
-def slices_of(items: list[CopyItem]) -> tuple[Slice, ...]:
+def _slices_of(items: list[CopyItem]) -> tuple[Slice, ...]:
     """Return the tables of a batch."""
     return tuple(Slice(TableName.parse(table), 0, 0, 0) for table in sorted({item.table for item in items}))

@@ -1,10 +1,5 @@
 """Follow a source with external tables in memory; copies of their data come when a test says so."""
 
-import copyreg
-import io
-import pickle
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 from tests.builders import a_policy, an_external
@@ -90,15 +85,3 @@ class FollowedExternals(Followed):
             "location": placed(table.location),
             "partitions": {each.values: (spoken(each.parameters), placed(each.location)) for each in partitions},
         }
-
-
-def copies_of(followed: FollowedExternals) -> Callable[[], FollowedExternals]:
-    """Return what makes a copy of both clusters as they are now: much cheaper than making them again."""
-    content = io.BytesIO()
-    pickler = pickle.Pickler(content)
-    locks = {type(threading.Lock()): threading.Lock, type(threading.RLock()): threading.RLock}
-    pickler.dispatch_table = copyreg.dispatch_table | {
-        kind: lambda lock, make=make: (make, ()) for kind, make in locks.items()
-    }
-    pickler.dump(followed)
-    return lambda: pickle.loads(content.getvalue())

@@ -24,7 +24,7 @@ def state(world: World) -> Any:
     return (
         world.source_files.paths(),
         world.replica_files.paths(),
-        world.source.current_event_id(),
+        list(world.source.events),
         world.replica.current_event_id(),
         [world.source.database(name) for name in ("sales",)],
         [world.replica.database(name) for name in ("sales",)],
@@ -43,6 +43,10 @@ def no_listener(world: World) -> None:
 
 def no_change_manager(world: World) -> None:
     world.source.configurations[SOURCE_ADDRESS]["metastore.repl.cm.enabled"] = "false"
+
+
+def guarded_log(world: World) -> None:
+    world.source.guards_log, world.source.user = True, "ann"
 
 
 def foreign_replica(world: World) -> None:
@@ -75,6 +79,7 @@ def other_file_system(world: World) -> None:
         (no_database, ActNow, "database sales does not exist on cluster east"),
         (no_listener, ActNow, "keeps no notification log"),
         (no_change_manager, ActNow, "keeps no dropped files"),
+        (guarded_log, ActNow, "hadoop.proxyuser.ann.hosts"),
         (foreign_replica, ActNow, "no mark of any policy"),
         (replica_of_another_policy, ActNow, "the mark of policy other"),
         (no_space, ActNow, "there is not enough room"),

@@ -4,7 +4,8 @@ import pytest
 
 from tests.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.steps import test_external_incremental as histories
-from tests.unit.steps.external_followed import POLICY, copies_of
+from tests.unit.steps.copies import copies_of
+from tests.unit.steps.external_followed import POLICY
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import INCREMENTAL
 

@@ -1,0 +1,27 @@
+"""Hold a stretch of the log as a window's dump does."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from twinhive.domain.events import EventRow, Position
+from twinhive.dump.shards import pack_lines, unpack_lines
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The rows in a policy's scope after `begin`, up to and with `end`."""
+
+    begin: Position
+    end: Position
+    rows: tuple[EventRow, ...]
+
+    def pack(self) -> bytes:
+        """Write the stretch as gzipped lines."""
+        head = {"begin": asdict(self.begin), "end": asdict(self.end)}
+        return pack_lines(json.dumps(line, ensure_ascii=False) for line in [head, *map(asdict, self.rows)])
+
+    @classmethod
+    def unpack(cls, content: bytes) -> "Stretch":
+        """Read what `pack` wrote."""
+        head, *rows = (json.loads(line) for line in unpack_lines(content))
+        return cls(Position(**head["begin"]), Position(**head["end"]), tuple(EventRow(**row) for row in rows))

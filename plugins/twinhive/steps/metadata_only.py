@@ -1,0 +1,20 @@
+"""Take the files out of events, for a replica that is loaded without data (`hive.repl.dump.metadata.only`)."""
+
+from dataclasses import replace
+
+from twinhive.domain.changes import AddPartitions, CreateTable, Event, Insert
+
+
+def without_files(event: Event) -> Event | None:
+    """Return an event as it is applied where no files are; None for one that brings nothing but files."""
+    change = event.change
+    match change:
+        case Insert():
+            return None
+        case CreateTable():
+            return replace(event, change=replace(change, files=()))
+        case AddPartitions():
+            added = tuple(replace(one, files=()) for one in change.added)
+            return replace(event, change=replace(change, added=added))
+        case _:
+            return event

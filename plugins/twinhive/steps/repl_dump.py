@@ -1,0 +1,65 @@
+"""Run a REPL DUMP: check what it asks for, dump, and finish the directory (seed 002, 'REPL DUMP')."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from twinhive.domain.errors import InvalidSettings, Missing, together
+from twinhive.dump.sealed import SealedDump, seal
+from twinhive.ports import DumpPorts
+from twinhive.steps.base import Work
+from twinhive.steps.preflight import check_address
+from twinhive.steps.repl_events import dump_events
+from twinhive.steps.repl_objects import described, dump_objects
+from twinhive.steps.repl_order import Dumped, DumpOrder
+
+
+@dataclass(frozen=True)
+class ReplDump:
+    """Dump a database, or what its log says, into a directory of its own."""
+
+    work: Work
+    order: DumpOrder
+    clock: Callable[[], float] = time.time
+
+    def run(self, ports: DumpPorts) -> Dumped:
+        """Return the directory and the event. Raises what is wrong before anything is written."""
+        order, policy = self.order, self.order.policy
+        self._check(ports)
+        ports.source_marker.mark(policy.source.database, policy.name)
+        dump = (dump_objects if order.from_event is None else dump_events)(ports, order, self.work.report)
+        dump = described(ports, order, dump)
+        end = dump.manifest.end.event_id
+        sealed = SealedDump(
+            statement=order.statement,
+            cluster=policy.source.cluster,
+            database=policy.source.database,
+            dump=dump.layout.name,
+            last_event=end,
+            made_at=int(self.clock()),
+        )
+        seal(ports.dump_files, policy.dumps, sealed)
+        for entry in dump.manifest.left_out:
+            self.work.report(f"left out: {entry.name}: {entry.reason}")
+        return Dumped(policy.dumps, end)
+
+    def _check(self, ports: DumpPorts) -> None:
+        order, source, addresses = self.order, self.order.policy.source, ports.source.addresses()
+        problems = [one for address in addresses for one in check_address(ports.source, address, order.policy)]
+        if problems:
+            raise together(problems, f"database {source} cannot be dumped: {len(problems)} problems")
+        if ports.source.database(source.database) is None:
+            raise Missing(
+                f"database {source.database} does not exist on cluster {source.cluster}",
+                found=f"no such database at {', '.join(addresses)}",
+                expected="the database that the statement names",
+                next_step="correct the statement, or say with --cluster which cluster has the database",
+            )
+        newest = ports.source.current_event_id()
+        if order.from_event is not None and order.from_event > newest:
+            raise InvalidSettings(
+                f"FROM {order.from_event} is newer than the notification log of cluster {source.cluster}",
+                found=f"newest event {newest}",
+                expected="the event id that REPL STATUS says of the replica",
+                next_step="correct FROM; an id of another cluster's log is of no use here",
+            )

@@ -1,0 +1,167 @@
+"""Dump a stretch of the log for replicas that are not known: events, their files, and tables that come whole.
+
+Whole come the tables of which the log of this stretch does not tell everything: those that a change of policy (REPLACE)
+or a rename brings into the scope, and those that become managed or external. They are as the source has them at the
+stretch's end, so that what is loaded is one state.
+"""
+
+import uuid
+
+from twinhive import __version__
+from twinhive.domain.batches import Batch
+from twinhive.domain.changes import Event
+from twinhive.domain.errors import InvalidSettings, TryAgain
+from twinhive.domain.events import Position
+from twinhive.domain.policy import Policy
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.events.decoder import decode_event
+from twinhive.events.reader import position_at, read_events
+from twinhive.events.scope import in_scope
+from twinhive.ports import MetastoreReader, SourcePorts
+from twinhive.steps.base import Report
+from twinhive.steps.cascades import followed_by_partitions
+from twinhive.steps.event_stream import Stretch
+from twinhive.steps.repl_order import DumpOrder
+from twinhive.steps.scope_changes import newly_included, renamed_in
+from twinhive.steps.sealing import seal_batches
+from twinhive.steps.snapshots import write_snapshots
+from twinhive.steps.window_files import event_items, write_event_batches
+
+_MOST_READINGS = 5
+
+
+def dump_events(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
+    """Return the dump of the events that the statement asks for. Raises InvalidSettings, TryAgain."""
+    assert order.from_event is not None, "a bootstrap has no events"
+    begin = position_at(ports.source, order.from_event)
+    stretch = _stretch(ports.source, order, begin)
+    stretch, whole = _whole_tables(ports.source, order, stretch)
+    for _ in range(_MOST_READINGS):
+        dump = _write(ports, order, stretch, whole)
+        if dump is not None:
+            _say(report, order, dump)
+            return dump
+    raise TryAgain(
+        f"tables of {order.policy.source} change while they are read whole",
+        found=f"{', '.join(whole[:5])} changed during each of {_MOST_READINGS} readings",
+        next_step="run the statement again when those who rewrite these tables rest",
+    )
+
+
+def _stretch(source: MetastoreReader, order: DumpOrder, begin: Position) -> Stretch:
+    """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
+    rows = []
+    end = begin
+    for row in read_events(source, begin):
+        if order.to_event is not None and row.event_id > order.to_event:
+            break
+        end = row.position
+        if in_scope(row, order.policy):
+            rows.append(row)
+            if order.limit is not None and len(rows) >= order.limit:
+                break
+    return Stretch(begin, end, tuple(rows))
+
+
+def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> tuple[Stretch, tuple[str, ...]]:
+    """Return the tables to dump whole, and the stretch, which ends before such an event if it may not reach further.
+
+    Whole tables are read as they are now, so only a stretch up to the newest event can hold them.
+    """
+    events = [decode_event(row) for row in stretch.rows]
+    new = newly_included(source, order, events)
+    if new and order.is_bounded:
+        raise InvalidSettings(
+            f"REPLACE brings tables into the scope, which are dumped as they are now: {', '.join(new[:5])}",
+            found=_bound_of(order),
+            expected="neither TO nor LIMIT",
+            next_step="leave TO and LIMIT out of the statement that changes the policy",
+        )
+    renamed = renamed_in(order.policy, events)
+    if renamed and order.is_bounded:
+        first = min(renamed.values())
+        rows = tuple(row for row in stretch.rows if row.event_id < first)
+        if not rows:
+            raise InvalidSettings(
+                f"event {first} brings a table into the scope, which is dumped as it is at the newest event",
+                found=_bound_of(order),
+                expected="neither TO nor LIMIT, because this event is the first one",
+                next_step="leave TO and LIMIT out of this one statement",
+            )
+        return Stretch(stretch.begin, rows[-1].position, rows), ()
+    return stretch, tuple(sorted({*new, *renamed}))
+
+
+def _bound_of(order: DumpOrder) -> str:
+    return f"TO {order.to_event}" if order.to_event is not None else f"LIMIT {order.limit}"
+
+
+def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | None:
+    """Write the dump; None when files of whole tables were gone before their checksums were read."""
+    policy, token = order.policy, uuid.uuid4().hex
+    attempt = begin_attempt(ports.dump_files, policy, token)
+    snapshots: tuple[Batch, ...] = ()
+    with being_written(ports.dump_files, attempt):
+        if whole:
+            stretch, snapshots, whole = write_snapshots(ports, policy, attempt, stretch, whole)
+            if seal_batches(ports, attempt, snapshots, stretch.end.event_id):
+                ports.dump_files.delete(attempt.directory)
+                return None
+        ports.dump_files.write(attempt.events, stretch.pack())
+        events = [decode_event(row) for row in stretch.rows]
+        batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
+        cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
+        manifest = _manifest(ports.source, policy, token, stretch, (*batches, *snapshots), cascades, whole)
+    layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
+    return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _event_batches(
+    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, events: list[Event], whole: set[str], end: Position
+) -> tuple[Batch, ...]:
+    if order.metadata_only:
+        return ()
+    items = list(event_items(ports, order.policy, events, whole, end))
+    return write_event_batches(ports, order.policy, attempt, items, end)
+
+
+def _manifest(
+    source: MetastoreReader,
+    policy: Policy,
+    token: str,
+    stretch: Stretch,
+    batches: tuple[Batch, ...],
+    cascades: tuple[int, ...],
+    whole: tuple[str, ...],
+) -> DumpManifest:
+    database = source.database(policy.source.database)
+    assert database is not None, "the statement's checks have seen it"
+    return DumpManifest(
+        kind=DumpKind.INCREMENTAL,
+        token=token,
+        policy=policy.name,
+        fingerprint=policy.fingerprint,
+        log_id=source.log_id(),
+        begin=stretch.begin,
+        end=stretch.end,
+        database=database,
+        batches=batches,
+        left_out=(),
+        views=0,
+        version=__version__,
+        cascades=cascades,
+        events=len(stretch.rows),
+        snapshots=whole,
+        consistency=policy.options.consistency,
+    )
+
+
+def _say(report: Report, order: DumpOrder, dump: Dump) -> None:
+    manifest, end = dump.manifest, dump.manifest.end.event_id
+    report(f"events after {manifest.begin.event_id} up to {end}: {manifest.events} of this scope")
+    if order.to_event is not None and order.to_event > end and order.limit is None:
+        report(f"TO {order.to_event} is newer than the newest event: the dump ends at event {end}")
+    if manifest.snapshots:
+        report(f"dumped whole, as they are at event {end}: {', '.join(manifest.snapshots)}")

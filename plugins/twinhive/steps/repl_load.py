@@ -1,0 +1,101 @@
+"""Run a REPL LOAD: bring a replica to the event of a dump (seed 002, 'REPL LOAD').
+
+A dump of a whole scope is copied and loaded as a bootstrap is, a dump of events as a window is; both go on where an
+earlier try was killed. The dump itself is only read, so that other replicas can load it too; what a replica has copied
+and how far it is stands in its own staging directory and on its own database.
+"""
+
+from dataclasses import dataclass
+
+from twinhive.domain.errors import together
+from twinhive.domain.files import join
+from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.objects import Database
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.loader_notes import note_loader
+from twinhive.dump.store import Dump, open_dump
+from twinhive.ports import WritePorts
+from twinhive.steps.adopt import adopt, is_of_hive
+from twinhive.steps.apply import Apply
+from twinhive.steps.base import Work
+from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.load import Load
+from twinhive.steps.preflight import Preflight, check_file_systems, check_replica
+from twinhive.steps.repl_fit import refuse_unfit
+from twinhive.steps.replica_state import read_state
+
+
+@dataclass(frozen=True)
+class DumpLoaded:
+    """Where the replica is now; `already` says that it was there before."""
+
+    event_id: int
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class ReplLoad:
+    """Load one dump; the policy of `work` is made from it: its source, its scope, where it lies."""
+
+    work: Work
+    dump: Dump
+
+    def run(self, ports: WritePorts) -> DumpLoaded:
+        """Return the event. Raises before anything is changed when the dump does not fit the replica."""
+        manifest = self.dump.manifest
+        if manifest.kind is DumpKind.INCREMENTAL:
+            self._adopt(ports)
+        already = refuse_unfit(self._state(ports), manifest, self.dump.key, self.work.policy)
+        if not already:
+            self._note(ports, loaded=False)
+            self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
+        else:
+            self.work.report(already)
+        self._note(ports, loaded=True)
+        return DumpLoaded(manifest.end.event_id, already)
+
+    def _database(self, ports: WritePorts) -> Database | None:
+        return ports.replica.database(self.work.policy.replica.database)
+
+    def _state(self, ports: WritePorts) -> ReplicaState:
+        return read_state(ports.replica, self.work.policy, self.dump.manifest.log_id)
+
+    def _adopt(self, ports: WritePorts) -> None:
+        policy = self.work.policy
+        if is_of_hive(self._database(ports)):
+            with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+                if is_of_hive(self._database(ports)):
+                    adopt(ports, policy, lease, self.work.report)
+
+    def _note(self, ports: WritePorts, *, loaded: bool) -> None:
+        """Say in the dump that this replica needs it, or has it. Raises Missing when it was cleaned away meanwhile."""
+        policy, end = self.work.policy, self.dump.manifest.end.event_id
+        note_loader(ports.dump_files, policy.dumps, policy.replica, end, loaded=loaded)
+        open_dump(ports.dump_files, self.dump.layout)
+
+    def _load(self, ports: WritePorts) -> None:
+        step = Preflight(self.work)
+        problems = [one for check in (check_replica, check_file_systems) for one in check(step, ports)]
+        if problems:
+            raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
+        self._copy(ports)
+        Load(self.work).run(ports)
+
+    def _apply(self, ports: WritePorts) -> None:
+        self._copy(ports)
+        Apply(self.work).run(ports)
+
+    def _copy(self, ports: WritePorts) -> None:
+        for batch in self.dump.manifest.batches:
+            work = Work(self.work.policy, batch.name, self.dump.key, self.work.holder, self.work.report)
+            CopyBatch(work).run(ports)
+
+
+def replicated_event(database: Database | None) -> int | None:
+    """Return what REPL STATUS says of a database: its replicated event id, None when no replication knows it."""
+    if database is None:
+        return None
+    state = ReplicaState.read(database.parameters)
+    if state.policy is not None and state.phase is not Phase.FOLLOWING:
+        return None
+    return state.position.event_id or None

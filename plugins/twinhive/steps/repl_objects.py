@@ -1,0 +1,74 @@
+"""Dump a whole scope as the source had it at one event, for replicas that are not known yet.
+
+A bootstrap and its rounds of consolidating (seed 002, 'Bootstrap, Revisited', approach 2) in one go: what a round of a
+policy asks the replica's copies, the checksums of the listed files answer here.
+"""
+
+from dataclasses import replace
+
+from twinhive.domain.errors import TryAgain
+from twinhive.domain.names import TableName
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.store import Dump, remove_other_dumps
+from twinhive.events.reader import position_at
+from twinhive.ports import SourcePorts
+from twinhive.steps.base import Report
+from twinhive.steps.event_stream import all_after
+from twinhive.steps.folding import Folding
+from twinhive.steps.list_files import list_batch, write_file_list
+from twinhive.steps.list_objects import write_listing
+from twinhive.steps.repl_order import DumpOrder
+from twinhive.steps.sealing import seal_batches
+
+
+def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
+    """Return a dump that describes the scope at one event. Raises TryAgain when files vanish too fast."""
+    policy = order.policy
+    begin = position_at(ports.source, ports.source.current_event_id())
+    layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
+    dump = write_listing(ports, layout, policy, ports.source.log_id(), begin, checks_places=False)
+    report(f"listed from event {begin.event_id} on: {len(dump.manifest.batches)} batches, {dump.manifest.views} views")
+    _list_files(ports, order, dump)
+    gone: set[TableName] = set()
+    for _ in range(policy.options.most_rounds):
+        dump, gone = _round(ports, order, dump, gone)
+        end = dump.manifest.end.event_id
+        report(f"round {dump.manifest.round}: at event {end}; {len(gone)} tables have changed files since")
+        if not gone:
+            return dump
+    raise TryAgain(
+        f"the files of database {policy.source} vanish faster than they can be dumped",
+        found=f"{', '.join(map(str, sorted(gone)[:5]))} changed in each of {policy.options.most_rounds} rounds",
+        next_step="run the statement again when those who rewrite these tables rest",
+    )
+
+
+def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
+    for batch in dump.manifest.batches:
+        if order.metadata_only:
+            write_file_list(ports.dump_files, dump.layout, batch.name, (), dump.manifest.begin.event_id)
+        else:
+            list_batch(ports, dump, batch.name)
+
+
+def _round(ports: SourcePorts, order: DumpOrder, dump: Dump, gone: set[TableName]) -> tuple[Dump, set[TableName]]:
+    """Fold what has happened since into a new dump; return it, and the tables of files that are not there any more."""
+    folding = Folding(ports, order.policy, dump)
+    folding.doubt(gone)
+    stretch = all_after(ports, order.policy, dump.manifest.end)
+    folding.follow(stretch)
+    new = folding.write(folding.settle(stretch.end))
+    remove_other_dumps(ports.dump_files, order.policy, new.layout)
+    end, batches = new.manifest.end.event_id, new.manifest.batches
+    if order.metadata_only:
+        for batch in batches:
+            write_file_list(ports.dump_files, new.layout, batch.name, (), end)
+        return new, set()
+    return new, seal_batches(ports, new.layout, batches, end)
+
+
+def described(ports: SourcePorts, order: DumpOrder, dump: Dump) -> Dump:
+    """Write into a dump, which nobody can load yet, of which statement it is."""
+    said = replace(dump.manifest, scope=order.scope, replaces=order.replaces, metadata_only=order.metadata_only)
+    ports.dump_files.write(dump.layout.manifest, said.to_json())
+    return Dump(dump.layout, said)

@@ -1,0 +1,41 @@
+"""Say what a REPL DUMP is to do, and what it left."""
+
+from dataclasses import dataclass
+
+from twinhive.domain.policy import Policy
+
+
+@dataclass(frozen=True)
+class DumpOrder:
+    """What a statement asks for (seed 002, 'REPL DUMP').
+
+    policy      the scope; its `dump_directory` is where this dump goes, and no other
+    replaced    the scope that the replica has so far, when the statement says REPLACE
+    from_event  the replicated event id: events after it are dumped. None: a bootstrap
+    to_event    the last event, None: the newest one
+    limit       most events of the scope, None: all
+    scope, replaces, statement are the texts of those, in their canonical form
+    """
+
+    policy: Policy
+    statement: str
+    scope: str
+    replaced: Policy | None = None
+    replaces: str = ""
+    from_event: int | None = None
+    to_event: int | None = None
+    limit: int | None = None
+    metadata_only: bool = False
+
+    @property
+    def is_bounded(self) -> bool:
+        """True when the statement may end before the newest event."""
+        return self.to_event is not None or self.limit is not None
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """What REPL DUMP returns: the directory, and the event that a replica is at when it has loaded it."""
+
+    directory: str
+    last_event: int

@@ -1,0 +1,44 @@
+"""Say which tables come into a scope: by a change of the policy (REPLACE), or by a rename (seed 002, example h)."""
+
+from collections.abc import Iterable
+
+from twinhive.domain.changes import AlterTable, Event, tables_of
+from twinhive.domain.names import TableName
+from twinhive.domain.policy import Policy
+from twinhive.ports import MetastoreReader
+from twinhive.steps.repl_order import DumpOrder
+from twinhive.steps.whole_tables import says_too_little
+
+
+def newly_included(source: MetastoreReader, order: DumpOrder, events: Iterable[Event]) -> list[str]:
+    """Return the tables that the new scope selects and the replaced one does not: those there are, and were."""
+    replaced = order.replaced
+    if replaced is None:
+        return []
+    named = {name for event in events for name in tables_of(event.change)}
+    there = {TableName(order.policy.source.database, table) for table in source.table_names(replaced.source.database)}
+    new = {name.table for name in named | there if selects(order.policy, name) and not replaced.selects(name.table)}
+    return sorted(new)
+
+
+def renamed_in(policy: Policy, events: Iterable[Event]) -> dict[str, int]:
+    """Return the tables that events bring into the scope, each with the first event that does.
+
+    By a rename from outside, or by a change after which the log does not say what the table holds.
+    """
+    found: dict[str, int] = {}
+    for event in events:
+        change = event.change
+        if not isinstance(change, AlterTable):
+            continue
+        comes_in = selects(policy, change.after.name) and not selects(policy, change.before.name)
+        if comes_in or says_too_little(policy, change):
+            for name in tables_of(change):
+                if selects(policy, name):
+                    found.setdefault(name.table, event.event_id)
+    return found
+
+
+def selects(policy: Policy, name: TableName) -> bool:
+    """True for a table of the policy's database that is in its scope."""
+    return name.database == policy.source.database and policy.selects(name.table)

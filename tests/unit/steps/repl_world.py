@@ -1,0 +1,82 @@
+"""Run REPL DUMP and REPL LOAD between the two clusters of a world in memory, without their texts."""
+
+from dataclasses import replace
+from itertools import count
+
+from tests.builders import a_policy
+from tests.fake_world import World, a_world
+from tests.source_writer import SourceWriter
+from twinhive.adapters.hive_source_marker import MetastoreMarker
+from twinhive.domain.policy import DatabaseAddress, Policy
+from twinhive.dump.sealed import open_sealed
+from twinhive.ports import DumpPorts
+from twinhive.steps.base import Work
+from twinhive.steps.repl_dump import ReplDump
+from twinhive.steps.repl_load import DumpLoaded, ReplLoad, replicated_event
+from twinhive.steps.repl_order import Dumped, DumpOrder
+
+EVERYTHING = (".*",)
+Scope = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def text_of(scope: Scope) -> str:
+    include, exclude = scope
+    return f"sales.{list(include)}" + (f".{list(exclude)}" if exclude else "")
+
+
+class ReplWorld:
+    """A source with users, and replicas that dumps are loaded into."""
+
+    def __init__(self) -> None:
+        self.world: World = a_world()
+        self.users = SourceWriter(self.world.source, self.world.source_files, "sales")
+        self.log: list[str] = []
+        self._dumps = count(1)
+
+    def policy(self, scope: Scope = (EVERYTHING, ()), replica: str = "sales") -> Policy:
+        include, exclude = scope
+        address = DatabaseAddress("west", replica)
+        return a_policy(name=f"repl.{replica}", replica=address, include=include, exclude=exclude)
+
+    def ports(self) -> DumpPorts:
+        world = self.world
+        return DumpPorts(world.source, world.source_files, world.source_files, MetastoreMarker(world.source))
+
+    def dump(
+        self,
+        from_event: int | None = None,
+        *,
+        scope: Scope = (EVERYTHING, ()),
+        replaces: Scope | None = None,
+        to_event: int | None = None,
+        limit: int | None = None,
+        metadata_only: bool = False,
+        ports: DumpPorts | None = None,
+    ) -> Dumped:
+        directory = f"hdfs://east/user/hive/repl/sales/{next(self._dumps)}"
+        policy = replace(self.policy(scope), dump_directory=directory)
+        order = DumpOrder(
+            policy=policy,
+            statement="REPL DUMP sales",
+            scope=text_of(scope),
+            replaced=self.policy(replaces) if replaces else None,
+            replaces=text_of(replaces) if replaces else "",
+            from_event=from_event,
+            to_event=to_event,
+            limit=limit,
+            metadata_only=metadata_only,
+        )
+        return ReplDump(Work(policy, report=self.log.append), order, lambda: 1.0).run(ports or self.ports())
+
+    def load(self, dumped: Dumped, replica: str = "sales", scope: Scope = (EVERYTHING, ()), ports=None) -> DumpLoaded:
+        _, dump = open_sealed(self.world.source_files, dumped.directory)
+        policy = self.policy(scope, replica)
+        policy = replace(policy, dump_directory=dumped.directory, fingerprint=dump.manifest.fingerprint)
+        work = Work(policy, holder={"run": "load"}, report=self.log.append)
+        return ReplLoad(work, dump).run(ports or self.world.ports())
+
+    def status(self, replica: str = "sales") -> int | None:
+        return replicated_event(self.world.replica.database(replica))
+
+    def tables(self, replica: str = "sales") -> list[str]:
+        return self.world.replica.table_names(replica)
