@@ -1,10 +1,10 @@
 """Describe what REPL DUMP leaves: a directory that holds one dump, which any number of replicas may load.
 
+<root>/<database>/_loaders/    a note of each replica that loads dumps of this database
 <root>/<database>/<token>/
   repl.json                    what was dumped, from which cluster; written last: without it there is no dump
   consolidate-<begin>-<end>/   a whole database at event `end`, or
   incremental-<from>-<to>/     the events after `from`, up to and with `to`
-  loaders/                     a note of each replica that loads or has loaded it
 """
 
 import json

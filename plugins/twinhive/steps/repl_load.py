@@ -12,8 +12,9 @@ from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Database
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.loader_notes import note_loader
-from twinhive.dump.store import Dump, open_dump
+from twinhive.dump.loader_notes import note_loaded, note_loading
+from twinhive.dump.sealed import open_sealed
+from twinhive.dump.store import Dump
 from twinhive.ports import WritePorts
 from twinhive.steps.adopt import adopt, is_of_hive
 from twinhive.steps.apply import Apply
@@ -45,20 +46,19 @@ class ReplLoad:
         manifest = self.dump.manifest
         if manifest.kind is DumpKind.INCREMENTAL:
             self._adopt(ports)
-        already = refuse_unfit(self._state(ports), manifest, self.dump.key, self.work.policy)
+        state = read_state(ports.replica, self.work.policy, manifest.log_id)
+        already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
         if not already:
-            self._note(ports, loaded=False)
+            self._need(ports, state.position.event_id)
             self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
         else:
             self.work.report(already)
-        self._note(ports, loaded=True)
-        return DumpLoaded(manifest.end.event_id, already)
+        policy, end = self.work.policy, manifest.end.event_id
+        note_loaded(ports.dump_files, policy.dumps, policy.replica, end)
+        return DumpLoaded(end, already)
 
     def _database(self, ports: WritePorts) -> Database | None:
         return ports.replica.database(self.work.policy.replica.database)
-
-    def _state(self, ports: WritePorts) -> ReplicaState:
-        return read_state(ports.replica, self.work.policy, self.dump.manifest.log_id)
 
     def _adopt(self, ports: WritePorts) -> None:
         policy = self.work.policy
@@ -67,11 +67,11 @@ class ReplLoad:
                 if is_of_hive(self._database(ports)):
                     adopt(ports, policy, lease, self.work.report)
 
-    def _note(self, ports: WritePorts, *, loaded: bool) -> None:
-        """Say in the dump that this replica needs it, or has it. Raises Missing when it was cleaned away meanwhile."""
-        policy, end = self.work.policy, self.dump.manifest.end.event_id
-        note_loader(ports.dump_files, policy.dumps, policy.replica, end, loaded=loaded)
-        open_dump(ports.dump_files, self.dump.layout)
+    def _need(self, ports: WritePorts, event_id: int) -> None:
+        """Say beside the dump that this replica needs it. Raises Missing when it was cleaned away meanwhile."""
+        policy = self.work.policy
+        note_loading(ports.dump_files, policy.dumps, policy.replica, event_id)
+        open_sealed(ports.dump_files, policy.dumps)
 
     def _load(self, ports: WritePorts) -> None:
         step = Preflight(self.work)
