@@ -124,9 +124,15 @@ class Sandbox:
             run_in_order(wanted, self.servers, partial(start_server, layout=self._layout))
 
     def start(
-        self, name: str, overrides: Mapping[str, str] | None = None, environment: Mapping[str, str] | None = None
+        self,
+        name: str,
+        overrides: Mapping[str, str] | None = None,
+        environment: Mapping[str, str | None] | None = None,
     ) -> None:
-        """Start one server; `overrides` are merged into its configuration for this start only."""
+        """Start one server; `overrides` are merged into its configuration for this start only.
+
+        So is `environment` into its variables; those that are None are taken away.
+        """
         with self._locked():
             ensure_jars(self._cache)
             self._settle_ports([self._known(name)], may_move=False)

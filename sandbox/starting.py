@@ -20,7 +20,7 @@ def start_server(
     server: Server,
     layout: Layout,
     overrides: Mapping[str, str] | None = None,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str | None] | None = None,
 ) -> None:
     """Start a server unless it runs, and wait until it is ready."""
     pid_file = layout.pid_file(server.name)
@@ -29,7 +29,8 @@ def start_server(
         processes.kill(pid_file)
         server.prepare(overrides or {})
         launch = server.launch()
-        launch = replace(launch, environment={**launch.environment, **(environment or {})})
+        variables = {**launch.environment, **(environment or {})}
+        launch = replace(launch, environment={name: text for name, text in variables.items() if text is not None})
         processes.spawn(launch, pid_file, layout.output_file(server.name))
         began = time.monotonic()
         _wait_until_ready(server, layout)

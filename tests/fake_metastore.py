@@ -11,6 +11,7 @@ from tests.fake_state import is_managed, is_translated, owns_files, put_location
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import is_below, relative_to
+from twinhive.domain.log_access import Caller, LogAccess
 from twinhive.domain.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
@@ -48,9 +49,9 @@ _FILE_STATISTICS = ("numFiles", "numRows", "totalSize", "rawDataSize", "numFiles
 class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
     """Be both metastore ports, with a notification log, and what else users of a source do.
 
-    `down` makes every call fail; `translates_managed` turns managed tables into external ones, as
-    Hive's metadata transformer does. With `files`, directories are made, moved and deleted as Hive
-    does, events name files, and the change manager of `files` keeps what databases with
+    `down` makes every call fail, `guards_log` those that read the log; `translates_managed` turns managed
+    tables into external ones, as Hive's metadata transformer does. With `files`, directories are made, moved
+    and deleted as Hive does, events name files, and the change manager of `files` keeps what databases with
     `repl.source.for` lose.
     """
 
@@ -76,6 +77,11 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
         with self._call():
             return self.configurations[address].get(key, "")
 
+    def log_access(self, address: str) -> LogAccess:
+        """Read the end of the notification log at one address. Raises Refused when we may not."""
+        with self._read_log(address):
+            return LogAccess(address, self.cluster, Caller(self.user), self._log.last_event_id)
+
     def log_id(self) -> str:
         """Return the identity of the notification log."""
         with self._call():
@@ -83,12 +89,12 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
 
     def current_event_id(self) -> int:
         """Return the id of the newest event, 0 for a log that never held one."""
-        with self._call():
+        with self._read_log():
             return self._log.last_event_id
 
     def events_after(self, event_id: int, limit: int) -> list[EventRow]:
         """Return at most `limit` rows with an id above `event_id`, ascending."""
-        with self._call():
+        with self._read_log():
             return [row for row in self.events if row.event_id > event_id][: max(limit, 0)]
 
     def database(self, name: str) -> Database | None:

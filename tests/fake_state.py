@@ -9,6 +9,7 @@ from tests.fake_log import NotificationLog
 from tests.fake_storage import Storage
 from twinhive.domain.errors import Missing, Unreachable
 from twinhive.domain.events import EventRow
+from twinhive.domain.log_access import Caller, not_allowed
 from twinhive.domain.marks import SOURCE_FOR
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, Partition, Table, TableKind
@@ -17,7 +18,10 @@ from twinhive.ports import FileWriter
 
 
 class MetastoreState:
-    """Be the base of what reads and changes the state. `down` makes every call fail."""
+    """Be the base of what reads and changes the state.
+
+    `down` makes every call fail, `guards_log` those that read the log. It was told that we are `user`.
+    """
 
     def __init__(
         self,
@@ -27,10 +31,13 @@ class MetastoreState:
         addresses: Sequence[str] = ("east-metastore:9083",),
         files: FileWriter | None = None,
     ) -> None:
+        self.cluster = file_system.removeprefix("hdfs://")
         self.managed_warehouse = f"{file_system}/warehouse/managed"
         self.external_warehouse = f"{file_system}/warehouse/external"
         self.configurations: dict[str, dict[str, str]] = {address: {} for address in addresses}
         self.down = False
+        self.guards_log = False
+        self.user: str | None = "hive"
         self._log_id = log_id
         self._log = NotificationLog()
         self._storage = Storage(files)
@@ -60,6 +67,14 @@ class MetastoreState:
         if self.down:
             raise Unreachable(f"no metastore answered at {', '.join(self.configurations)}")
         with self._lock:
+            yield
+
+    @contextmanager
+    def _read_log(self, address: str | None = None) -> Iterator[None]:
+        with self._call():
+            if self.guards_log:
+                chosen = address or next(iter(self.configurations))
+                raise not_allowed(chosen, self.cluster, Caller(self.user), "Internal error")
             yield
 
     def _existing_database(self, name: str) -> Database:

@@ -1,5 +1,6 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from rich.table import Table
 from twinhive import __version__
 from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
-from twinhive.cli_json import error_fields, print_json
+from twinhive.cli_json import print_json
 from twinhive.cli_terminal import AsJson, Config, console, said_plainly, say, show_error
 from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import PolicyEntry
@@ -65,7 +66,8 @@ def check(
         bool,
         typer.Option(
             "--servers",
-            help="Ask the servers of both clusters too, as a bootstrap does before it starts; changes nothing.",
+            help="Ask the servers of both clusters too, as a bootstrap does before it starts, and say who we are to "
+            "their metastores; changes nothing.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -83,43 +85,51 @@ def check(
             if policy
             else [configuration.policies[n] for n in sorted(configuration.policies)]
         )
-    found: dict[str, list[TwinhiveError]] = {}
+    found: list[_Found] = []
     for entry in entries:
-        found[entry.name] = _problems_of_file(entry) or (_problems_of_servers(config, entry.name) if servers else [])
+        found.append(_look_at(entry, config, servers=servers))
         if not as_json:
-            _show(entry.name, found[entry.name], servers=servers)
-    problems = [problem for some in found.values() for problem in some]
+            _show(found[-1], servers=servers)
+    problems = [problem for one in found for problem in one.problems]
     if as_json:
-        checked = [{"policy": name, "problems": [error_fields(one) for one in some]} for name, some in found.items()]
-        print_json({"policies": checked, "exit_code": exit_of(*problems)})
+        print_json({"policies": found, "exit_code": exit_of(*problems)})
     elif not problems:
         say(f"{len(entries)} policies can be used")
     if problems:
         raise typer.Exit(exit_of(*problems))
 
 
-def _problems_of_file(entry: PolicyEntry) -> list[TwinhiveError]:
+@dataclass(frozen=True)
+class _Found:
+    """What is wrong with a policy, and what its servers say who we are."""
+
+    policy: str
+    problems: list[TwinhiveError]
+    servers: list[str] = field(default_factory=list)
+
+
+def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool) -> _Found:
     try:
         entry.usable()
+        return _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
     except TwinhiveError as error:
-        return [error]
-    return []
+        return _Found(entry.name, [error])
 
 
-def _problems_of_servers(config: Path | None, policy: str) -> list[TwinhiveError]:
+def _ask_servers(config: Path | None, policy: str) -> _Found:
     # Imported here because a mere check of files would wait for them.
     from twinhive.steps.base import Work
     from twinhive.steps.preflight import Preflight
 
-    try:
-        wiring = wiring_of(config, policy)
-        return Preflight(Work(wiring.policy)).problems(wiring.write_ports())
-    except TwinhiveError as error:
-        return [error]
+    wiring = wiring_of(config, policy)
+    said: list[str] = []
+    return _Found(policy, Preflight(Work(wiring.policy, report=said.append)).problems(wiring.write_ports()), said)
 
 
-def _show(policy: str, problems: list[TwinhiveError], *, servers: bool) -> None:
-    for problem in problems:
-        show_error(problem, policy)
-    if servers and not problems:
-        say(f"{policy}: both clusters are as a bootstrap needs them")
+def _show(found: _Found, *, servers: bool) -> None:
+    for line in found.servers:
+        say(f"{found.policy}: {line}")
+    for problem in found.problems:
+        show_error(problem, found.policy)
+    if servers and not found.problems:
+        say(f"{found.policy}: both clusters are as a bootstrap needs them")

@@ -10,7 +10,7 @@ from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 _METASTORE_PORT = 9083
 
 
-def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> MetastoreEndpoint:
+def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve, cluster: str = "") -> MetastoreEndpoint:
     """Resolve a metastore; a connection may name several hosts, separated by commas."""
     if settings.connection:
         connection = resolve(settings.connection)
@@ -18,9 +18,10 @@ def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve) -> Metasto
         addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
         if not addresses:
             raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
-        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user or _user(connection))
+        user = settings.user or _user(connection)
+        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user, cluster)
     addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
-    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user)
+    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user, cluster)
 
 
 def _address(text: str, port: int) -> tuple[str, int]:

@@ -92,22 +92,14 @@ class Wiring:
 
     def write_ports(self) -> WritePorts:
         """Return what changing steps use."""
-        source = metastore(metastore_endpoint(self.source.metastore, self.resolve))
-        replica_endpoint = metastore_endpoint(self.replica.metastore, self.resolve)
-        return WritePorts(
-            source=source,
-            replica=metastore(replica_endpoint),
-            source_files=files(self.source_endpoint),
-            replica_files=files(self.replica_endpoint),
-            dump_files=files(self.dump_endpoint),
-            lease=lease_keeper(self.replica_endpoint, settle_seconds=replica_endpoint.timeout_seconds),
-            source_marker=MetastoreMarker(source),
-            trees=self._tree_ports(),
+        return ports_between(
+            Servers(self._metastore_of(self.settings.source.cluster), self.source_endpoint),
+            Servers(self._metastore_of(self.settings.replica.cluster), self.replica_endpoint),
+            self.dump_endpoint,
         )
 
-    def _tree_ports(self) -> TreePorts:
-        lease = lease_keeper(self.replica_endpoint, SETTLE_SECONDS)
-        return TreePorts(files(self.source_endpoint), files(self.replica_endpoint), lease)
+    def _metastore_of(self, cluster: str) -> MetastoreEndpoint:
+        return metastore_endpoint(self.configuration.clusters[cluster].metastore, self.resolve, cluster)
 
     def copy_endpoints(self) -> dict[str, object]:
         """Return the file systems of a copy job as plain values, for its settings file."""
@@ -122,7 +114,31 @@ def _qualified(path: str, endpoint: FileSystemEndpoint) -> str:
     return path if "://" in path else endpoint.root + path
 
 
+@dataclass(frozen=True)
+class Servers:
+    """The servers of one cluster."""
+
+    metastore: MetastoreEndpoint
+    files: FileSystemEndpoint
+
+
+def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
+    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie."""
+    at_source = metastore(source.metastore)
+    tree_lease = lease_keeper(replica.files, SETTLE_SECONDS)
+    return WritePorts(
+        source=at_source,
+        replica=metastore(replica.metastore),
+        source_files=files(source.files),
+        replica_files=files(replica.files),
+        dump_files=files(dumps),
+        lease=lease_keeper(replica.files, settle_seconds=replica.metastore.timeout_seconds),
+        source_marker=MetastoreMarker(at_source),
+        trees=TreePorts(files(source.files), files(replica.files), tree_lease),
+    )
+
+
 @cache
 def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
-    return ThriftMetastore(endpoint.addresses, timeout_seconds=endpoint.timeout_seconds, user=endpoint.user)
+    return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, endpoint.cluster)

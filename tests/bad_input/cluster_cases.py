@@ -77,6 +77,10 @@ def _configured(key: str, value: str, *, source: bool = True) -> Callable[[Desk]
     return spoil
 
 
+def _guarded_log(desk: Desk) -> None:
+    desk.world.source.guards_log = True
+
+
 def _no_database(desk: Desk) -> None:
     for name in desk.world.source.table_names("sales"):
         desk.world.source.drop_table(TableName("sales", name), delete_data=False)
@@ -160,6 +164,19 @@ PREFLIGHT_CASES = (
         BOOTSTRAP,
         ("keeps no dropped files",),
         _configured("metastore.repl.cm.enabled", "false"),
+    ),
+    Case(
+        "source: a log that we may not read",
+        BOOTSTRAP,
+        ("does not let us read its notification log", "user to the metastore: hive", "hadoop.proxyuser.hive.groups"),
+        _guarded_log,
+    ),
+    Case(
+        "source: a log that we may read no more",
+        ("run", "sales", "incremental"),
+        ("does not let us read its notification log", f"metastore {SOURCE_ADDRESS} of cluster east"),
+        _guarded_log,
+        follows=True,
     ),
     Case(
         "replica: nobody's database",

@@ -60,7 +60,7 @@ class Desk:
             [(path, path.read_bytes()) for path in files],
             world.source_files.paths(),
             world.replica_files.paths(),
-            world.source.current_event_id(),
+            list(world.source.events),
             world.replica.current_event_id(),
             world.source.database("sales"),
             world.replica.database("sales"),

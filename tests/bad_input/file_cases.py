@@ -101,6 +101,20 @@ FILE_CASES = (
         _write("policies/sales.yaml", {**POLICY, "replica": POLICY["source"]}),
         rule="replica_is_source",
     ),
+    *(
+        Case(
+            f"policy: hive_conf {name}",
+            ("check",),
+            (f"hive_conf.{key}: found", says),
+            _write("policies/sales.yaml", {**POLICY, "hive_conf": {key: value}}),
+            rule="wrong_hive_conf",
+        )
+        for name, key, value, says in (
+            ("misspelt", "hive.repl.rotdir", "/r", "an unknown key, expected hive.repl.rootdir"),
+            ("without use here", "distcp.options.m", "9", "an engine of our own, expected a key of docs/hive-keys.md"),
+            ("with a wrong value", "hive.repl.dumpdir.ttl", "1 week", "'1 week', expected duration"),
+        )
+    ),
     Case(
         "policies: of one name",
         ("check",),

@@ -321,6 +321,13 @@ def test_log_has_an_identity(metastore: MetastoreWriter) -> None:
     assert metastore.log_id() == metastore.log_id() != ""
 
 
+def test_each_address_says_who_we_are_and_where_the_log_ends(metastore: MetastoreWriter, database: str) -> None:
+    for address in metastore.addresses():
+        access = metastore.log_access(address)
+        assert (access.address, access.caller.name) == (address, "hive")
+        assert access.newest_event == metastore.current_event_id() > 0
+
+
 def test_each_change_is_an_event(metastore: MetastoreWriter) -> None:
     begin = metastore.current_event_id()
     with a_database_on(metastore) as database:

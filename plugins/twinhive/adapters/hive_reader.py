@@ -6,12 +6,14 @@ from typing import Any
 from hive_metastore import ttypes
 
 from twinhive.adapters.hive_partition_locations import PartitionLocations
+from twinhive.adapters.log_rights import LogRights
 from twinhive.adapters.thrift_connection import AS_STORED, Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.adapters.thrift_json import tree_of
 from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.events import EventRow
+from twinhive.domain.log_access import LogAccess
 from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name
 from twinhive.domain.objects import Database, Function, Partition, Table
 
@@ -21,22 +23,22 @@ PARTITIONS_PER_CALL = 1_000
 _ALL = -1
 _MOST_EVENTS = 2**31 - 1
 
-_NOTIFICATION_RIGHTS = (
-    "let the user read notifications: hadoop.proxyuser.<user>.hosts and .groups in the metastore's core-site.xml, "
-    "or metastore.metastore.event.db.notification.api.auth=false"
-)
-
 
 class ThriftMetastoreReader:
-    """Read one metastore behind one or several addresses. Threads may share an instance."""
+    """Read one metastore behind one or several addresses. Threads may share an instance.
+
+    It is told the name of `user`, and what it refuses is told with the name of its `cluster`.
+    """
 
     def __init__(
         self,
         addresses: Sequence[tuple[str, int]],
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         user: str | None = None,
+        cluster: str = "",
     ) -> None:
         self.connections = Connections(addresses, timeout_seconds, user)
+        self._log_rights = LogRights(user, cluster)
         self._partition_locations = PartitionLocations(self.connections, self._locations_by_names)
 
     def close(self) -> None:
@@ -49,12 +51,13 @@ class ThriftMetastoreReader:
 
     def configuration(self, address: str, key: str) -> str:
         """Return one configuration value of one address, '' where it is not set."""
-        chosen = next((known for known in self.connections.addresses if str(known) == address), None)
-        if chosen is None:
-            raise ValueError(f"{address} is none of this metastore's addresses: {', '.join(self.addresses())}")
         request = Request(f"reading configuration key {key}", lambda client: client.get_config_value(key, ""))
-        value: str = self.connections.ask(chosen, request)
+        value: str = self.connections.ask(address, request)
         return value
+
+    def log_access(self, address: str) -> LogAccess:
+        """Read the end of the notification log at one address. Raises Refused when we may not."""
+        return self.connections.converse(address, "reading the notification log", self._log_rights.access)
 
     def log_id(self) -> str:
         """Return the identity of the metastore's database, and so of its notification log."""
@@ -63,11 +66,7 @@ class ThriftMetastoreReader:
 
     def current_event_id(self) -> int:
         """Return the id of the newest event, 0 for a log that never held one."""
-        answer = self._read(
-            "reading the current event id",
-            lambda client: client.get_current_notificationEventId(),
-            _NOTIFICATION_RIGHTS,
-        )
+        answer = self._read_log("reading the current event id", lambda client: client.get_current_notificationEventId())
         return int(answer.eventId)
 
     def events_after(self, event_id: int, limit: int) -> list[EventRow]:
@@ -75,10 +74,8 @@ class ThriftMetastoreReader:
         if limit <= 0:
             return []
         request = ttypes.NotificationEventRequest(lastEvent=event_id, maxEvents=min(limit, _MOST_EVENTS))
-        answer = self._read(
-            f"reading events after {event_id}",
-            lambda client: client.get_next_notification(request),
-            _NOTIFICATION_RIGHTS,
+        answer = self._read_log(
+            f"reading events after {event_id}", lambda client: client.get_next_notification(request)
         )
         return [_event_row(event) for event in answer.events or ()]
 
@@ -191,8 +188,11 @@ class ThriftMetastoreReader:
             raise
         return [objects.read_partition(tree_of(partition)) for partition in answer.partitions or ()]
 
-    def _read(self, doing: str, call: Callable[[Any], Any], next_step: str | None = None) -> Any:
-        return self.connections.read(Request(doing, call, next_step))
+    def _read(self, doing: str, call: Callable[[Any], Any]) -> Any:
+        return self.connections.read(Request(doing, call))
+
+    def _read_log(self, doing: str, call: Callable[[Any], Any]) -> Any:
+        return self.connections.read(Request(doing, call, self._log_rights.explain))
 
 
 def _capabilities() -> Any:

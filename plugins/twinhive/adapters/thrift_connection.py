@@ -14,6 +14,7 @@ from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
 from twinhive.adapters.thrift_failures import refusal
+from twinhive.domain.errors import TwinhiveError
 
 LONGEST_CONNECT_SECONDS = 10.0
 """A silent address must not cost each new connection the long time that a call may take."""
@@ -41,11 +42,14 @@ class Address:
 
 @dataclass(frozen=True)
 class Request:
-    """One call: what it does, for messages, and what to do when the server refuses it."""
+    """One call: what it does, for messages, and what may know better why the server refuses it.
+
+    `explain` is handed the connection, which it may ask, and returns None when it does not know better.
+    """
 
     doing: str
     call: Callable[[Any], Any]
-    next_step: str | None = None
+    explain: Callable[["Connection", TException], TwinhiveError | None] | None = None
 
 
 class Connection:
@@ -79,7 +83,8 @@ class Connection:
         except TException as error:
             if isinstance(error, TProtocolException):
                 self.close()
-            raise refusal(request.doing, str(self.address), error, request.next_step) from error
+            explained = request.explain(self, error) if request.explain else None
+            raise explained or refusal(request.doing, str(self.address), error) from error
         except BaseException:
             # The answer is still under way: the next call on this connection would take it for its own.
             self.close()

@@ -49,16 +49,23 @@ class Connections:
                 next_step="try again: what is there is read first",
             ) from error
 
-    def ask(self, address: Address, request: Request) -> Any:
+    def ask(self, address: str, request: Request) -> Any:
         """Send a request to one address, on a connection of its own."""
+        return self.converse(address, request.doing, lambda connection: connection.call(request))
+
+    def converse(self, address: str, doing: str, talk: Callable[[Connection], Result]) -> Result:
+        """Have several calls made at one address, on a connection of their own."""
+        chosen = next((known for known in self.addresses if str(known) == address), None)
+        if chosen is None:
+            raise ValueError(f"{address} is none of this metastore's addresses: {', '.join(map(str, self.addresses))}")
         try:
-            connection = Connection(address, self._timeout_seconds, self._user)
+            connection = Connection(chosen, self._timeout_seconds, self._user)
             try:
-                return connection.call(request)
+                return talk(connection)
             finally:
                 connection.close()
         except TRANSPORT_ERRORS as error:
-            raise self._unreachable(request.doing, (address,), error) from error
+            raise self._unreachable(doing, (chosen,), error) from error
 
     def close(self) -> None:
         """Close the connections of all threads; the next call opens a new one."""

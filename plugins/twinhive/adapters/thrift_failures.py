@@ -16,15 +16,15 @@ from twinhive.domain.errors import AlreadyThere, Missing, Refused, TwinhiveError
 _MISSING = (NoSuchObjectException, UnknownDBException, UnknownTableException, UnknownPartitionException)
 
 
-def refusal(doing: str, server: str, error: TException, next_step: str | None = None) -> TwinhiveError:
+def refusal(doing: str, server: str, error: TException) -> TwinhiveError:
     """Return our error for an exception that a server answered, or for an answer that makes no sense."""
     what = f"{doing}: refused by the metastore at {server}"
     found = f"{type(error).__name__}: {_message_of(error)}"
     if isinstance(error, _MISSING):
-        return Missing(what, found=found, next_step=next_step or "check the name, and that nobody dropped it meanwhile")
+        return Missing(what, found=found, next_step="check the name, and that nobody dropped it meanwhile")
     if isinstance(error, AlreadyExistsException):
-        return AlreadyThere(what, found=found, next_step=next_step or "see who made it; drop or rename it if it may go")
-    return Refused(what, found=found, next_step=next_step or _next_step(error, server))
+        return AlreadyThere(what, found=found, next_step="see who made it; drop or rename it if it may go")
+    return Refused(what, found=found, next_step=_next_step(error, server))
 
 
 def _message_of(error: TException) -> str:

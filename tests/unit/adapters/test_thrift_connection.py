@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import (
     AlreadyExistsException,
     Database,
@@ -17,10 +16,9 @@ from hive_metastore.ttypes import (
     MetaException,
     NoSuchObjectException,
 )
-from thrift.protocol.TBinaryProtocol import TBinaryProtocol
-from thrift.transport.TSocket import TSocket
-from thrift.transport.TTransport import TBufferedTransport, TTransportException
+from thrift.transport.TTransport import TTransportException
 
+from tests.thrift_server import Server, serving
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.thrift_connection import Request
 from twinhive.adapters.thrift_failover import Connections
@@ -63,50 +61,16 @@ class Behaviour:
             raise self.raises
 
 
-class Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Conversation)
-        self.behaviour = Behaviour()
-        self.processor = ThriftHiveMetastore.Processor(self.behaviour)
-        self.conversations: list[socket.socket] = []
-
-    @property
-    def address(self) -> tuple[str, int]:
-        return ("127.0.0.1", self.server_address[1])
-
-
-class Conversation(socketserver.BaseRequestHandler):
-    server: Server
-
-    def handle(self) -> None:
-        self.server.conversations.append(self.request)
-        channel = TSocket()
-        channel.setHandle(self.request)
-        protocol = TBinaryProtocol(TBufferedTransport(channel))
-        try:
-            while True:
-                self.server.processor.process(protocol, protocol)
-        except (TTransportException, EOFError, OSError):
-            return
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with serving(Behaviour()) as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture
 def other_server() -> Iterator[Server]:
-    with Server() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with serving(Behaviour()) as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture

@@ -52,6 +52,19 @@ def test_check_reads_files_only_and_servers_asks_both_clusters(terminal: Termina
     assert state(terminal) == before
 
 
+def test_check_of_servers_says_who_we_are_and_whether_the_logs_can_be_read(terminal: Terminal) -> None:
+    source, replica = terminal.world.source, terminal.world.replica
+    source.user, replica.user, replica.guards_log = "ann", None, True
+    (checked,) = terminal.document("check", "--servers")["policies"]
+    east, west = checked["servers"]
+    newest = source.current_event_id()
+    assert f"cluster east: user to the metastore: ann; notification log: readable, newest event {newest}" in east
+    assert "cluster west does not let us read" in west and "none was told" in west
+    assert "user to the metastore: ann" in " ".join(terminal.type("check", "--servers").split())
+    source.guards_log = True
+    assert "hadoop.proxyuser.ann.hosts" in terminal.type("check", "--servers", code=4)
+
+
 def test_every_policy_is_checked_whatever_is_wrong_with_others(terminal: Terminal) -> None:
     terminal.policies.write("policies/a.yaml", "policy: a\n")
     terminal.policies.write("policies/b.yaml", "policy: b\n")
