@@ -19,6 +19,7 @@ _MODULES: Mapping[str, str] = {
     "plan": "twinhive.cli_plan",
     "run": "twinhive.cli_run",
     "copy": "twinhive.cli_copy",
+    "sql": "twinhive.cli_sql",
     "events": "twinhive.cli_events",
     "check": "twinhive.cli_check",
     "policies": "twinhive.cli_check",

@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
 FOREIGN = (
     *("airflow", "pyspark", "thrift", "fb303", "hive_metastore", "jpype", "yaml", "pydantic", "typer", "rich"),
-    "sqlalchemy",
+    *("sqlalchemy", "lark"),
 )
 
 # part of the package -> (our parts, foreign packages) that it may import
@@ -18,11 +18,13 @@ LAYERS = {
     "events": (("domain", "ports", "events"), ()),
     "dump": (("domain", "ports", "dump", "events"), ()),
     "copying": (("domain", "ports", "copying"), ()),
+    "hive_dump": (("domain", "ports", "events", "dump", "copying", "hive_dump"), ()),
     "applying": (("domain", "ports", "copying", "applying"), ()),
     "syncing": (("domain", "ports", "copying", "syncing"), ()),
     "steps": (("domain", "ports", "events", "dump", "copying", "syncing", "applying", "steps"), ()),
     "adapters": (("domain", "ports", "adapters"), ("thrift", "fb303", "hive_metastore", "jpype")),
     "journal": (("domain", "journal"), ("sqlalchemy",)),
+    "statements": (("domain", "statements"), ("lark",)),
     "connections": (("domain",), ()),
     "settings": (("domain", "connections", "settings"), ("yaml", "pydantic")),
     "endpoints": (("domain", "connections", "settings"), ()),
@@ -68,6 +70,14 @@ LAYERS = {
         ),
         ("typer", "rich"),
     ),
+    "repl": (
+        (
+            *("domain", "ports", "dump", "steps", "statements", "settings", "endpoints", "wiring", "file_wiring"),
+            *("adapters", "hive_dump", "repl"),
+        ),
+        (),
+    ),
+    "cli_sql": (("settings", "repl", "cli_base", "cli_json", "cli_terminal"), ("typer",)),
     "cli_operations": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer",)),
     "reference": (("settings", "cli", "cli_exits", "reference"), ("pydantic", "typer")),
     "spark_edge": (("domain", "ports", "copying", "syncing", "adapters", "spark_edge"), ("pyspark",)),
@@ -75,7 +85,7 @@ LAYERS = {
     "airflow_edge": (
         (
             *("domain", "ports", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters"),
-            *("lag_wiring", "journal", "spark_edge", "airflow_edge"),
+            *("lag_wiring", "journal", "spark_edge", "airflow_edge", "repl"),
         ),
         ("airflow",),
     ),

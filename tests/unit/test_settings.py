@@ -97,8 +97,9 @@ def test_an_unknown_policy_lists_the_known_ones(tmp_path: Path) -> None:
 def test_tuning_does_not_change_the_fingerprint_but_scope_does(tmp_path: Path) -> None:
     one = load(tmp_path, sales=SALES).policy("sales").usable()
     tuned = type(one).model_validate({**one.model_dump(), "options": {"copy_threads": 3}})
+    keyed = type(one).model_validate({**one.model_dump(), "hive_conf": {"hive.repl.rootdir": "/repl"}})
     narrowed = type(one).model_validate({**one.model_dump(), "tables": {"include": ["a"]}})
-    assert one.fingerprint == tuned.fingerprint != narrowed.fingerprint
+    assert one.fingerprint == tuned.fingerprint == keyed.fingerprint != narrowed.fingerprint
 
 
 def test_a_misspelt_key_of_the_clusters_file_gets_its_own_keys_as_a_hint(tmp_path: Path) -> None:

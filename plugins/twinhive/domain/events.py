@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class EventRow:
-    """One row of NOTIFICATION_LOG. `event_id` is 64 bits wide, `time` is epoch seconds.
+    """One row of NOTIFICATION_LOG. `event_id` is 64 bits wide, `time` is epoch seconds (0: not the log's own text).
 
     `database` and `table` are None for events that concern neither (transactions); for a rename
     they hold the *new* names, the message holds the old ones.
@@ -23,7 +23,9 @@ class EventRow:
 
     @property
     def position(self) -> "Position":
-        """Return what identifies this event in its log."""
+        """Return what identifies this event in its log; of a row that is not as the log has it, its id alone."""
+        if not self.time:
+            return Position(self.event_id)
         digest = hashlib.sha256(self.message.encode()).hexdigest()[:32]
         return Position(self.event_id, self.time, digest)
 

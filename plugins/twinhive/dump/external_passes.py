@@ -1,6 +1,6 @@
 """Keep the passes over a policy's external tables: what each has to sync, and which of its tasks have ended.
 
-<dumps>/external/<pass>/external_locations     seed 001's list
+<dump root>/<policy>/external/<pass>/external_locations     seed 001's list
                         batches/<name>.json    the directories of one task
                         pass.json              written last: the pass is complete
 <staging>/external/results/<pass>/<name>.json  how a task ended
@@ -185,7 +185,7 @@ def _children(files: FileReader, directory: str) -> list[str]:
 
 
 def _directory(policy: Policy) -> str:
-    return join(policy.dumps, "external")
+    return join(policy.dump_root, policy.name, "external")
 
 
 def _results(policy: Policy) -> str:

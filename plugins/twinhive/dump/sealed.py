@@ -11,9 +11,10 @@ import json
 from dataclasses import asdict, dataclass
 
 from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.external import COPY
 from twinhive.domain.files import join
 from twinhive.dump.layout import DumpLayout
-from twinhive.dump.store import Dump, open_dump
+from twinhive.dump.store import Dump, open_dump, read_json
 from twinhive.ports import FileReader, FileWriter
 
 FORMAT_VERSION = 1
@@ -28,6 +29,7 @@ class SealedDump:
     dump        the name of the dump's own directory
     last_event  the event that a replica is at when it has loaded this
     made_at     epoch seconds
+    external_*  what the dump says of external tables; base '' leaves their base directory to the load
     """
 
     statement: str
@@ -36,6 +38,9 @@ class SealedDump:
     dump: str
     last_event: int
     made_at: int
+    external_included: bool = True
+    external_data: str = COPY
+    external_base: str = ""
 
     def to_json(self) -> bytes:
         """Write the description as readable JSON."""
@@ -83,6 +88,14 @@ def open_sealed(files: FileReader, directory: str) -> tuple[SealedDump, Dump]:
             expected="the dump that repl.json names",
             next_step=f"dump again: twinhive sql '{sealed.statement}'",
         ) from error
+
+
+def newest_sealed(files: FileReader, dumps: str) -> str | None:
+    """Return the directory of the newest finished dump of a database, None without one."""
+    ((_, children),) = files.list_directories([dumps])
+    found = [(child.path, read_json(files, description_path(child.path))) for child in children or ()]
+    finished = [(said["made_at"], path) for path, said in found if said is not None]
+    return max(finished)[1] if finished else None
 
 
 def _not_finished(files: FileReader, directory: str) -> Missing:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from twinhive.reference.command_tables import commands_section, exit_codes_table
+from twinhive.reference.hive_key_tables import hive_keys_table, refused_hive_keys_table
 from twinhive.reference.settings_tables import clusters_table, external_table, options_table, policies_table
 from twinhive.reference.variables import variables_table
 
@@ -13,6 +14,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "policies": policies_table,
     "options": options_table,
     "external": external_table,
+    "hive keys": hive_keys_table,
+    "refused hive keys": refused_hive_keys_table,
     "variables": variables_table,
     "commands": commands_section,
     "exit codes": exit_codes_table,

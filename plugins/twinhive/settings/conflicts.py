@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.entries import PolicyEntry
+from twinhive.settings.hive_keys import wrong_setting
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import numbered
 
@@ -27,7 +28,18 @@ def replica_is_source(settings: PolicySettings, clusters: Clusters) -> Iterator[
         yield f"replica: found the source itself ({found}), expected another database"
 
 
-RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (unknown_clusters, replica_is_source)
+def wrong_hive_conf(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find keys of Hive that no statement understands, and values that they do not allow."""
+    for key, value in settings.hive_conf.items():
+        if wrong := wrong_setting(key, value):
+            yield f"hive_conf.{key}: found {wrong.found}, expected {wrong.expected}"
+
+
+RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
+    unknown_clusters,
+    replica_is_source,
+    wrong_hive_conf,
+)
 """What a policy file has to keep beside its own form."""
 
 

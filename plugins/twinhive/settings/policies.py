@@ -1,6 +1,7 @@
 """Hold what a policy file says: which database goes where, and how (seed 002, 'Replication policy')."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -87,6 +88,9 @@ class PolicySettings(Strict):
     """staging is `<staging_root>/<policy>` on the replica, on the same file system as its warehouse"""
     options: OptionsSettings = OptionsSettings()
     """tuning"""
+    hive_conf: Mapping[str, str] = {}
+    """for REPL statements that are run under this policy: [keys under their Hive names](hive-keys.md). What a
+    statement's `WITH` says wins over them"""
     max_lag: Annotated[float, Field(gt=0), Unit("seconds")] | None = None
     """`twinhive.monitor` fails when the oldest event that is not applied is older; without it, it never complains"""
     announced_tables: tuple[Pattern, ...] = ()
@@ -97,6 +101,7 @@ class PolicySettings(Strict):
         """Identify all that a dump depends on; tuning is not part of it."""
         tuning: dict[str, Any] = {
             "options": True,
+            "hive_conf": True,
             "external_tables": _EXTERNAL_TUNING,
             "max_lag": True,
             "announced_tables": True,

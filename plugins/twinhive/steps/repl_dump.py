@@ -37,6 +37,9 @@ class ReplDump:
             dump=dump.layout.name,
             last_event=end,
             made_at=int(self.clock()),
+            external_included=policy.external.included,
+            external_data=policy.external.data,
+            external_base=policy.external.base_directory or "",
         )
         seal(ports.dump_files, policy.dumps, sealed)
         for entry in dump.manifest.left_out:

@@ -27,6 +27,7 @@ from twinhive.steps.repl_order import DumpOrder
 from twinhive.steps.scope_changes import newly_included, renamed_in
 from twinhive.steps.sealing import seal_batches
 from twinhive.steps.snapshots import write_snapshots
+from twinhive.steps.source_scope import read_scope
 from twinhive.steps.window_files import event_items, write_event_batches
 
 _MOST_READINGS = 5
@@ -91,7 +92,8 @@ def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -
                 next_step="leave TO and LIMIT out of this one statement",
             )
         return Stretch(stretch.begin, rows[-1].position, rows), ()
-    return stretch, tuple(sorted({*new, *renamed}))
+    external = read_scope(source, order.policy).external if order.external_whole else ()
+    return stretch, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
 
 
 def _bound_of(order: DumpOrder) -> str:

@@ -21,7 +21,9 @@ from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.load import Load
+from twinhive.steps.phase_run import run_passes
 from twinhive.steps.preflight import Preflight, check_file_systems, check_replica
+from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.repl_fit import refuse_unfit
 from twinhive.steps.replica_state import read_state
 
@@ -79,11 +81,21 @@ class ReplLoad:
         if problems:
             raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
         self._copy(ports)
+        self._bring_external(ports)
         Load(self.work).run(ports)
 
     def _apply(self, ports: WritePorts) -> None:
         self._copy(ports)
         Apply(self.work).run(ports)
+        if self._bring_external(ports):
+            publish_between_windows(self.work, ports, self.dump.manifest.log_id)
+
+    def _bring_external(self, ports: WritePorts) -> bool:
+        """Bring the data of external tables, which no dump holds, as it is now; False when none is copied."""
+        policy = self.work.policy
+        if policy.external.brings_data:
+            run_passes(policy, ports, self.work.holder, self.work.report)
+        return policy.external.brings_data
 
     def _copy(self, ports: WritePorts) -> None:
         for batch in self.dump.manifest.batches:

@@ -14,6 +14,8 @@ class DumpOrder:
     from_event  the replicated event id: events after it are dumped. None: a bootstrap
     to_event    the last event, None: the newest one
     limit       most events of the scope, None: all
+    metadata_only   managed tables come without their files
+    external_whole  all external tables come whole with the events, for a replica that was made without them
     scope, replaces, statement are the texts of those, in their canonical form
     """
 
@@ -26,6 +28,7 @@ class DumpOrder:
     to_event: int | None = None
     limit: int | None = None
     metadata_only: bool = False
+    external_whole: bool = False
 
     @property
     def is_bounded(self) -> bool:

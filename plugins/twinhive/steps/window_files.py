@@ -9,18 +9,14 @@ from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch, Slice
 from twinhive.domain.changes import (
-    AddPartitions,
-    CreateTable,
     Event,
-    EventFile,
-    Insert,
     tables_of,
 )
 from twinhive.domain.contents import SourceFile
+from twinhive.domain.event_files import files_of
 from twinhive.domain.events import Position
 from twinhive.domain.files import parent
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
 from twinhive.ports import FileReader, SourcePorts
@@ -40,7 +36,7 @@ def event_items(
     Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
     """
     applied = [event for event in events if not aside.intersection(name.table for name in tables_of(event.change))]
-    wanted = [one for event in applied for one in _files_of(event) if one[2].checksum]
+    wanted = [one for event in applied for one in files_of(event) if one[2].checksum]
     lengths = _lengths(ports.source_files, [file.path for _, _, file in wanted])
     moves = list(events)
     if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
@@ -50,28 +46,6 @@ def event_items(
     for table, partition, file in wanted:
         item = item_of(replace(file, length=lengths.get(file.path, 0)), table, partition)
         yield item if file.path in lengths else replace(item, elsewhere=tuple(moved.later_places(item)))
-
-
-def _files_of(event: Event) -> Iterator[tuple[TableName, str | None, SourceFile]]:
-    change = event.change
-    match change:
-        case CreateTable(table=table) if table.kind is TableKind.MANAGED:
-            yield from ((table.name, None, _file(file, table.location, event)) for file in change.files)
-        case Insert(table=table) if table.kind is TableKind.MANAGED:
-            holder = change.partition or table
-            name = change.partition.name(table.partition_keys) if change.partition else None
-            yield from ((table.name, name, _file(file, holder.location, event)) for file in change.files)
-        case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
-            for added in change.added:
-                name = added.partition.name(table.partition_keys)
-                for file in added.files:
-                    yield table.name, name, _file(file, added.partition.location, event)
-        case _:
-            return
-
-
-def _file(file: EventFile, location: str | None, event: Event) -> SourceFile:
-    return SourceFile.of_event(file, location, event.event_id)
 
 
 def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:

@@ -1,0 +1,6 @@
+"""Run REPL statements from their texts: the command line and Airflow do it by these."""
+
+from twinhive.repl.clusters import StatementPlace
+from twinhive.repl.running import Answer, run_statement
+
+__all__ = ["Answer", "StatementPlace", "run_statement"]
