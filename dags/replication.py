@@ -1,4 +1,4 @@
-"""The DAGs of all policies: `<policy>.bootstrap`, `.consolidate`, `.incremental`, `.external`, `.scan`, `.operate`."""
+"""The DAGs of all policies: `<policy>.bootstrap`, `.consolidate`, `.incremental`, `.external`, `.scan`, `.operate`; `twinhive.monitor`, `twinhive.sql`."""
 
 import os
 from pathlib import Path

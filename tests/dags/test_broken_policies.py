@@ -33,7 +33,7 @@ def errors_of(dag: Any) -> dict[str, str]:
 
 def ids_of(*policies: str) -> set[str]:
     """Return the ids of all DAGs when there are some policies."""
-    return {"twinhive.monitor"} | {f"{policy}.{phase}" for policy in policies for phase in TASKS}
+    return {"twinhive.monitor", "twinhive.sql"} | {f"{policy}.{phase}" for policy in policies for phase in TASKS}
 
 
 def assert_red(dags: dict[str, Any], policy: str, *said: str) -> None:

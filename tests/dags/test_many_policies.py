@@ -47,7 +47,7 @@ def test_a_running_task_builds_only_its_own_dag(
 def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
     wanted = {f"db{number}.{phase}" for number in range(COUNT) for phase in PHASES}
     operations = {f"db{number}.operate" for number in range(COUNT)}
-    assert set(parse_dags(config)) == wanted | operations | {"twinhive.monitor"}
+    assert set(parse_dags(config)) == wanted | operations | {"twinhive.monitor", "twinhive.sql"}
     assert sorted(built) == sorted(wanted)
 
 

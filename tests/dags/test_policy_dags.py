@@ -80,7 +80,7 @@ def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() ->
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
     phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, "operate")}
-    assert set(dags) == {*phases, "twinhive.monitor"}
+    assert set(dags) == {*phases, "twinhive.monitor", "twinhive.sql"}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
 
@@ -284,7 +284,7 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:
     policies.add("sales")
     once, again = (_stored(parse_dags(policies.directory)) for _ in range(2))
-    assert len(once) == len(PHASES) + 2
+    assert len(once) == len(PHASES) + 3
     assert once == again
 
 

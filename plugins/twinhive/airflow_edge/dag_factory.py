@@ -17,6 +17,7 @@ from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.operate_dag import OPERATE, operate_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import schedule_of
+from twinhive.airflow_edge.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import StepOperator
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
@@ -26,7 +27,7 @@ _COPY_JOB = "spark_jobs/copy_files.py"
 
 
 def replication_dags(config: Path, project: Path, notify: Sequence[Notify] = ()) -> dict[str, DAG]:
-    """Return the DAGs by id, `<policy>.<phase>`, `<policy>.operate`, and `twinhive.monitor`.
+    """Return the DAGs by id, `<policy>.<phase>`, `<policy>.operate`, `twinhive.monitor` and `twinhive.sql`.
 
     `config` holds clusters.yaml and policies/, `project` holds spark_jobs/; `notify` are called with the context of a
     task when the monitor finds something new (Airflow's notifiers, or functions). When Airflow parses or
@@ -48,7 +49,8 @@ def replication_dags(config: Path, project: Path, notify: Sequence[Notify] = ())
         if (dag_id := f"{entry.name}.{OPERATE}") == wanted or wanted is None
     }
     monitors = {MONITOR: monitor_dag(config, notify)} if wanted in (MONITOR, None) else {}
-    return phases | operations | monitors
+    statements = {SQL: sql_dag(config, configuration)} if wanted in (SQL, None) else {}
+    return phases | operations | monitors | statements
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class ReplDump:
     def run(self, ports: DumpPorts) -> Dumped:
         """Return the directory and the event. Raises what is wrong before anything is written."""
         order, policy = self.order, self.order.policy
-        self._check(ports)
+        self.check(ports)
         ports.source_marker.mark(policy.source.database, policy.name)
         dump = (dump_objects if order.from_event is None else dump_events)(ports, order, self.work.report)
         dump = described(ports, order, dump)
@@ -46,7 +46,8 @@ class ReplDump:
             self.work.report(f"left out: {entry.name}: {entry.reason}")
         return Dumped(policy.dumps, end)
 
-    def _check(self, ports: DumpPorts) -> None:
+    def check(self, ports: DumpPorts) -> None:
+        """Raise what keeps the statement from being run."""
         order, source, addresses = self.order, self.order.policy.source, ports.source.addresses()
         problems = [one for address in addresses for one in check_address(ports.source, address, order.policy)]
         if problems:

@@ -35,9 +35,7 @@ _MOST_READINGS = 5
 
 def dump_events(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
     """Return the dump of the events that the statement asks for. Raises InvalidSettings, TryAgain."""
-    assert order.from_event is not None, "a bootstrap has no events"
-    begin = position_at(ports.source, order.from_event)
-    stretch = _stretch(ports.source, order, begin)
+    stretch = stretch_of(ports.source, order)
     stretch, whole = _whole_tables(ports.source, order, stretch)
     for _ in range(_MOST_READINGS):
         dump = _write(ports, order, stretch, whole)
@@ -51,10 +49,11 @@ def dump_events(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
     )
 
 
-def _stretch(source: MetastoreReader, order: DumpOrder, begin: Position) -> Stretch:
+def stretch_of(source: MetastoreReader, order: DumpOrder) -> Stretch:
     """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
-    rows = []
-    end = begin
+    assert order.from_event is not None, "a bootstrap has no events"
+    begin = position_at(source, order.from_event)
+    rows, end = [], begin
     for row in read_events(source, begin):
         if order.to_event is not None and row.event_id > order.to_event:
             break

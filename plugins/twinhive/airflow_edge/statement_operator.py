@@ -1,0 +1,58 @@
+"""Run a REPL statement as a task, for the DAGs of those who have such statements already."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.log_groups import FoldedLog
+from twinhive.airflow_edge.stage_task import holder
+from twinhive.repl import Answer, StatementPlace, run_statement
+from twinhive.settings import default_directory, load_configuration
+
+
+class ReplStatementOperator(BaseOperator):
+    """Run REPL DUMP, REPL LOAD or REPL STATUS; return `columns` and `rows` as `twinhive sql --json` prints them.
+
+    `sql`, `cluster` and `policy` are templates, so that a LOAD can name what a DUMP has returned:
+    `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory, None:
+    `TWINHIVE_CONFIG`. Connections are Airflow's. A task that was killed is cleared: LOAD goes on where it was, DUMP
+    begins a new dump.
+    """
+
+    template_fields: Sequence[str] = ("sql", "cluster", "policy")
+    ui_color = "#e6f4ea"
+
+    def __init__(
+        self,
+        *,
+        sql: str,
+        cluster: str | None = None,
+        policy: str | None = None,
+        config: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{**RETRIES, **kwargs})
+        self.sql = sql
+        self.cluster = cluster
+        self.policy = policy
+        self.config = config
+
+    def execute(self, context: Any) -> dict[str, Any]:
+        """Run the statement; each row is a line of the log."""
+        with as_airflow_failures(), FoldedLog(self.log.info) as say:
+            directory = Path(self.config) if self.config else default_directory()
+            place = StatementPlace(
+                load_configuration(directory), resolve_from_airflow, self.cluster or None, self.policy or None
+            )
+            return said(run_statement(self.sql, place, holder(context), say), say)
+
+
+def said(answer: Answer, say: Any) -> dict[str, Any]:
+    """Say an answer in the log, and return it as XCom holds it."""
+    for row in answer.rows:
+        say("\t".join(f"{column}: {value}" for column, value in zip(answer.columns, row, strict=True)))
+    return {"columns": list(answer.columns), "rows": [list(row) for row in answer.rows]}

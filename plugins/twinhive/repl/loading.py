@@ -1,0 +1,78 @@
+"""Find out what a REPL LOAD is to do: which dump, from which cluster, into which database."""
+
+from dataclasses import dataclass
+
+from twinhive.domain.errors import InvalidSettings, Missing
+from twinhive.domain.files import join
+from twinhive.domain.policy import DatabaseAddress, Policy
+from twinhive.dump.sealed import SealedDump, newest_sealed, open_sealed
+from twinhive.dump.store import Dump
+from twinhive.file_wiring import files
+from twinhive.ports import WritePorts
+from twinhive.repl.clusters import StatementPlace
+from twinhive.repl.keys import keys_of
+from twinhive.repl.policies import loading_policy, qualified
+from twinhive.settings.repl_settings import ReplSettings
+from twinhive.statements import ReplLoad
+from twinhive.wiring import ports_between
+
+
+@dataclass(frozen=True)
+class Loading:
+    """A REPL LOAD that can be run."""
+
+    policy: Policy
+    dump: Dump
+    ports: WritePorts
+
+
+def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
+    """Open the dump. Raises InvalidSettings, and Missing for one that is not there or not whole."""
+    settings = keys_of(place, statement.settings, "load")
+    cluster = place.loading_cluster()
+    directory = _directory(place, statement, cluster, settings)
+    dumps = place.file_system_of(directory)
+    sealed, dump = open_sealed(files(dumps), directory)
+    place.cluster_named(sealed.cluster, f"the dump {directory}")
+    replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
+    policy = loading_policy(place, replica, sealed, dump.manifest, settings, directory)
+    return Loading(policy, dump, ports_between(place.servers(sealed.cluster), place.servers(cluster), dumps))
+
+
+def _replica_database(statement: ReplLoad, sealed: SealedDump, directory: str) -> str:
+    """Return the database to load into: with a directory alone, the one that is named is the replica's (seed 002)."""
+    if statement.into is None:
+        return (statement.database if statement.directory else None) or sealed.database
+    if statement.database not in (None, sealed.database):
+        raise InvalidSettings(
+            f"the dump {directory} is of another database",
+            found=sealed.database,
+            expected=str(statement.database),
+            next_step=f"REPL LOAD {sealed.database} INTO {statement.into} FROM '{directory}', or name another dump",
+        )
+    return statement.into
+
+
+def _directory(place: StatementPlace, statement: ReplLoad, cluster: str, settings: ReplSettings) -> str:
+    """Return the dump's directory as a URI: as the statement says, else the newest one of its database."""
+    root = place.file_system(cluster).root
+    if statement.directory:
+        return qualified(statement.directory.rstrip("/"), root)
+    if statement.database is None:
+        raise InvalidSettings(
+            "REPL LOAD says neither what to load nor from where",
+            found="no database and no directory",
+            expected="one of them at least",
+            next_step="REPL LOAD sales FROM '<the directory that REPL DUMP returned>'",
+        )
+    dumps = join(qualified(settings.root_directory, root), statement.database)
+    newest = newest_sealed(files(place.file_system_of(dumps)), dumps)
+    if newest is None:
+        raise Missing(
+            f"there is no dump of database {statement.database} to load",
+            found=f"no finished dump in {dumps}",
+            expected="a dump that REPL DUMP has finished",
+            next_step=f"run REPL DUMP {statement.database}, or say FROM which directory, or where with "
+            "WITH ('hive.repl.rootdir'='...')",
+        )
+    return newest
