@@ -73,7 +73,7 @@ LAYERS = {
     "repl": (
         (
             *("domain", "ports", "dump", "steps", "statements", "settings", "endpoints", "wiring", "file_wiring"),
-            *("adapters", "hive_dump", "repl"),
+            *("adapters", "events", "hive_dump", "repl"),
         ),
         (),
     ),

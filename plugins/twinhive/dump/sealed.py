@@ -8,16 +8,17 @@
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.external import COPY
-from twinhive.domain.files import join
-from twinhive.dump.layout import DumpLayout
-from twinhive.dump.store import Dump, open_dump, read_json
+from twinhive.domain.files import base_name, join, parent
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.store import Dump, open_dump
 from twinhive.ports import FileReader, FileWriter
 
 FORMAT_VERSION = 1
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class SealedDump:
     last_event  the event that a replica is at when it has loaded this
     made_at     epoch seconds
     external_*  what the dump says of external tables; base '' leaves their base directory to the load
+    files, length  how many files and bytes the dump's own directory holds: what is gone or cut off is noticed
     """
 
     statement: str
@@ -41,6 +43,8 @@ class SealedDump:
     external_included: bool = True
     external_data: str = COPY
     external_base: str = ""
+    files: int = 0
+    length: int = 0
 
     def to_json(self) -> bytes:
         """Write the description as readable JSON."""
@@ -51,15 +55,15 @@ class SealedDump:
         """Read a description; raises ActNow for one that this version does not know."""
         try:
             fields = json.loads(content)
-            if fields.pop("format") != FORMAT_VERSION:
-                raise ValueError("another format")
+            if (said := fields.pop("format")) != FORMAT_VERSION:
+                raise ValueError(f"format {said}")
             return cls(**fields)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ActNow(
                 f"the dump {directory} was not written by this version of twinhive",
                 found=f"repl.json: {error}",
                 expected=f"a description of format {FORMAT_VERSION}",
-                next_step='dump again with this version: twinhive sql "REPL DUMP ..."',
+                next_step="load it with the version that wrote it, or dump again with this one",
             ) from error
 
 
@@ -70,32 +74,74 @@ def description_path(directory: str) -> str:
 
 def seal(files: FileWriter, directory: str, sealed: SealedDump) -> None:
     """Finish a dump: from now on it can be loaded, and it never changes."""
-    files.write(description_path(directory), sealed.to_json())
+    holds = files.usage(join(directory, sealed.dump))
+    counted = replace(sealed, files=holds.files, length=holds.length)
+    files.write(description_path(directory), counted.to_json())
 
 
 def open_sealed(files: FileReader, directory: str) -> tuple[SealedDump, Dump]:
-    """Read a finished dump. Raises Missing for a directory that holds none, ActNow for one of another version."""
+    """Read a finished dump. Raises Missing for a directory that holds none, or one that is not whole.
+
+    Raises ActNow for a dump of another version.
+    """
     try:
         sealed = SealedDump.from_json(files.read(description_path(directory)), directory)
     except Missing as error:
         raise _not_finished(files, directory) from error
+    layout = DumpLayout(join(directory, sealed.dump))
     try:
-        return sealed, open_dump(files, DumpLayout(join(directory, sealed.dump)))
+        dump = open_dump(files, layout)
     except Missing as error:
-        raise Missing(
-            f"the dump {directory} is not whole",
-            found=f"no {sealed.dump}/dump.json in it",
-            expected="the dump that repl.json names",
-            next_step=f"dump again: twinhive sql '{sealed.statement}'",
+        raise _not_whole(
+            sealed, directory, f"no {sealed.dump}/dump.json in it", "the dump that repl.json names"
         ) from error
+    except ActNow as error:
+        raise ActNow(error.what, found=error.found, expected=error.expected, next_step=_again(sealed)) from error
+    holds = files.usage(layout.directory)
+    if (holds.files, holds.length) != (sealed.files, sealed.length):
+        lacks = "".join(f"; no {name}" for name in _lacking(files, dump))
+        found = f"{holds.files} files of {holds.length} bytes{lacks}"
+        raise _not_whole(sealed, directory, found, f"{sealed.files} files of {sealed.length} bytes")
+    return sealed, dump
 
 
 def newest_sealed(files: FileReader, dumps: str) -> str | None:
-    """Return the directory of the newest finished dump of a database, None without one."""
+    """Return the directory of the newest finished dump of a database, None without one.
+
+    Raises ActNow for a dump of another version: it may be the newest.
+    """
     ((_, children),) = files.list_directories([dumps])
-    found = [(child.path, read_json(files, description_path(child.path))) for child in children or ()]
-    finished = [(said["made_at"], path) for path, said in found if said is not None]
+    # Names of ours begin with _: notes of loaders, and dumps that are being removed.
+    found = (child.path for child in children or () if not base_name(child.path).startswith("_"))
+    finished = [(sealed.made_at, path) for path in found if (sealed := _read(files, path)) is not None]
     return max(finished)[1] if finished else None
+
+
+def _read(files: FileReader, directory: str) -> SealedDump | None:
+    try:
+        content = files.read(description_path(directory))
+    except Missing:
+        return None
+    return SealedDump.from_json(content, directory)
+
+
+def _lacking(files: FileReader, dump: Dump) -> list[str]:
+    """Return the first files that a dump names and does not have."""
+    layout, batches = dump.layout, [batch.name for batch in dump.manifest.batches]
+    named = [path for batch in batches for path in (layout.files(batch), layout.summary(batch))]
+    if dump.manifest.kind is DumpKind.INCREMENTAL:
+        named.append(layout.events)
+    directories = sorted({parent(path) for path in named})
+    there = {child.path for _, children in files.list_directories(directories) for child in children or ()}
+    return [path.removeprefix(layout.directory + "/") for path in named if path not in there][:_MOST_NAMED]
+
+
+def _again(sealed: SealedDump) -> str:
+    return f"dump again: {sealed.statement}"
+
+
+def _not_whole(sealed: SealedDump, directory: str, found: str, expected: str) -> Missing:
+    return Missing(f"the dump {directory} is not whole", found=found, expected=expected, next_step=_again(sealed))
 
 
 def _not_finished(files: FileReader, directory: str) -> Missing:

@@ -1,42 +1,70 @@
 """Find out what a REPL LOAD is to do: which dump, from which cluster, into which database."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings, Missing
 from twinhive.domain.files import join
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.dump.sealed import SealedDump, newest_sealed, open_sealed
 from twinhive.dump.store import Dump
 from twinhive.file_wiring import files
+from twinhive.hive_dump.reading import is_hive_dump, read_hive_dump
 from twinhive.ports import WritePorts
 from twinhive.repl.clusters import StatementPlace
+from twinhive.repl.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
 from twinhive.repl.keys import keys_of
 from twinhive.repl.policies import loading_policy, qualified
 from twinhive.settings.repl_settings import ReplSettings
-from twinhive.statements import ReplLoad
+from twinhive.statements import ReplLoad, parse_scope
+from twinhive.steps.base import Report
 from twinhive.wiring import ports_between
 
 
 @dataclass(frozen=True)
 class Loading:
-    """A REPL LOAD that can be run."""
+    """A REPL LOAD that can be run; `dump` is None for one of Hive's that has not been taken over."""
 
     policy: Policy
-    dump: Dump
     ports: WritePorts
+    dump: Dump | None
+    hive: OfHive | None = None
+    hive_places: bool = False
+
+    def opened(self, report: Report) -> Dump:
+        """Return the dump to load; one of Hive's is taken over first."""
+        if self.dump is not None:
+            return self.dump
+        assert self.hive is not None, "it is the one or the other"
+        return self.hive.taken_over(self.ports, self.policy, report)
 
 
 def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
     """Open the dump. Raises InvalidSettings, and Missing for one that is not there or not whole."""
     settings = keys_of(place, statement.settings, "load")
+    to_hive = settings.places == "hive"
     cluster = place.loading_cluster()
     directory = _directory(place, statement, cluster, settings)
     dumps = place.file_system_of(directory)
+    if is_hive_dump(files(dumps), directory):
+        hive = read_hive_dump(files(dumps), directory)
+        sealed = sealed_of(hive, source_of(place, hive))
+        replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
+        here = directory_of(qualified(settings.staging_root, place.file_system(cluster).root), hive)
+        policy = loading_policy(place, replica, sealed, scope_of(hive), settings, here)
+        return Loading(
+            policy, _ports(place, sealed, cluster, place.file_system(cluster)), None, OfHive(hive, files(dumps))
+        )
     sealed, dump = open_sealed(files(dumps), directory)
     place.cluster_named(sealed.cluster, f"the dump {directory}")
     replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
-    policy = loading_policy(place, replica, sealed, dump.manifest, settings, directory)
-    return Loading(policy, dump, ports_between(place.servers(sealed.cluster), place.servers(cluster), dumps))
+    policy = loading_policy(place, replica, sealed, parse_scope(dump.manifest.scope), settings, directory)
+    policy = replace(policy, fingerprint=dump.manifest.fingerprint)
+    return Loading(policy, _ports(place, sealed, cluster, dumps), dump, hive_places=to_hive)
+
+
+def _ports(place: StatementPlace, sealed: SealedDump, cluster: str, dumps: FileSystemEndpoint) -> WritePorts:
+    return ports_between(place.servers(sealed.cluster), place.servers(cluster), dumps)
 
 
 def _replica_database(statement: ReplLoad, sealed: SealedDump, directory: str) -> str:
@@ -58,13 +86,7 @@ def _directory(place: StatementPlace, statement: ReplLoad, cluster: str, setting
     root = place.file_system(cluster).root
     if statement.directory:
         return qualified(statement.directory.rstrip("/"), root)
-    if statement.database is None:
-        raise InvalidSettings(
-            "REPL LOAD says neither what to load nor from where",
-            found="no database and no directory",
-            expected="one of them at least",
-            next_step="REPL LOAD sales FROM '<the directory that REPL DUMP returned>'",
-        )
+    assert statement.database is not None, "the grammar has seen that one of both is said"
     dumps = join(qualified(settings.root_directory, root), statement.database)
     newest = newest_sealed(files(place.file_system_of(dumps)), dumps)
     if newest is None:

@@ -4,16 +4,18 @@ from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.dumping import Dumping, dumping_of
 from twinhive.repl.loading import Loading, loading_of
 from twinhive.repl.running import run_statement
+from twinhive.repl.words import in_words_of_statements
 from twinhive.statements import ReplDump, ReplLoad, ReplStatus, parse, to_text
 from twinhive.steps.adopt import is_of_hive
 from twinhive.steps.base import Work
 from twinhive.steps.repl_dump import ReplDump as DumpStep
-from twinhive.steps.repl_events import stretch_of
-from twinhive.steps.repl_fit import refuse_unfit
-from twinhive.steps.replica_state import read_state
+from twinhive.steps.repl_events import events_asked
+from twinhive.steps.repl_fit import refuse_unfit, state_before
+from twinhive.steps.repl_load import ReplLoad as LoadStep
 from twinhive.steps.source_scope import read_scope
 
 
+@in_words_of_statements()
 def plan_statement(text: str, place: StatementPlace) -> list[str]:
     """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
     statement = parse(text)
@@ -36,17 +38,22 @@ def _dump(dumping: Dumping) -> list[str]:
     if order.from_event is None:
         lines.append(f"{len(scope.tables)} tables, {len(scope.views)} views")
     else:
-        stretch = stretch_of(ports.source, order)
-        lines.append(f"{len(stretch.rows)} events of this scope, up to event {stretch.end.event_id}")
+        asked = events_asked(ports.source, order)
+        lines.append(f"{len(asked.stretch.rows)} events of this scope, up to event {asked.stretch.end.event_id}")
+        lines += [f"dumped whole: {table}" for table in asked.whole]
     return [*lines, *(f"left out: {entry.name}: {entry.reason}" for entry in scope.left_out)]
 
 
 def _load(loading: Loading) -> list[str]:
-    policy, ports, manifest = loading.policy, loading.ports, loading.dump.manifest
-    database = ports.replica.database(policy.replica.database)
+    policy, ports, dump = loading.policy, loading.ports, loading.dump
+    if dump is None:
+        return [f"would take a dump of Hive's over, and load it into {policy.replica}"]
+    manifest = dump.manifest
+    state = state_before(ports.replica, policy, manifest)
+    if already := refuse_unfit(state, manifest, dump.key, policy):
+        return [already]
+    LoadStep(Work(policy), dump).check(ports)
     what = f"the dump of {policy.source} at event {manifest.end.event_id} into {policy.replica}"
-    if is_of_hive(database):
+    if is_of_hive(ports.replica.database(policy.replica.database)):
         return [f"would take the replica over from Hive, then load {what}"]
-    already = refuse_unfit(read_state(ports.replica, policy, manifest.log_id), manifest, loading.dump.key, policy)
-    batches = len(manifest.batches)
-    return [already or f"would load {what}: {manifest.events} events, {batches} batches of files"]
+    return [f"would load {what}: {manifest.events} events, {len(manifest.batches)} batches of files"]

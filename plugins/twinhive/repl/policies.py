@@ -6,14 +6,11 @@ from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
 from twinhive.domain.files import join, parent
 from twinhive.domain.policy import DatabaseAddress, Policy
-from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.sealed import SealedDump
 from twinhive.repl.clusters import StatementPlace
 from twinhive.settings.repl_settings import ReplSettings
-from twinhive.statements import Scope, parse_scope
-
-_PREFIX = "repl."
-"""Begins the names of what has no policy file; a policy file cannot have such a name."""
+from twinhive.statements import Scope
+from twinhive.steps.repl_order import NAME_PREFIX
 
 
 def dumping_policy(place: StatementPlace, cluster: str, scope: Scope, settings: ReplSettings, token: str) -> Policy:
@@ -22,7 +19,7 @@ def dumping_policy(place: StatementPlace, cluster: str, scope: Scope, settings: 
     root = qualified(settings.root_directory, source.root)
     address = DatabaseAddress(cluster, scope.database)
     return Policy(
-        name=place.policy or f"{_PREFIX}{scope.database}",
+        name=place.policy or f"{NAME_PREFIX}{scope.database}",
         source=address,
         # A dump knows no replica; what is read of one here is never used.
         replica=address,
@@ -45,15 +42,14 @@ def loading_policy(
     place: StatementPlace,
     replica: DatabaseAddress,
     sealed: SealedDump,
-    manifest: DumpManifest,
+    scope: Scope,
     settings: ReplSettings,
     directory: str,
 ) -> Policy:
     """Return the policy of a REPL LOAD: the dump's scope and source, the statement's replica."""
-    scope = parse_scope(manifest.scope)
     target = place.file_system(replica.cluster)
     return Policy(
-        name=place.policy or f"{_PREFIX}{replica.cluster}.{replica.database}",
+        name=place.policy or f"{NAME_PREFIX}{replica.cluster}.{replica.database}",
         source=DatabaseAddress(sealed.cluster, sealed.database),
         replica=replica,
         include=scope.patterns,
@@ -62,7 +58,6 @@ def loading_policy(
         staging_root=qualified(settings.staging_root, target.root),
         external=_external(sealed, settings, place.file_system(sealed.cluster).root, target.root),
         options=settings.options,
-        fingerprint=manifest.fingerprint,
         dump_directory=directory,
     )
 

@@ -167,6 +167,15 @@ _ALL = (
         "where files wait to be renamed in: on the replica, on its warehouse's file system",
         _OURS,
     ),
+    HiveKey(
+        "twinhive.places",
+        _LOAD,
+        "places",
+        Choice(("own", "hive")),
+        "`hive`: at the end of the load, tables and partitions are moved to their default places, where Hive's own "
+        "REPL LOAD will look for them: say it once, in the load before Hive takes the replica over",
+        _OURS,
+    ),
     _option(
         "twinhive.bandwidth.mb",
         "bandwidth_mb",

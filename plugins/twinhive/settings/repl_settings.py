@@ -8,6 +8,7 @@ from twinhive.domain.policy import Options
 from twinhive.settings.policies import PolicySettings
 
 Layout = Literal["twinhive", "hive"]
+Places = Literal["own", "hive"]
 _DAY = 86_400
 
 
@@ -26,4 +27,5 @@ class ReplSettings:
     bootstrap_external_tables: bool = False
     dump_ttl_seconds: int = 7 * _DAY
     retain_previous_dumps: bool = False
+    places: Places = "own"
     staging_root: str = PolicySettings.model_fields["staging_root"].default

@@ -9,7 +9,7 @@ from twinhive.dump.sealed import SealedDump, seal
 from twinhive.ports import DumpPorts
 from twinhive.steps.base import Work
 from twinhive.steps.preflight import check_address
-from twinhive.steps.repl_events import dump_events
+from twinhive.steps.repl_events import dump_events, events_asked
 from twinhive.steps.repl_objects import described, dump_objects
 from twinhive.steps.repl_order import Dumped, DumpOrder
 
@@ -26,9 +26,13 @@ class ReplDump:
         """Return the directory and the event. Raises what is wrong before anything is written."""
         order, policy = self.order, self.order.policy
         self.check(ports)
+        asked = None if order.from_event is None else events_asked(ports.source, order)
         ports.source_marker.mark(policy.source.database, policy.name)
-        dump = (dump_objects if order.from_event is None else dump_events)(ports, order, self.work.report)
-        dump = described(ports, order, dump)
+        if asked is None:
+            dump = dump_objects(ports, order, self.work.report)
+        else:
+            dump = dump_events(ports, order, asked, self.work.report)
+        dump = described(ports.dump_files, dump, order.scope, order.replaces, metadata_only=order.metadata_only)
         end = dump.manifest.end.event_id
         sealed = SealedDump(
             statement=order.statement,

@@ -6,6 +6,7 @@ stretch's end, so that what is loaded is one state.
 """
 
 import uuid
+from dataclasses import dataclass
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
@@ -33,23 +34,34 @@ from twinhive.steps.window_files import event_items, write_event_batches
 _MOST_READINGS = 5
 
 
-def dump_events(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
-    """Return the dump of the events that the statement asks for. Raises InvalidSettings, TryAgain."""
-    stretch = stretch_of(ports.source, order)
-    stretch, whole = _whole_tables(ports.source, order, stretch)
+@dataclass(frozen=True)
+class EventsAsked:
+    """The events that a statement asks for, and the tables that are dumped whole beside them."""
+
+    stretch: Stretch
+    whole: tuple[str, ...]
+
+
+def events_asked(source: MetastoreReader, order: DumpOrder) -> EventsAsked:
+    """Read the log. Raises InvalidSettings for a statement that cannot be carried out; nothing is written."""
+    return EventsAsked(*_whole_tables(source, order, _stretch(source, order)))
+
+
+def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report: Report) -> Dump:
+    """Return the dump of events. Raises TryAgain."""
     for _ in range(_MOST_READINGS):
-        dump = _write(ports, order, stretch, whole)
+        dump = _write(ports, order, asked.stretch, asked.whole)
         if dump is not None:
             _say(report, order, dump)
             return dump
     raise TryAgain(
         f"tables of {order.policy.source} change while they are read whole",
-        found=f"{', '.join(whole[:5])} changed during each of {_MOST_READINGS} readings",
+        found=f"{', '.join(asked.whole[:5])} changed during each of {_MOST_READINGS} readings",
         next_step="run the statement again when those who rewrite these tables rest",
     )
 
 
-def stretch_of(source: MetastoreReader, order: DumpOrder) -> Stretch:
+def _stretch(source: MetastoreReader, order: DumpOrder) -> Stretch:
     """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
     assert order.from_event is not None, "a bootstrap has no events"
     begin = position_at(source, order.from_event)

@@ -1,10 +1,48 @@
 """Judge whether a dump can be loaded by a replica as it is: it continues it, or there is none yet."""
 
-from twinhive.domain.errors import ActNow, AlreadyThere, Missing
+from dataclasses import replace
+
+from twinhive.domain.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.manifest import DumpManifest
+from twinhive.ports import MetastoreReader
+from twinhive.steps.adopt import is_of_hive
+from twinhive.steps.repl_order import NAME_PREFIX
+from twinhive.steps.replica_state import state_of
+
+ANY_SCOPE = "*"
+"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
+
+
+def state_before(replica: MetastoreReader, policy: Policy, manifest: DumpManifest) -> ReplicaState:
+    """Return what a replica says before a dump is loaded. Raises Foreign for a database that is not to be loaded.
+
+    To a dump of events a replica that Hive made, or has brought further, is one that follows.
+    """
+    database = replica.database(policy.replica.database)
+    state = ReplicaState.read(database.parameters if database else None)
+    is_ours = state.policy in (None, policy.name) and state.log_id in (None, manifest.log_id)
+    if manifest.kind is DumpKind.INCREMENTAL and is_ours and is_of_hive(database):
+        return replace(state, phase=Phase.FOLLOWING)
+    try:
+        return state_of(database, policy, manifest.log_id)
+    except Foreign as error:
+        raise Foreign(
+            f"database {policy.replica} is no replica that this statement can load",
+            found=error.found,
+            expected=error.expected,
+            next_step=f"{_under_its_owner(state, policy)}load into another database (REPL LOAD "
+            f"{policy.source.database} INTO ...), or drop this one if nobody needs it",
+        ) from error
+
+
+def _under_its_owner(state: ReplicaState, policy: Policy) -> str:
+    if state.policy is None or state.policy == policy.name:
+        return ""
+    is_of_statements = state.policy.startswith(NAME_PREFIX)
+    return "say it without a policy, " if is_of_statements else f"say it under policy {state.policy}, "
 
 
 def refuse_unfit(state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy) -> str | None:
@@ -75,7 +113,7 @@ def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str
 
 def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> None:
     before = manifest.replaces or manifest.scope
-    if state.scope is None or not before or state.scope in (before, manifest.scope):
+    if state.scope is None or before in ("", ANY_SCOPE) or state.scope in (before, manifest.scope):
         return
     raise ActNow(
         f"the replica {policy.replica} has another policy than this dump",

@@ -20,12 +20,13 @@ from twinhive.steps.adopt import adopt, is_of_hive
 from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
 from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.hive_places import move_to_hives_places
 from twinhive.steps.load import Load
+from twinhive.steps.log_access import report_replica
 from twinhive.steps.phase_run import run_passes
-from twinhive.steps.preflight import Preflight, check_file_systems, check_replica
+from twinhive.steps.preflight import Preflight, check_external_tables, check_file_systems
 from twinhive.steps.publish_pending import publish_between_windows
-from twinhive.steps.repl_fit import refuse_unfit
-from twinhive.steps.replica_state import read_state
+from twinhive.steps.repl_fit import refuse_unfit, state_before
 
 
 @dataclass(frozen=True)
@@ -42,22 +43,33 @@ class ReplLoad:
 
     work: Work
     dump: Dump
+    hive_places: bool = False
 
     def run(self, ports: WritePorts) -> DumpLoaded:
         """Return the event. Raises before anything is changed when the dump does not fit the replica."""
         manifest = self.dump.manifest
-        if manifest.kind is DumpKind.INCREMENTAL:
-            self._adopt(ports)
-        state = read_state(ports.replica, self.work.policy, manifest.log_id)
+        state = state_before(ports.replica, self.work.policy, manifest)
         already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
         if not already:
+            self.check(ports)
             self._need(ports, state.position.event_id)
             self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
         else:
             self.work.report(already)
         policy, end = self.work.policy, manifest.end.event_id
+        if self.hive_places:
+            self._move(ports, end)
         note_loaded(ports.dump_files, policy.dumps, policy.replica, end)
         return DumpLoaded(end, already)
+
+    def check(self, ports: WritePorts) -> None:
+        """Raise what keeps a dump that fits from being loaded; say who we are to the replica's metastore."""
+        report_replica(ports.replica, self.work.report)
+        # With a base directory the pass that brings the data checks the external tables by itself.
+        checks = (check_file_systems, *(() if self.work.policy.external.brings_data else (check_external_tables,)))
+        problems = [one for check in checks for one in check(Preflight(self.work), ports)]
+        if problems:
+            raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
 
     def _database(self, ports: WritePorts) -> Database | None:
         return ports.replica.database(self.work.policy.replica.database)
@@ -76,15 +88,12 @@ class ReplLoad:
         open_sealed(ports.dump_files, policy.dumps)
 
     def _load(self, ports: WritePorts) -> None:
-        step = Preflight(self.work)
-        problems = [one for check in (check_replica, check_file_systems) for one in check(step, ports)]
-        if problems:
-            raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
         self._copy(ports)
         self._bring_external(ports)
         Load(self.work).run(ports)
 
     def _apply(self, ports: WritePorts) -> None:
+        self._adopt(ports)
         self._copy(ports)
         Apply(self.work).run(ports)
         if self._bring_external(ports):
@@ -96,6 +105,13 @@ class ReplLoad:
         if policy.external.brings_data:
             run_passes(policy, ports, self.work.holder, self.work.report)
         return policy.external.brings_data
+
+    def _move(self, ports: WritePorts, event_id: int) -> None:
+        """Hand the replica back to Hive: everything goes to where Hive's own load will look for it."""
+        policy, log_id = self.work.policy, self.dump.manifest.log_id
+        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+            moved = move_to_hives_places(ports, policy, log_id, event_id, lease)
+        self.work.report(f"{moved} tables and partitions were moved to where Hive looks for them")
 
     def _copy(self, ports: WritePorts) -> None:
         for batch in self.dump.manifest.batches:

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from twinhive.domain.errors import TryAgain
 from twinhive.domain.names import TableName
+from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.events.reader import position_at
-from twinhive.ports import SourcePorts
+from twinhive.ports import FileWriter, SourcePorts
 from twinhive.steps.base import Report
 from twinhive.steps.event_stream import all_after
 from twinhive.steps.folding import Folding
@@ -29,10 +30,22 @@ def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
     dump = write_listing(ports, layout, policy, ports.source.log_id(), begin, checks_places=False)
     report(f"listed from event {begin.event_id} on: {len(dump.manifest.batches)} batches, {dump.manifest.views} views")
     _list_files(ports, order, dump)
+    return consolidated(ports, policy, dump, report, metadata_only=order.metadata_only)
+
+
+def consolidated(
+    ports: SourcePorts, policy: Policy, dump: Dump, report: Report, *, metadata_only: bool = False
+) -> Dump:
+    """Return the dump brought to one event, its files with checksums. Raises TryAgain when files vanish too fast."""
     gone: set[TableName] = set()
     for _ in range(policy.options.most_rounds):
-        dump, gone = _round(ports, order, dump, gone)
-        end = dump.manifest.end.event_id
+        dump = _round(ports, policy, dump, gone)
+        end, batches = dump.manifest.end.event_id, dump.manifest.batches
+        if metadata_only:
+            for batch in batches:
+                write_file_list(ports.dump_files, dump.layout, batch.name, (), end)
+            return dump
+        gone = seal_batches(ports, dump.layout, batches, end)
         report(f"round {dump.manifest.round}: at event {end}; {len(gone)} tables have changed files since")
         if not gone:
             return dump
@@ -51,24 +64,19 @@ def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
             list_batch(ports, dump, batch.name)
 
 
-def _round(ports: SourcePorts, order: DumpOrder, dump: Dump, gone: set[TableName]) -> tuple[Dump, set[TableName]]:
-    """Fold what has happened since into a new dump; return it, and the tables of files that are not there any more."""
-    folding = Folding(ports, order.policy, dump)
+def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: set[TableName]) -> Dump:
+    """Fold what has happened since into a new dump; the files of tables in `gone` are listed again."""
+    folding = Folding(ports, policy, dump)
     folding.doubt(gone)
-    stretch = all_after(ports, order.policy, dump.manifest.end)
+    stretch = all_after(ports, policy, dump.manifest.end)
     folding.follow(stretch)
     new = folding.write(folding.settle(stretch.end))
-    remove_other_dumps(ports.dump_files, order.policy, new.layout)
-    end, batches = new.manifest.end.event_id, new.manifest.batches
-    if order.metadata_only:
-        for batch in batches:
-            write_file_list(ports.dump_files, new.layout, batch.name, (), end)
-        return new, set()
-    return new, seal_batches(ports, new.layout, batches, end)
+    remove_other_dumps(ports.dump_files, policy, new.layout)
+    return new
 
 
-def described(ports: SourcePorts, order: DumpOrder, dump: Dump) -> Dump:
-    """Write into a dump, which nobody can load yet, of which statement it is."""
-    said = replace(dump.manifest, scope=order.scope, replaces=order.replaces, metadata_only=order.metadata_only)
-    ports.dump_files.write(dump.layout.manifest, said.to_json())
+def described(files: FileWriter, dump: Dump, scope: str, replaces: str = "", *, metadata_only: bool = False) -> Dump:
+    """Write into a dump, which nobody can load yet, of which policy it is."""
+    said = replace(dump.manifest, scope=scope, replaces=replaces, metadata_only=metadata_only)
+    files.write(dump.layout.manifest, said.to_json())
     return Dump(dump.layout, said)

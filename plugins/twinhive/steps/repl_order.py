@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from twinhive.domain.policy import Policy
 
+NAME_PREFIX = "repl."
+"""Begins the names of what has no policy file; a policy file cannot have such a name."""
+
 
 @dataclass(frozen=True)
 class DumpOrder:

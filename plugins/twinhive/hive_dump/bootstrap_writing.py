@@ -1,0 +1,98 @@
+"""Write a dump of a whole database in Hive's layout: Hive's own REPL LOAD builds a replica of it."""
+
+from collections.abc import Iterator
+
+from twinhive.domain.errors import AlreadyThere
+from twinhive.domain.objects import Function
+from twinhive.dump.manifest import LeftOut
+from twinhive.dump.store import Dump
+from twinhive.hive_dump.descriptions import Description
+from twinhive.hive_dump.object_descriptions import encode_database, encode_function
+from twinhive.hive_dump.own_names import VIEWS
+from twinhive.hive_dump.places import HivePlaces
+from twinhive.hive_dump.sayable import check_event_id, check_name
+from twinhive.hive_dump.structs import database_text, function_text
+from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
+from twinhive.hive_dump.terms import Terms
+from twinhive.ports import FileReader, FileWriter
+
+_NO_FILES = "function without files: Hive takes its class from the servers' own, and so must the replica's"
+
+
+def write_bootstrap(
+    files: FileWriter, dump_files: FileReader, source_files: FileReader, dump: Dump, directory: str, terms: Terms
+) -> tuple[LeftOut, ...]:
+    """Write a consolidated dump into a new directory (`places.hive_directory`); return what Hive has no place for.
+
+    Raises ActNow, with nothing written, for what Hive's layout cannot say. A dump that is cut off lacks its last
+    file, and Hive passes it over.
+    """
+    places = HivePlaces.below(directory)
+    refuse_another(files, directory)
+    writing = TableWriting(dump_files, dump, places, terms.cmroot)
+    end, database = dump.manifest.end.event_id, dump.manifest.database
+    views = dump.objects(dump_files, VIEWS)
+    said = describe_dump("BOOTSTRAP", dump, terms, begin=end)
+    writing.check(dump.manifest.batches)
+    for view in views:
+        check_name("a view", view.table.name.table)
+    functions = list(_functions(source_files, dump, places, terms.cmroot))
+    write_all(files, writing.content(dump.manifest.batches))
+    write_all(files, map(writing.table, views))
+    write_all(files, functions)
+    files.write(places.database(database.name), encode_database(database_text(database, end)))
+    finish(files, places, said)
+    bare = (function for function in dump.manifest.functions if not function.resources)
+    return tuple(LeftOut(f"{database.name}.{function.name}", _NO_FILES) for function in bare)
+
+
+def describe_dump(kind: str, dump: Dump, terms: Terms, *, begin: int) -> bytes:
+    """Return what Hive's loader reads first. Raises ActNow for what it would read wrongly."""
+    end = dump.manifest.end.event_id
+    check_event_id(end)
+    database, (include, exclude) = dump.manifest.database.name, terms.patterns
+    for what, name in (("the database", database), ("a pattern of tables", include), ("a pattern of tables", exclude)):
+        check_name(what, name or "")
+    check_name("the change manager's directory", terms.cmroot)
+    return Description(
+        kind=kind,
+        begin=begin,
+        end=end,
+        cmroot=terms.cmroot,
+        scope_changed=terms.scope_changed,
+        database=database,
+        include=include,
+        exclude=exclude,
+    ).encode()
+
+
+def refuse_another(files: FileReader, directory: str) -> None:
+    """Raise AlreadyThere for a directory that holds something."""
+    if files.status(directory) is not None:
+        raise AlreadyThere(
+            f"a dump for Hive cannot be written into {directory}",
+            found="something that is there already",
+            expected="a new directory",
+            next_step="run the statement again; it takes a new directory each time",
+        )
+
+
+def finish(files: FileWriter, places: HivePlaces, described: bytes) -> None:
+    """Write the description of the dump, then that it is whole."""
+    files.write(places.metadata, described)
+    files.write(places.finished, b"")
+
+
+def _functions(source_files: FileReader, dump: Dump, places: HivePlaces, cmroot: str) -> Iterator[tuple[str, bytes]]:
+    end = dump.manifest.end.event_id
+    for function in dump.manifest.functions:
+        if function.resources:
+            yield _function(source_files, function, places, cmroot, end)
+
+
+def _function(
+    source_files: FileReader, function: Function, places: HivePlaces, cmroot: str, end: int
+) -> tuple[str, bytes]:
+    check_name("a function", function.name)
+    text = function_text(function, resource_entries(source_files, function, cmroot))
+    return places.function(function.database, function.name), encode_function(end, text)

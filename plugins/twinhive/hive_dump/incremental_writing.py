@@ -1,0 +1,98 @@
+"""Write a window of events in Hive's layout: Hive's own REPL LOAD brings a replica forward with it."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from twinhive.domain.changes import AlterTable, Change, DropTable, UpdateStatistics, tables_of
+from twinhive.domain.events import EventRow
+from twinhive.domain.files import join
+from twinhive.domain.objects import Table
+from twinhive.domain.policy import Policy
+from twinhive.dump.store import Dump
+from twinhive.dump.stretch import Stretch
+from twinhive.events.decoder import decode_event
+from twinhive.events.fields import Fields
+from twinhive.events.message import decode_message
+from twinhive.events.objects import table
+from twinhive.hive_dump.bootstrap_writing import describe_dump, finish, refuse_another
+from twinhive.hive_dump.descriptions import EventsCount
+from twinhive.hive_dump.event_writing import Content, EventWriting
+from twinhive.hive_dump.own_names import WHOLE_TABLES
+from twinhive.hive_dump.places import HivePlaces
+from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
+from twinhive.hive_dump.terms import Terms
+from twinhive.ports import FileReader, FileWriter
+
+
+def write_incremental(
+    files: FileWriter, dump_files: FileReader, source_files: FileReader, dump: Dump, directory: str, terms: Terms
+) -> int:
+    """Write a window's dump into a new directory (`places.hive_directory`); return how many events Hive is told.
+
+    Tables that are brought over whole go to `_bootstrap`, in the place of their events. Raises ActNow, with nothing
+    written, for what Hive's layout cannot say.
+    """
+    places = HivePlaces.below(directory)
+    refuse_another(files, directory)
+    manifest = dump.manifest
+    said = describe_dump("INCREMENTAL", dump, terms, begin=manifest.begin.event_id)
+    whole = [batch for batch in manifest.batches if batch.name.startswith(WHOLE_TABLES)]
+    tables = TableWriting(dump_files, dump, places.whole_tables, terms.cmroot)
+    tables.check(whole)
+    stretch = Stretch.unpack(dump_files.read(dump.layout.events))
+    there = frozenset(slice_.table.table for batch in whole for slice_ in batch.slices)
+    telling = _Telling(
+        EventWriting(
+            terms.cmroot,
+            terms.policy.selects,
+            partial(resource_entries, source_files, cmroot=terms.cmroot),
+            has_files=not manifest.metadata_only,
+        ),
+        terms.policy,
+        frozenset(manifest.snapshots),
+        there,
+    )
+    count = sum(bool(telling.content(row)) for row in stretch.rows)
+    events = (one for row in stretch.rows for one in telling.content(row).items())
+    write_all(files, ((join(places.directory, path), content) for path, content in events))
+    write_all(files, tables.content(whole))
+    files.write(places.events_count, EventsCount(manifest.end.event_id, count).encode())
+    finish(files, places, said)
+    return count
+
+
+@dataclass(frozen=True)
+class _Telling:
+    """Tell Hive of a window's events. `whole` tables are brought over whole; of them only those `there` still exist."""
+
+    writing: EventWriting
+    policy: Policy
+    whole: frozenset[str]
+    there: frozenset[str]
+
+    def content(self, row: EventRow) -> Content:
+        change = decode_event(row).change
+        names = {name.table for name in tables_of(change)}
+        if names & self.whole:
+            return self._of_whole_table(row, change)
+        found = _table_of(row, change)
+        if found is not None and self.policy.left_out(found) is not None:
+            return {}
+        return self.writing.content(row)
+
+    def _of_whole_table(self, row: EventRow, change: Change) -> Content:
+        if isinstance(change, AlterTable) and change.before.name.table not in self.whole:
+            was_followed = self.policy.selects(change.before.name.table)
+            return self.writing.drop_of_renamed(row) if was_followed else {}
+        gone = isinstance(change, DropTable) and change.table.name.table not in self.there
+        return self.writing.content(row) if gone else {}
+
+
+def _table_of(row: EventRow, change: Change) -> Table | None:
+    if isinstance(change, AlterTable):
+        return change.after
+    if isinstance(change, UpdateStatistics):
+        message = Fields(row, decode_message(row))
+        return message.struct("tableObjJson", table) if message.optional_text("tableObjJson") else None
+    found = getattr(change, "table", None)
+    return found if isinstance(found, Table) else None

@@ -1,0 +1,144 @@
+"""Write whole tables with their lists of files, and functions, into Hive's layout."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from twinhive.copying.items import file_of
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.batches import Batch
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.files import ChecksumForm
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Function, TableKind
+from twinhive.dump.shards import TableRecord, unpack_lines
+from twinhive.dump.store import Dump
+from twinhive.hive_dump.file_lines import encode_entry, encode_files
+from twinhive.hive_dump.object_descriptions import METADATA, OF_A_BOOTSTRAP, WHOLE, Spec, encode_table
+from twinhive.hive_dump.places import HivePlaces
+from twinhive.hive_dump.refusals import unsayable
+from twinhive.hive_dump.sayable import check_file, check_name, check_values
+from twinhive.hive_dump.structs import partition_text, table_text
+from twinhive.ports import FileReader, FileWriter
+
+_THREADS = 8
+_AT_ONCE = 64
+
+Content = Iterator[tuple[str, bytes]]
+
+
+@dataclass(frozen=True)
+class TableWriting:
+    """Say the tables of some batches of a dump; a batch is held in memory at a time, and tables that go on in others.
+
+    Hive's description of a table holds all of its partitions: of one with very many it is as large as they are.
+    """
+
+    dump_files: FileReader
+    dump: Dump
+    places: HivePlaces
+    cmroot: str
+
+    def check(self, batches: Iterable[Batch]) -> None:
+        """Raise ActNow for what Hive's layout cannot say."""
+        for batch in batches:
+            for record in self.dump.objects(self.dump_files, batch.name):
+                check_name("a table", record.table.name.table)
+                for partition in record.partitions:
+                    check_values(record.table.name, partition.values)
+            for item in self._items(batch):
+                _check_item(item)
+
+    def content(self, batches: Collection[Batch]) -> Content:
+        """Yield the files of Hive's layout, path and content."""
+        left = _slices_of_each_table(batches)
+        begun: dict[TableName, TableRecord] = {}
+        for batch in batches:
+            records = self.dump.objects(self.dump_files, batch.name)
+            yield from self._lists(batch, records)
+            for record in records:
+                name = record.table.name
+                there = begun.pop(name, None)
+                whole = record if there is None else _joined(there, record)
+                left[name] -= 1
+                if left[name]:
+                    begun[name] = whole
+                else:
+                    yield self.table(whole)
+
+    def table(self, record: TableRecord) -> tuple[str, bytes]:
+        """Return the description of a whole table or view."""
+        name, end = record.table.name, self.dump.manifest.end.event_id
+        spec = Spec(WHOLE if record.table.has_files else METADATA, OF_A_BOOTSTRAP, end)
+        partitions = (partition_text(partition, end) for partition in record.partitions)
+        return self.places.table(name.database, name.table), encode_table(
+            spec, table_text(record.table, end), partitions
+        )
+
+    def _lists(self, batch: Batch, records: list[TableRecord]) -> Content:
+        """Yield a list for each table and partition that has rows of its own, also an empty one."""
+        files: dict[tuple[str, str | None], list[SourceFile]] = defaultdict(list)
+        for item in self._items(batch):
+            files[item.table, item.partition].append(file_of(item))
+        for record in records:
+            name = record.table.name
+            for partition in _owners(record):
+                content = encode_files(files[str(name), partition], self.cmroot)
+                yield self.places.files(name.database, name.table, partition), content
+
+    def _items(self, batch: Batch) -> Iterator[CopyItem]:
+        lines = unpack_lines(self.dump_files.read(self.dump.layout.files(batch.name)))
+        return (CopyItem.from_line(line) for line in lines)
+
+
+def write_all(files: FileWriter, content: Iterable[tuple[str, bytes]]) -> None:
+    """Write files, several at a time; only those are held in memory."""
+    waiting = iter(content)
+    with ThreadPoolExecutor(_THREADS, "hive-dump") as pool:
+        while some := list(islice(waiting, _AT_ONCE)):
+            for _ in pool.map(lambda one: files.write(*one), some):
+                pass
+
+
+def resource_entries(source_files: FileReader, function: Function, cmroot: str) -> tuple[str, ...]:
+    """Return the files of a function as entries with checksums. Raises Missing, ActNow."""
+    entries = []
+    for uri in function.resources:
+        file = SourceFile(uri, "", checksum=source_files.checksum(uri, ChecksumForm.IDENTITY))
+        check_file(f"function {function.name}", file)
+        entries.append(encode_entry(file, cmroot))
+    return tuple(entries)
+
+
+def _check_item(item: CopyItem) -> None:
+    owner = f"{item.table} {item.partition or ''}".strip()
+    if not item.is_event_content:
+        raise unsayable(
+            f"a file without a checksum (a file of {owner})",
+            item.source_path,
+            "files that are known by the checksum that HDFS has of them",
+        )
+    check_file(owner, file_of(item))
+
+
+def _slices_of_each_table(batches: Iterable[Batch]) -> dict[TableName, int]:
+    counts: dict[TableName, int] = defaultdict(int)
+    for batch in batches:
+        for slice_ in batch.slices:
+            counts[slice_.table] += 1
+    return counts
+
+
+def _joined(one: TableRecord, other: TableRecord) -> TableRecord:
+    return replace(one, partitions=(*one.partitions, *other.partitions))
+
+
+def _owners(record: TableRecord) -> list[str | None]:
+    table = record.table
+    if table.kind is not TableKind.MANAGED:
+        return []
+    if not table.partition_keys:
+        return [None]
+    return [partition.name(table.partition_keys) for partition in record.partitions]
