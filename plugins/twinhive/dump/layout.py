@@ -8,6 +8,10 @@ from twinhive.domain.files import base_name, join
 
 _NAME = re.compile(r"(?P<kind>bootstrap|consolidate|incremental)-(?P<begin>\d+)-(?P<end>\d+)")
 ATTEMPT_PREFIX = "_attempt-"
+VIEWS = "views"
+"""The name of the shard that holds a dump's views."""
+WHOLE_TABLES = "s"
+"""How the names of batches begin that hold tables which a window brings over whole."""
 
 
 class DumpKind(StrEnum):

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from twinhive.domain.errors import AlreadyThere
 from twinhive.domain.objects import Function
+from twinhive.dump.layout import VIEWS
 from twinhive.dump.manifest import LeftOut
 from twinhive.dump.store import Dump
 from twinhive.hive_dump.descriptions import Description
 from twinhive.hive_dump.object_descriptions import encode_database, encode_function
-from twinhive.hive_dump.own_names import VIEWS
 from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.sayable import check_event_id, check_name
 from twinhive.hive_dump.structs import database_text, function_text

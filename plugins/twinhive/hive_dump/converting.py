@@ -19,14 +19,13 @@ from twinhive.domain.files import short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.hive_dump.event_reading import EventReading
-from twinhive.hive_dump.own_names import VIEWS, WHOLE_TABLES
 from twinhive.hive_dump.reading import (
     HiveDump,
     events_of,

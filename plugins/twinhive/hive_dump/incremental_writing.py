@@ -8,6 +8,7 @@ from twinhive.domain.events import EventRow
 from twinhive.domain.files import join
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
+from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
@@ -17,7 +18,6 @@ from twinhive.events.objects import table
 from twinhive.hive_dump.bootstrap_writing import describe_dump, finish, refuse_another
 from twinhive.hive_dump.descriptions import EventsCount
 from twinhive.hive_dump.event_writing import Content, EventWriting
-from twinhive.hive_dump.own_names import WHOLE_TABLES
 from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
 from twinhive.hive_dump.terms import Terms

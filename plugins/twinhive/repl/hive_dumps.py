@@ -13,7 +13,7 @@ from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
 from twinhive.events.reader import position_at
 from twinhive.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.hive_dump.converting import convert
+from twinhive.hive_dump.converting import acknowledge, convert
 from twinhive.hive_dump.incremental_writing import write_incremental
 from twinhive.hive_dump.places import hive_directory
 from twinhive.hive_dump.reading import HiveDump
@@ -115,7 +115,7 @@ class OfHive:
 
     def say_loaded(self) -> None:
         """Mark it as Hive's REPL LOAD does: Hive dumps nothing new before that."""
-        self.files.write(self.dump.places.loaded, b"")
+        acknowledge(self.files, self.dump)
 
 
 def directory_of(staging_root: str, hive: HiveDump) -> str:

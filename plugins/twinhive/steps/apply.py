@@ -20,6 +20,7 @@ from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
 from twinhive.domain.marks import SCOPE, SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
+from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, of_this_text, window_at
 from twinhive.events.decoder import decode_event
@@ -34,7 +35,6 @@ from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
 from twinhive.steps.publish_pending import publish
 from twinhive.steps.replica_state import read_state
-from twinhive.steps.snapshots import PREFIX
 from twinhive.steps.synced import Synced
 from twinhive.steps.whole_tables import remember_base
 
@@ -216,7 +216,7 @@ class _Applying:
         name = TableName(self._work.policy.source.database, table)
         snapshot = Snapshot(name)
         for batch in dump.manifest.batches:
-            if batch.name.startswith(PREFIX) and any(slice_.table == name for slice_ in batch.slices):
+            if batch.name.startswith(WHOLE_TABLES) and any(slice_.table == name for slice_ in batch.slices):
                 items = self._items(batch, name)
                 for record in dump.objects(files, batch.name):
                     if record.table.name == name:

@@ -17,7 +17,7 @@ from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, TableKind
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
@@ -25,7 +25,6 @@ from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
 from twinhive.steps.event_stream import Stretch
-from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.source_states import settle
 
 

@@ -13,7 +13,7 @@ from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpKind, DumpLayout, drained_directory
+from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
@@ -23,8 +23,6 @@ from twinhive.steps.base import Detail, Work
 from twinhive.steps.distinct_places import DistinctPlaces
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
-
-VIEWS = "views"
 
 
 @dataclass(frozen=True)

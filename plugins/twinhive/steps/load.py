@@ -16,13 +16,13 @@ from twinhive.domain.marks import Phase, Stamp, without_marks
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.domain.placement import TablePlacement, place_view
+from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.gate import check_copied, consolidated_dump
-from twinhive.steps.list_objects import VIEWS
 from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
 from twinhive.steps.open_target import open_target

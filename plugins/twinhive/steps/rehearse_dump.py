@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.ports import ReadPorts
-from twinhive.steps.list_objects import VIEWS, ListObjects
+from twinhive.steps.list_objects import ListObjects
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.rehearsing import Rehearsing

@@ -6,13 +6,12 @@ from twinhive.domain.files import join
 from twinhive.domain.marks import QUARANTINE
 from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import result_path
+from twinhive.dump.layout import WHOLE_TABLES, result_path
 from twinhive.dump.store import Dump, read_json
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import requested_tables, skipped_events
 from twinhive.steps.event_stream import Stretch
-from twinhive.steps.snapshots import PREFIX
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 
@@ -44,7 +43,7 @@ def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | No
 
 
 def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:
-    whole = [batch for batch in dump.manifest.batches if batch.name.startswith(PREFIX)]
+    whole = [batch for batch in dump.manifest.batches if batch.name.startswith(WHOLE_TABLES)]
     results = [read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name)) for batch in whole]
     return [batch.label for batch, result in zip(whole, results, strict=True) if result and result["failure_count"]]
 

@@ -6,15 +6,12 @@ from twinhive.domain.contents import Shard
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
-from twinhive.dump.layout import DumpLayout
+from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import write_states
 from twinhive.steps.event_stream import Stretch, all_after
 from twinhive.steps.source_states import read_state_of, settle
-
-PREFIX = "s"
-"""How names of batches begin that hold such tables."""
 
 
 def write_snapshots(
@@ -60,7 +57,7 @@ def _write(
     rows = (*stretch.rows, *later.rows)
     shard, end, more = settle(ports, policy, shard, later.end, lambda shard, some: _follow(names, shard, some))
     states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
-    batches = write_states(ports.dump_files, attempt, policy, states, PREFIX, end.event_id)
+    batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
     return Stretch(stretch.begin, end, (*rows, *more)), batches
 
 
