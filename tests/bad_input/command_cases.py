@@ -12,7 +12,7 @@ from tests.builders import a_table
 from twinhive.cli import app
 
 # A good value for each argument, so that one at a time can be left out.
-_ARGUMENTS = {"POLICY": "sales", "PHASE": "incremental", "TABLE": "plain", "ID": "9"}
+_ARGUMENTS = {"POLICY": "sales", "PHASE": "incremental", "TABLE": "plain", "ID": "9", "STATEMENT": "REPL STATUS sales"}
 _REQUIRED_OPTIONS = {"--reason": "why"}
 
 

@@ -9,6 +9,7 @@ from tests.fake_files import InMemoryFiles
 from tests.fake_world import World
 from tests.policies import PolicyFiles
 from tests.policy_terminal import Terminal, a_terminal
+from tests.statements_in_memory import let_statements_reach
 from twinhive import copy_command
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.wiring import Wiring
@@ -25,6 +26,7 @@ class Desk:
         self.terminal: Terminal = a_terminal(directory, patch)
         patch.setattr(copy_command, "files", self._files)
         patch.setattr(copy_command, "lease_keeper", lambda endpoint, settle: self.world.lease)
+        let_statements_reach(lambda: self.world, patch)
         patch.delenv("HADOOP_CONF_DIR", raising=False)
         self.world.source_files.put("hdfs://east/data/a/file", b"content")
         self.world.source_files.put("hdfs://east/data/b/a/file", b"content")

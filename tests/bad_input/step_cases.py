@@ -9,8 +9,6 @@ from twinhive.dump.external_locations import decode_locations
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import current_dump
 from twinhive.journal.opening import open_engine
-from twinhive.settings.hive_keys import resolve
-from twinhive.statements import parse
 from twinhive.steps.base import Work
 from twinhive.steps.event_reached import table_in_scope
 from twinhive.steps.gate import Gate
@@ -73,12 +71,6 @@ STEP_CASES: tuple[Refusal, ...] = (
         "sensor: a table that the policy does not select",
         lambda world: table_in_scope(a_policy(exclude=("tmp_.*",)), "tmp_1"),
         "does not replicate table tmp_1",
-    ),
-    ("statement: not of the grammar", lambda world: parse("REPL DUMP sales TO 5"), "wrong in line 1, column 17"),
-    (
-        "statement: a key of WITH that nobody knows",
-        lambda world: resolve([("hive.repl.rotdir", "/r")], {}, "dump"),
-        "hive.repl.rotdir in WITH cannot be used",
     ),
     (
         "journal: an address that is none",

@@ -16,6 +16,7 @@ from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
 from tests.bad_input.schema_rules import schema_rules
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
+from tests.bad_input.statement_cases import STATEMENT_CASES
 from tests.bad_input.step_cases import STEP_CASES
 from tests.fake_world import World, a_world
 from twinhive.cli import run
@@ -38,6 +39,7 @@ CASES: tuple[Case, ...] = (
     *COPY_CASES,
     *PREFLIGHT_CASES,
     *EXTERNAL_CASES,
+    *STATEMENT_CASES,
 )
 SEEN: set[tuple[str, int]] = set()
 """Where errors were made by the cases that have run."""

@@ -5,6 +5,8 @@ earlier try was killed. The dump itself is only read, so that other replicas can
 and how far it is stands in its own staging directory and on its own database.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinhive.domain.errors import together
@@ -27,6 +29,10 @@ from twinhive.steps.phase_run import run_passes
 from twinhive.steps.preflight import Preflight, check_external_tables, check_file_systems
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.repl_fit import refuse_unfit, state_before
+from twinhive.steps.sweep import last_swept, sweep
+
+# A sweep reads all partitions of the replica.
+_SWEEP_EVERY_SECONDS = 3_600
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class ReplLoad:
     work: Work
     dump: Dump
     hive_places: bool = False
+    clock: Callable[[], float] = time.time
 
     def run(self, ports: WritePorts) -> DumpLoaded:
         """Return the event. Raises before anything is changed when the dump does not fit the replica."""
@@ -60,6 +67,8 @@ class ReplLoad:
         if self.hive_places:
             self._move(ports, end)
         note_loaded(ports.dump_files, policy.dumps, policy.replica, end)
+        if not already:
+            self._sweep(ports)
         return DumpLoaded(end, already)
 
     def check(self, ports: WritePorts) -> None:
@@ -112,6 +121,12 @@ class ReplLoad:
         with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
             moved = move_to_hives_places(ports, policy, log_id, event_id, lease)
         self.work.report(f"{moved} tables and partitions were moved to where Hive looks for them")
+
+    def _sweep(self, ports: WritePorts) -> None:
+        """Remove what nobody has used since the grace: no scan does it for a replica that has no policy file."""
+        now = self.clock()
+        if now - (last_swept(ports.replica_files, self.work.policy) or 0) >= _SWEEP_EVERY_SECONDS:
+            sweep(ports, self.work, now)
 
     def _copy(self, ports: WritePorts) -> None:
         for batch in self.dump.manifest.batches:

@@ -21,7 +21,7 @@ from twinhive.steps.replica_state import read_state
 def sweep(ports: WritePorts, work: Work, now: float) -> int:
     """Remove what was unused at an earlier sweep, longer ago than the grace, and still is; return how many."""
     policy = work.policy
-    path = join(policy.staging, "scan", "unused.json")
+    path = _note(policy)
     with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
         state = read_state(ports.replica, policy, ports.source.log_id())
         if state.phase is not Phase.FOLLOWING:
@@ -37,6 +37,16 @@ def sweep(ports: WritePorts, work: Work, now: float) -> int:
         line = f"removed, unused for {policy.options.grace_seconds} s: {directory}"
         work.report(Detail("Unused directories", line))
     return len(due)
+
+
+def last_swept(files: FileReader, policy: Policy) -> float | None:
+    """Return when a sweep was last made, in epoch seconds; None before the first one."""
+    note = files.status(_note(policy))
+    return None if note is None else note.modified_ms / 1000
+
+
+def _note(policy: Policy) -> str:
+    return join(policy.staging, "scan", "unused.json")
 
 
 def unused_directories(replica: MetastoreReader, files: FileReader, policy: Policy, position: int) -> Iterator[str]:

@@ -62,7 +62,7 @@ def test_a_dump_of_a_cluster_that_is_not_configured_here_is_refused(speaker: Spe
     directory, _ = speaker.dump()
     moved = directory.replace("hdfs://east", "hdfs://west")
     for path in speaker.world.source_files.paths():
-        if path.startswith(f"{directory}/") and speaker.world.source_files.status(path).is_directory is False:
+        if path.startswith(f"{directory}/"):
             speaker.world.replica_files.put(path.replace(directory, moved), speaker.world.source_files.read(path))
     _clusters(speaker, "west")
     with pytest.raises(InvalidSettings, match=f"the dump {moved} names a cluster that is not configured") as caught:

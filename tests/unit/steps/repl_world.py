@@ -9,7 +9,7 @@ from tests.source_writer import SourceWriter
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.dump.sealed import open_sealed
-from twinhive.ports import DumpPorts
+from twinhive.ports import DumpPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.repl_dump import ReplDump
 from twinhive.steps.repl_load import DumpLoaded, ReplLoad, replicated_event
@@ -68,12 +68,21 @@ class ReplWorld:
         )
         return ReplDump(Work(policy, report=self.log.append), order, lambda: 1.0).run(ports or self.ports())
 
-    def load(self, dumped: Dumped, replica: str = "sales", scope: Scope = (EVERYTHING, ()), ports=None) -> DumpLoaded:
+    def load(
+        self,
+        dumped: Dumped,
+        replica: str = "sales",
+        scope: Scope = (EVERYTHING, ()),
+        ports: WritePorts | None = None,
+        *,
+        hive_places: bool = False,
+        now: float = 0.0,
+    ) -> DumpLoaded:
         _, dump = open_sealed(self.world.source_files, dumped.directory)
         policy = self.policy(scope, replica)
         policy = replace(policy, dump_directory=dumped.directory, fingerprint=dump.manifest.fingerprint)
         work = Work(policy, holder={"run": "load"}, report=self.log.append)
-        return ReplLoad(work, dump).run(ports or self.world.ports())
+        return ReplLoad(work, dump, hive_places, lambda: now).run(ports or self.world.ports())
 
     def status(self, replica: str = "sales") -> int | None:
         return replicated_event(self.world.replica.database(replica))

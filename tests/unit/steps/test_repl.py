@@ -178,3 +178,14 @@ def test_a_directory_without_a_finished_dump_is_refused(repl: ReplWorld) -> None
     repl.world.source_files.delete(f"{dumped.directory}/repl.json")
     with pytest.raises(Missing, match="no finished dump"):
         repl.load(dumped)
+
+
+def test_what_a_load_has_dropped_is_removed_by_a_later_load_after_the_grace(repl: ReplWorld) -> None:
+    repl.load(repl.dump())
+    (empty,) = repl.world.replica.tables("sales", ["plain"])
+    repl.users.drop_table("plain")
+    repl.load(repl.dump(repl.status()), now=10_000_000_000.0)
+    assert repl.world.replica_files.status(empty.location)
+    repl.users.create_table("made")
+    repl.load(repl.dump(repl.status()), now=10_000_100_000.0)
+    assert repl.world.replica_files.status(empty.location) is None

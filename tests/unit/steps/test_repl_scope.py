@@ -184,3 +184,19 @@ def test_a_table_of_somebody_else_outside_the_scope_is_left_alone(repl: ReplWorl
     repl.world.replica.create_table(plain.at(foreign, "hdfs://west/elsewhere").with_parameters({}))
     repl.load(repl.dump(repl.status(), scope=LETTERS, replaces=ALL), scope=LETTERS)
     assert "q99" in repl.tables() and "t3" not in repl.tables()
+
+
+def test_a_table_of_a_lost_file_comes_back_whole_when_it_is_left_out_and_taken_in_again(repl: ReplWorld) -> None:
+    without_plain: Scope = (EVERYTHING, ("plain",))
+    repl.load(repl.dump())
+    repl.users.insert("plain", None, [b"more"])
+    repl.users.create_table("made", files=[b"one"])
+    files = repl.world.source_files
+    more = next(path for path in files.paths() if "/plain/" in path and files.read(path) == b"more")
+    files.put(more, b"MORE")
+    with pytest.raises(ActNow, match="files were not copied"):
+        repl.load(repl.dump(repl.status()))
+    repl.load(repl.dump(repl.status(), scope=without_plain, replaces=ALL), scope=without_plain)
+    assert "plain" not in repl.tables() and "made" in repl.tables()
+    repl.load(repl.dump(repl.status(), scope=ALL, replaces=without_plain))
+    assert contents(repl.world.replica, repl.world.replica_files) == contents(repl.world.source, files)

@@ -1,0 +1,130 @@
+"""Take a replica over from Hive, and hand it back, killed at any change."""
+
+import pytest
+
+from tests.fake_world import Killed, KillSwitch, killable
+from tests.unit.steps.copies import copies_of
+from tests.unit.steps.repl_world import ReplWorld
+from tests.unit.steps.twins import contents
+from twinhive.domain.marks import own_marks
+from twinhive.steps.adopt import is_of_hive
+from twinhive.steps.repl_order import Dumped
+
+
+def assert_equal(repl: ReplWorld) -> None:
+    assert contents(repl.world.replica, repl.world.replica_files) == contents(
+        repl.world.source, repl.world.source_files
+    )
+
+
+def as_hive_left_it(repl: ReplWorld) -> int:
+    """Load a replica, and take away all that Hive would not have written; return its event."""
+    dumped = repl.dump()
+    repl.load(dumped)
+    replica = repl.world.replica
+
+    def strip(thing):
+        return {key: value for key, value in thing.parameters.items() if "twinhive" not in key}
+
+    for table in replica.tables("sales", replica.table_names("sales")):
+        partitions = replica.partitions(table.name, replica.partition_names(table.name))
+        if partitions:
+            replica.alter_partitions([one.with_parameters(strip(one)) for one in partitions])
+        replica.alter_table(table.name, table.with_parameters(strip(table)))
+    replica.set_database_parameters("sales", strip(replica.database("sales")))
+    return dumped.last_event
+
+
+def go_on(repl: ReplWorld, event_id: int) -> Dumped:
+    repl.users.insert("plain", None, [b"more"])
+    repl.users.overwrite("orders", ("a b",), {"f1": b"other"})
+    repl.users.drop_table("empty")
+    repl.users.create_table("made", files=[b"one"])
+    return repl.dump(event_id)
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
+def test_a_replica_of_hive_is_taken_over_killed_at_any_change(after_effect: bool) -> None:
+    first = ReplWorld()
+    event_id = as_hive_left_it(first)
+    assert is_of_hive(first.world.replica.database("sales"))
+    assert first.status() == event_id
+    dumped = go_on(first, event_id)
+    copy, at = copies_of(first), 1
+    while True:
+        repl = copy()
+        switch = KillSwitch(at, after_effect=after_effect)
+        try:
+            repl.load(dumped, ports=killable(repl.world.ports(), switch))
+        except Killed:
+            repl.load(dumped)
+        assert_equal(repl)
+        assert repl.status() == dumped.last_event
+        if switch.count < at:
+            return
+        at += 1
+
+
+def test_a_replica_that_hive_brought_further_is_taken_over_again() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump())
+    repl.users.create_table("made", files=[b"one"])
+    replica = repl.world.replica
+    parameters = replica.database("sales").parameters
+    replica.set_database_parameters("sales", {**parameters, "repl.last.id": str(repl.status() + 1)})
+    (there,) = replica.tables("sales", ["plain"])
+    made = there.at(type(there.name)("sales", "made"), "hdfs://west/warehouse/managed/sales.db/made")
+    replica.create_table(made.with_parameters({"repl.last.id": "0"}))
+    repl.world.replica_files.put(f"{made.location}/{file_of(repl, 'made')}", b"one")
+    repl.users.insert("made", None, [b"two"])
+    repl.load(repl.dump(repl.status()))
+    assert_equal(repl)
+
+
+def file_of(repl: ReplWorld, table: str) -> str:
+    location = repl.users.location(table)
+    (path,) = [path for path in repl.world.source_files.paths() if path.startswith(f"{location}/")]
+    return path.removeprefix(f"{location}/")
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
+def test_a_replica_is_brought_to_hives_places_killed_at_any_change(after_effect: bool) -> None:
+    first = ReplWorld()
+    first.load(first.dump())
+    dumped = go_on(first, first.status())
+    copy, at = copies_of(first), 1
+    while True:
+        repl = copy()
+        switch = KillSwitch(at, after_effect=after_effect)
+        try:
+            repl.load(dumped, ports=killable(repl.world.ports(), switch), hive_places=True)
+        except Killed:
+            repl.load(dumped, hive_places=True)
+        assert_equal(repl)
+        assert_in_hives_places(repl)
+        if switch.count < at:
+            return
+        at += 1
+
+
+def assert_in_hives_places(repl: ReplWorld) -> None:
+    replica, root = repl.world.replica, "hdfs://west/warehouse/managed/sales.db"
+    for table in replica.tables("sales", replica.table_names("sales")):
+        if table.location is None:
+            continue
+        assert table.location == f"{root}/{table.name.table}"
+        for partition in replica.partitions(table.name, replica.partition_names(table.name)):
+            assert partition.location == f"{table.location}/{partition.name(table.partition_keys)}"
+
+
+def test_a_replica_in_hives_places_goes_on_by_twinhive_too() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump())
+    repl.load(go_on(repl, repl.status()), hive_places=True)
+    repl.users.rename_table("plain", "plainer")
+    repl.users.insert("plainer", None, [b"again"])
+    repl.users.rename_partition("orders", ("a b",), ("c",))
+    repl.users.overwrite("made", None, {"f": b"new"})
+    repl.load(repl.dump(repl.status()))
+    assert_equal(repl)
+    assert own_marks(repl.world.replica.database("sales").parameters)
