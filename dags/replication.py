@@ -1,4 +1,4 @@
-"""The DAGs of all policies, `<policy>.<phase>` and `<policy>.operate`; beside them `twinhive.monitor`, `twinhive.sql`."""
+"""The DAGs of all policies, `<policy>.<phase>` and `<policy>.operate`; `twinhive.monitor`, `twinhive.sql`."""
 
 import os
 from pathlib import Path

@@ -7,6 +7,7 @@ import yaml
 
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
+from tests.fake_world import SOURCE_ADDRESS
 from tests.source_writer import SourceWriter
 from twinhive.domain.objects import Database
 
@@ -160,6 +161,24 @@ PLACE_CASES = (
 
 
 DUMP_CASES = (
+    Case(
+        "dump: a log that we may not read",
+        _at("east", "REPL DUMP sales"),
+        ("does not let us read its notification log", "hadoop.proxyuser.hive.groups"),
+        lambda desk: setattr(desk.world.source, "guards_log", True),
+    ),
+    Case(
+        "dump: no change manager",
+        _at("east", "REPL DUMP sales"),
+        ("keeps no dropped files", "run the statement again"),
+        lambda desk: desk.world.source.configurations[SOURCE_ADDRESS].update({"metastore.repl.cm.enabled": "false"}),
+    ),
+    Case(
+        "dump: FROM older than the log",
+        _at("east", "REPL DUMP sales FROM 1"),
+        ("has a gap", "found:    event 4", "expected: event 2", "dump and load the whole database"),
+        lambda desk: desk.world.source.expire_events(3),
+    ),
     Case("dump: no such database", _at("east", "REPL DUMP nothere"), ("nothere does not exist on cluster east",)),
     Case(
         "dump: FROM newer than the log",

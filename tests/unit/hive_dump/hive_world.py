@@ -63,4 +63,5 @@ class HiveWorld:
         """Load a dump of our layout that lies where the policy says."""
         sealed = SealedDump("REPL DUMP sales", "east", "sales", dump.layout.name, dump.manifest.end.event_id, 1)
         seal(self.files, policy.dumps, sealed)
-        return ReplLoad(Work(policy, holder={"run": "load"}), dump).run(self.repl.world.ports()).event_id
+        work = Work(policy, holder={"run": "load"})
+        return ReplLoad(work, dump, clock=lambda: 0.0).run(self.repl.world.ports()).event_id
