@@ -8,6 +8,7 @@ from twinhive.domain.errors import InvalidSettings, Missing, together
 from twinhive.dump.sealed import SealedDump, seal
 from twinhive.ports import DumpPorts
 from twinhive.steps.base import Work
+from twinhive.steps.log_access import source_problems
 from twinhive.steps.preflight import check_address
 from twinhive.steps.repl_events import dump_events, events_asked
 from twinhive.steps.repl_objects import described, dump_objects
@@ -54,6 +55,7 @@ class ReplDump:
         """Raise what keeps the statement from being run."""
         order, source, addresses = self.order, self.order.policy.source, ports.source.addresses()
         problems = [one for address in addresses for one in check_address(ports.source, address, order.policy)]
+        problems += source_problems(ports.source, self.work.report)
         if problems:
             raise together(problems, f"database {source} cannot be dumped: {len(problems)} problems")
         if ports.source.database(source.database) is None:
