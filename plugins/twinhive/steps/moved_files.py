@@ -18,9 +18,13 @@ _MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
 
 
 def moves_after(source: MetastoreReader, policy: Policy, begin: Position) -> list[Event]:
-    """Return the events after a position, up to the newest, that may have moved files of the policy's tables."""
+    """Return the events after a position, up to the newest, that may have moved files of the policy's tables.
+
+    Those of all tables of its database: once renamed out of the scope, a table may be renamed again.
+    """
+    everywhere = replace(policy, include=(".*",), exclude=())
     rows = read_events(source, begin)
-    return [decode_event(row) for row in rows if row.event_type in _MOVES and in_scope(row, policy)]
+    return [decode_event(row) for row in rows if row.event_type in _MOVES and in_scope(row, everywhere)]
 
 
 def followed(source: MetastoreReader, policy: Policy, items: Sequence[CopyItem]) -> list[CopyItem]:

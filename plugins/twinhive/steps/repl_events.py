@@ -49,14 +49,16 @@ def events_asked(source: MetastoreReader, order: DumpOrder) -> EventsAsked:
 
 def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report: Report) -> Dump:
     """Return the dump of events. Raises TryAgain."""
+    whole = asked.whole
     for _ in range(_MOST_READINGS):
-        dump = _write(ports, order, asked.stretch, asked.whole)
-        if dump is not None:
-            _say(report, order, dump)
-            return dump
+        written = _write(ports, order, asked.stretch, whole)
+        if isinstance(written, Dump):
+            _say(report, order, written)
+            return written
+        whole = tuple(sorted(written.union(whole)))
     raise TryAgain(
         f"tables of {order.policy.source} change while they are read whole",
-        found=f"{', '.join(asked.whole[:5])} changed during each of {_MOST_READINGS} readings",
+        found=f"{', '.join(whole[:5])} changed during each of {_MOST_READINGS} readings",
         next_step="run the statement again when those who rewrite these tables rest",
     )
 
@@ -111,17 +113,22 @@ def _bound_of(order: DumpOrder) -> str:
     return f"TO {order.to_event}" if order.to_event is not None else f"LIMIT {order.limit}"
 
 
-def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | None:
-    """Write the dump; None when files of whole tables were gone before their checksums were read."""
+def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | frozenset[str]:
+    """Write the dump; return tables that have to come whole too when it has to be written again.
+
+    So it has to when files of whole tables were gone before their checksums were read, and when the events up to which
+    those were read have brought other tables into the scope.
+    """
     policy, token = order.policy, uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
     snapshots: tuple[Batch, ...] = ()
     with being_written(ports.dump_files, attempt):
         if whole:
             stretch, snapshots, whole = write_snapshots(ports, policy, attempt, stretch, whole)
-            if seal_batches(ports, attempt, snapshots, stretch.end.event_id):
+            again = _come_in(ports.source, order, stretch) - set(whole)
+            if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
                 ports.dump_files.delete(attempt.directory)
-                return None
+                return again
         ports.dump_files.write(attempt.events, stretch.pack())
         events = [decode_event(row) for row in stretch.rows]
         batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
@@ -129,6 +136,11 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
         manifest = _manifest(ports.source, policy, token, stretch, (*batches, *snapshots), cascades, whole)
     layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _come_in(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> frozenset[str]:
+    events = [decode_event(row) for row in stretch.rows]
+    return frozenset({*newly_included(source, order, events), *renamed_in(order.policy, events)})
 
 
 def _event_batches(

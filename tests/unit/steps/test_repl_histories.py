@@ -87,7 +87,7 @@ class Story:
         assert contents(world.replica, world.replica_files) == wanted
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(8), 55, 77])
 def test_a_random_history_is_followed_by_statements(seed: int) -> None:
     story = Story(seed)
     story.go()
