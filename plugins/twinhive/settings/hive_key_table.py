@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from twinhive.settings.hive_values import Choice, Directory, Duration, ExternalData, Flag, Kind, Option, Size
+from twinhive.settings.hive_values import Choice, Directory, Duration, ExternalData, Flag, Kind, Option
 from twinhive.settings.repl_settings import ReplSettings
 
 StatementKind = Literal["dump", "load", "status"]
@@ -130,7 +130,7 @@ _ALL = (
     _option(
         "hive.repl.parallel.copy.tasks",
         "copy_threads",
-        "files copied at the same time by one Spark task, or by the load itself",
+        "files copied at the same time by the load",
         "100, for one table",
     ),
     _option(
@@ -144,20 +144,6 @@ _ALL = (
         "parallelism",
         "copy tasks of external tables and the events, at the same time",
         "jobs of a query plan, if `hive.exec.parallel` is true",
-    ),
-    _option(
-        "hive.exec.copyfile.maxnumfiles",
-        "spark_above_files",
-        "a load with more files to copy uses Spark, one with less copies by itself",
-        "1; DistCp is used only if there are more files *and* more bytes",
-    ),
-    HiveKey(
-        "hive.exec.copyfile.maxsize",
-        _LOAD,
-        "options.spark_above_bytes",
-        Size(),
-        "the same by bytes",
-        "33554432, without units",
     ),
     HiveKey(
         "twinhive.staging.root",

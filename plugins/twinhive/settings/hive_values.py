@@ -16,7 +16,6 @@ _SECONDS: Mapping[str, int] = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
 }
-_SIZE = re.compile(r"(\d{1,18})\s*([kmgt]?)b?")
 _BYTES: Mapping[str, int] = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _DIRECTORY = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/]*)?/.*")
 
@@ -108,26 +107,6 @@ class Duration:
         seconds = int(str(value))
         unit = next(unit for unit in "dhms" if seconds % _SECONDS[unit] == 0)
         return f"{seconds // _SECONDS[unit]}{unit}"
-
-
-@dataclass(frozen=True)
-class Size:
-    """Bytes, with a unit of 1,024 or without."""
-
-    says: str = "size: a number of bytes, or one with k, m, g or t, such as 64m"
-
-    def read(self, text: str) -> int:
-        """Return the value of a text. Raises ValueError."""
-        match = _SIZE.fullmatch(text.lower())
-        if not match:
-            raise ValueError(text)
-        return int(match[1]) * _BYTES[match[2]]
-
-    def written(self, value: object) -> str:
-        """Return the text of a value."""
-        size = int(str(value))
-        unit = next(unit for unit in ("t", "g", "m", "k", "") if size % _BYTES[unit] == 0)
-        return f"{size // _BYTES[unit]}{unit}"
 
 
 @dataclass(frozen=True)
