@@ -16,7 +16,6 @@ _SECONDS: Mapping[str, int] = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
 }
-_BYTES: Mapping[str, int] = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _DIRECTORY = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/]*)?/.*")
 
 
