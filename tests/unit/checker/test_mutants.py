@@ -19,7 +19,7 @@ from twinhive.copying.event_source import EventCopier
 from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.events import Position
 
-SEEDS = range(60)
+SEEDS = range(60, 260)
 MANY_FAULTS = Settings(faults=85)
 Patch = pytest.MonkeyPatch
 
