@@ -52,9 +52,8 @@ def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
         replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
         here = directory_of(qualified(settings.staging_root, place.file_system(cluster).root), hive)
         policy = loading_policy(place, replica, sealed, scope_of(hive), settings, here)
-        return Loading(
-            policy, _ports(place, sealed, cluster, place.file_system(cluster)), None, OfHive(hive, files(dumps))
-        )
+        ports = _ports(place, sealed, cluster, place.file_system(cluster))
+        return Loading(policy, ports, None, OfHive(hive, files(dumps)), hive_places=to_hive)
     sealed, dump = open_sealed(files(dumps), directory)
     place.cluster_named(sealed.cluster, f"the dump {directory}")
     replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
