@@ -189,3 +189,12 @@ def test_what_a_load_has_dropped_is_removed_by_a_later_load_after_the_grace(repl
     repl.users.create_table("made")
     repl.load(repl.dump(repl.status()), now=10_000_100_000.0)
     assert repl.world.replica_files.status(empty.location) is None
+
+
+def test_a_file_is_followed_through_names_outside_the_scope(repl: ReplWorld) -> None:
+    scope = (("plain", "orders"), ())
+    dumped = repl.dump(scope=scope)
+    repl.users.rename_table("plain", "outside_once")
+    repl.users.rename_table("outside_once", "outside_twice")
+    repl.load(dumped, scope=scope)
+    assert repl.world.replica_files.read(_only_file(repl, "plain", "data")) == b"plain"
