@@ -149,7 +149,9 @@ class _Applying:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost)
-        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), manifest.consistency)
+        # A window is cut for one consistency; of a statement's dump the load says it.
+        consistency = policy.options.consistency if manifest.scope else manifest.consistency
+        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), consistency)
         for table in manifest.snapshots:
             self._replace(table)
             table_is_done(self._ports.replica_files, policy, table)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 from tests.builders import a_policy
 from tests.fake_world import World, a_world
@@ -77,10 +78,12 @@ class ReplWorld:
         *,
         hive_places: bool = False,
         now: float = 0.0,
+        **options: Any,
     ) -> DumpLoaded:
         _, dump = open_sealed(self.world.source_files, dumped.directory)
         policy = self.policy(scope, replica)
         policy = replace(policy, dump_directory=dumped.directory, fingerprint=dump.manifest.fingerprint)
+        policy = replace(policy, options=replace(policy.options, **options))
         work = Work(policy, holder={"run": "load"}, report=self.log.append)
         return ReplLoad(work, dump, hive_places, lambda: now).run(ports or self.world.ports())
 

@@ -198,3 +198,16 @@ def test_a_file_is_followed_through_names_outside_the_scope(repl: ReplWorld) -> 
     repl.users.rename_table("outside_once", "outside_twice")
     repl.load(dumped, scope=scope)
     assert repl.world.replica_files.read(_only_file(repl, "plain", "data")) == b"plain"
+
+
+def test_the_load_says_which_states_its_readers_see(repl: ReplWorld) -> None:
+    repl.load(repl.dump())
+    repl.users.create_table("between", files=[b"one"])
+    repl.users.drop_table("between")
+    dumped = repl.dump(repl.status())
+    made: list[str] = []
+    create = repl.world.replica.create_table
+    repl.world.replica.create_table = lambda table: (made.append(table.name.table), create(table))
+    repl.load(dumped, consistency="window_end")
+    assert made == []
+    assert_twin(repl.world)
