@@ -34,6 +34,7 @@ from twinhive.steps.metadata_only import without_files
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
 from twinhive.steps.publish_pending import publish
+from twinhive.steps.repl_eventless import is_still_to_apply
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced
 from twinhive.steps.whole_tables import remember_base
@@ -95,7 +96,7 @@ class Apply:
         if not dump.layout.is_eventless:
             return dump
         if dump.manifest.scope:
-            return None if state.scope == dump.manifest.scope else dump
+            return dump if is_still_to_apply(state, dump.manifest) else None
         waiting = set(requested_tables(ports.replica_files, self.work.policy))
         return dump if waiting & set(dump.manifest.snapshots) else None
 

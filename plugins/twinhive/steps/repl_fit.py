@@ -9,6 +9,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.manifest import DumpManifest
 from twinhive.ports import MetastoreReader
 from twinhive.steps.adopt import is_of_hive
+from twinhive.steps.repl_eventless import is_still_to_apply
 from twinhive.steps.repl_order import NAME_PREFIX
 from twinhive.steps.replica_state import state_of
 
@@ -85,8 +86,7 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str 
             expected=f"a replica at event {begin}",
             next_step="run the REPL LOAD of that dump again; then load this one",
         )
-    changes_scope = bool(manifest.replaces) and state.scope != manifest.scope
-    if position > end or (position == end and not changes_scope):
+    if position > end or (position == end and not is_still_to_apply(state, manifest)):
         return _reached(state, manifest, policy)
     if position < begin:
         raise ActNow(

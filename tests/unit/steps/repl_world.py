@@ -52,6 +52,7 @@ class ReplWorld:
         to_event: int | None = None,
         limit: int | None = None,
         metadata_only: bool = False,
+        external_whole: bool = False,
         ports: DumpPorts | None = None,
     ) -> Dumped:
         directory = f"hdfs://east/user/hive/repl/sales/{next(self._dumps)}"
@@ -66,6 +67,7 @@ class ReplWorld:
             to_event=to_event,
             limit=limit,
             metadata_only=metadata_only,
+            external_whole=external_whole,
         )
         return ReplDump(Work(policy, report=self.log.append), order, lambda: 1.0).run(ports or self.ports())
 
