@@ -5,7 +5,9 @@ where the log does not spell things out, and written as new batches.
 """
 
 import uuid
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
@@ -26,6 +28,7 @@ from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
 from twinhive.steps.event_stream import Stretch
 from twinhive.steps.source_states import settle
+from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 
 
 class Folding:
@@ -40,6 +43,8 @@ class Folding:
         # What is known of the names of tables is as old as the first reading.
         self.shard = Shard(dict(views), dump.manifest.end.event_id)
         self._loaded: set[TableName] = set()
+        self._wide = wide_tables(dump)
+        self._parts: dict[TableName, WideTable] = {}
         self.events: list[Event] = []
 
     def doubt(self, names: set[TableName]) -> None:
@@ -54,7 +59,7 @@ class Folding:
     def follow(self, stretch: Stretch) -> None:
         """Fold a stretch of the log; the tables it touches are read from the dump first."""
         events = [decode_event(row) for row in stretch.rows]
-        self.load({name for event in events for name in tables_of(event.change)})
+        self._read_for(events)
         folded = fold(self.shard, events)
         inside = {name: state for name, state in folded.tables.items() if self._in_scope(name)}
         self.shard = replace(folded, tables=inside)
@@ -63,14 +68,48 @@ class Folding:
     def _in_scope(self, name: TableName) -> bool:
         return name.database == self._policy.source.database and self._policy.selects(name.table)
 
+    def _read_for(self, events: list[Event]) -> None:
+        """Read what events are about: tables of many batches by the partitions that are named, all others whole."""
+        parts: dict[TableName, set[str]] = defaultdict(set)
+        whole: set[TableName] = set()
+        for event in events:
+            named = partitions_named(event.change)
+            for name in tables_of(event.change):
+                if named is None or name not in self._wide:
+                    whole.add(name)
+                else:
+                    parts[name] |= named
+        self.load(whole)
+        for name in sorted(parts.keys() - self._loaded):
+            wide = self._parts.get(name) or WideTable(self._wide[name], {})
+            known = self.shard.tables[name] if name in self._parts else None
+            named, files = frozenset(parts[name]), self._ports.dump_files
+            self._parts[name], state = wide.with_names(files, self._dump, named, known)
+            self._put(name, state)
+
     def load(self, names: set[TableName]) -> None:
-        """Read tables from the dump's shards; with them whatever shares a batch, to be written anew."""
+        """Read tables from the dump's shards; with them whatever shares a batch, to be written anew.
+
+        One of which some partitions were read so far is read whole, and what events have said of it is folded again.
+        """
         wanted = names - self._loaded
+        again = wanted & self._parts.keys()
+        for name in again:
+            del self._parts[name]
+        left = {name: state for name, state in self.shard.tables.items() if name not in again}
+        self.shard = replace(self.shard, tables=left)
         batches = batches_with(self._dump, wanted)
         found = read_states(self._ports.dump_files, self._dump, batches_with(self._dump, _all_of(batches)))
         fresh = {name: state for name, state in found.items() if name not in self._loaded}
         self.shard = replace(self.shard, tables={**fresh, **self.shard.tables})
         self._loaded |= wanted | fresh.keys()
+        if again:
+            self._fold_again(again)
+
+    def _fold_again(self, names: set[TableName]) -> None:
+        before = [event for event in self.events if names.intersection(tables_of(event.change))]
+        alone = Shard({name: self.shard.tables[name] for name in names}, self.shard.names_lo)
+        self.shard = replace(self.shard, tables={**self.shard.tables, **fold(alone, before).tables})
 
     def settle(self, end: Position) -> Position:
         """Read again what is unsure; tables that events touch meanwhile join in."""
@@ -82,11 +121,25 @@ class Folding:
         self.follow(stretch)
         return self.shard
 
+    def _write_wide(self, attempt: DumpLayout, prefix: str, end: int) -> list[Batch]:
+        """Write those batches of wide tables in which partitions have changed."""
+        files, most = self._ports.dump_files, self._policy.options.batch_objects
+        names = (f"{prefix}w{number:04d}" for number in count(1))
+        return [
+            batch
+            for name, wide in sorted(self._parts.items())
+            for batch in wide.write(files, self._dump, attempt, self.shard.tables[name], names, end, most)
+        ]
+
     @property
     def kept(self) -> list[Batch]:
         """The batches of the dump that no event has touched."""
-        batches = self._dump.manifest.batches
-        return [batch for batch in batches if not any(slice_.table in self._loaded for slice_ in batch.slices)]
+        touched = {batch.name for wide in self._parts.values() for batch in wide.rewritten}
+        return [
+            batch
+            for batch in self._dump.manifest.batches
+            if batch.name not in touched and not any(slice_.table in self._loaded for slice_ in batch.slices)
+        ]
 
     def write(self, end: Position) -> Dump:
         """Write the new dump: shards of untouched batches as they are, the others as new batches."""
@@ -101,7 +154,9 @@ class Folding:
                     there = path(batch.name)
                     copy = attempt.directory + there.removeprefix(old.layout.directory)
                     ports.dump_files.write(copy, ports.dump_files.read(there))
-            states = sorted(self.shard.tables.values(), key=lambda state: state.table.name)
+            wide = self._write_wide(attempt, f"r{number:02d}", end.event_id)
+            whole = (state for name, state in self.shard.tables.items() if name not in self._parts)
+            states = sorted(whole, key=lambda state: state.table.name)
             followed = [state for state in states if policy.left_out(state.table) is None]
             tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
             views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
@@ -115,7 +170,7 @@ class Folding:
             end=end,
             database=_database(old.manifest.database, self.events),
             functions=_functions(old.manifest.functions, self.events),
-            batches=(*kept, *new),
+            batches=(*kept, *wide, *new),
             left_out=_left_out(policy, old.manifest, states),
             views=len(views),
             version=__version__,

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from tests.builders import a_policy
-from tests.fake_world import World, a_world
+from tests.fake_world import World, a_world, tuned
 from tests.source_writer import SourceWriter
 from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.policy import DatabaseAddress, Policy
@@ -28,7 +28,8 @@ def text_of(scope: Scope) -> str:
 class ReplWorld:
     """A source with users, and replicas that dumps are loaded into."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch_objects: int = 2_000) -> None:
+        self.batch_objects = batch_objects
         self.world: World = a_world()
         self.users = SourceWriter(self.world.source, self.world.source_files, "sales")
         self.log: list[str] = []
@@ -37,7 +38,8 @@ class ReplWorld:
     def policy(self, scope: Scope = (EVERYTHING, ()), replica: str = "sales") -> Policy:
         include, exclude = scope
         address = DatabaseAddress("west", replica)
-        return a_policy(name=f"repl.{replica}", replica=address, include=include, exclude=exclude)
+        policy = a_policy(name=f"repl.{replica}", replica=address, include=include, exclude=exclude)
+        return tuned(policy, batch_objects=self.batch_objects)
 
     def ports(self) -> DumpPorts:
         world = self.world

@@ -38,9 +38,9 @@ class Ticking:
 class Story:
     """A source with random users, and a replica that follows it by statements."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, batch_objects: int = 2_000) -> None:
         self.random = Random(seed)
-        self.repl = ReplWorld()
+        self.repl = ReplWorld(batch_objects)
         world = self.repl.world = World()
         world.source.create_database(Database("sales", None, None, {SOURCE_FOR: "story"}, "{}"))
         self.crowd = Crowd(self.random, world.source, world.source_files, "sales", statements=40)
@@ -90,5 +90,12 @@ class Story:
 @pytest.mark.parametrize("seed", [*range(8), 55, 77])
 def test_a_random_history_is_followed_by_statements(seed: int) -> None:
     story = Story(seed)
+    story.go()
+    story.assert_equal()
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_so_is_one_whose_tables_have_many_batches(seed: int) -> None:
+    story = Story(seed, batch_objects=1)
     story.go()
     story.assert_equal()

@@ -1,0 +1,155 @@
+"""Bring a table of several batches up to an event by those of its partitions that events name, and no others.
+
+So a table of a hundred thousand partitions is never in memory as a whole: what no event names goes from the old dump to
+the new one batch by batch, and most batches as they are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from twinhive.copying.items import item_of
+from twinhive.copying.staged import CopyItem
+from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.changes import (
+    AddConstraints,
+    AddPartitions,
+    AlterPartitions,
+    Change,
+    DeleteStatistics,
+    DropConstraint,
+    DropPartitions,
+    Insert,
+    NotReplicated,
+    RenamePartition,
+    UpdateStatistics,
+)
+from twinhive.domain.contents import TableState
+from twinhive.domain.names import TableName, partition_name
+from twinhive.dump.layout import DumpLayout
+from twinhive.dump.shards import TableRecord, encode_objects, unpack_lines
+from twinhive.dump.store import Dump
+from twinhive.ports import FileReader, FileWriter
+from twinhive.steps.dump_states import read_partitions
+from twinhive.steps.list_files import write_file_list
+
+
+def wide_tables(dump: Dump) -> Mapping[TableName, tuple[Batch, ...]]:
+    """Return the tables that have several batches of their own, with these."""
+    found: dict[TableName, tuple[Batch, ...]] = {}
+    shared: set[TableName] = set()
+    for batch in dump.manifest.batches:
+        names = {slice_.table for slice_ in batch.slices}
+        if len(batch.slices) > 1:
+            shared |= names
+        for name in names:
+            found[name] = (*found.get(name, ()), batch)
+    return {name: batches for name, batches in found.items() if len(batches) > 1 and name not in shared}
+
+
+def partitions_named(change: Change) -> frozenset[str] | None:
+    """Return the partitions that a change is about, None for one that is about the table as a whole."""
+    match change:
+        case AddPartitions(table=table):
+            return frozenset(one.partition.name(table.partition_keys) for one in change.added)
+        case DropPartitions(table=table):
+            return frozenset(partition_name(table.partition_keys, values) for values in change.values)
+        case AlterPartitions(table=table):
+            return frozenset(one.name(table.partition_keys) for one in change.after)
+        case RenamePartition(table=table):
+            return frozenset(one.name(table.partition_keys) for one in (change.before, change.after))
+        case Insert(table=table, partition=partition) if partition is not None:
+            return frozenset({partition.name(table.partition_keys)})
+        case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics() | NotReplicated():
+            return frozenset()
+        case _:
+            return None
+
+
+@dataclass(frozen=True)
+class WideTable:
+    """A table of which the named partitions are known; `named` holds them by the batch that has them, '' for none."""
+
+    batches: tuple[Batch, ...]
+    named: Mapping[str, frozenset[str]]
+
+    @property
+    def all_named(self) -> frozenset[str]:
+        """Return all partitions that events have named."""
+        return frozenset().union(*self.named.values())
+
+    def with_names(
+        self, files: FileReader, dump: Dump, names: frozenset[str], known: TableState | None
+    ) -> tuple["WideTable", TableState]:
+        """Return the table with more partitions read from the dump, one batch in memory at a time."""
+        named = dict(self.named)
+        new, state = names - self.all_named, known
+        for batch in self.batches:
+            here = read_partitions(files, dump, batch, new)
+            found = frozenset(here.partitions)
+            if found:
+                named[batch.name] = named.get(batch.name, frozenset()) | found
+            new -= found
+            state = here if state is None else replace(state, partitions={**state.partitions, **here.partitions})
+        assert state is not None, "it has batches"
+        return WideTable(self.batches, {**named, "": named.get("", frozenset()) | new}), state
+
+    @property
+    def rewritten(self) -> Iterator[Batch]:
+        """Yield the batches of which some partition was named."""
+        return (batch for batch in self.batches if self.named.get(batch.name))
+
+    def write(
+        self,
+        files: FileWriter,
+        old: Dump,
+        layout: DumpLayout,
+        state: TableState,
+        names: Iterator[str],
+        end: int,
+        most: int,
+    ) -> Iterator[Batch]:
+        """Write the batches of which some partition was named, and what is new; yield them, named by `names`."""
+        for batch in self.rewritten:
+            yield self._written(files, old, layout, batch, state, next(names), end)
+        added = sorted(self.named.get("", frozenset()) & state.partitions.keys())
+        for start in range(0, len(added), most):
+            yield _added(files, layout, state, added[start : start + most], next(names), end)
+
+    def _written(
+        self, files: FileWriter, old: Dump, layout: DumpLayout, batch: Batch, state: TableState, name: str, end: int
+    ) -> Batch:
+        named, keys = self.named[batch.name], state.table.partition_keys
+        (record,) = old.objects(files, batch.name)
+        untouched = [one for one in record.partitions if one.name(keys) not in named]
+        changed = sorted(named & state.partitions.keys())
+        partitions = (*untouched, *(state.partitions[part].partition for part in changed))
+        lines = unpack_lines(files.read(old.layout.files(batch.name)))
+        items = (item for item in map(CopyItem.from_line, lines) if item.partition not in named)
+        whole = TableRecord(state.table, tuple(partitions), record.carries_table, end, end)
+        _write(files, layout, whole, [*items, *_items(state, changed)], name, end)
+        (slice_,) = batch.slices
+        return Batch(name, batch.label, (replace(slice_, last=slice_.first + len(partitions)),))
+
+
+def _added(
+    files: FileWriter, layout: DumpLayout, state: TableState, names: Sequence[str], name: str, end: int
+) -> Batch:
+    # Not from the first partition on: the table itself is in another batch.
+    table, first = state.table, 1
+    record = TableRecord(table, tuple(state.partitions[part].partition for part in names), False, end, end)
+    _write(files, layout, record, list(_items(state, names)), name, end)
+    label = f"{table.name} ({len(names)} new partitions)"
+    return Batch(name, label, (Slice(table.name, first, first + len(names), first + len(names)),))
+
+
+def _write(
+    files: FileWriter, layout: DumpLayout, record: TableRecord, items: list[CopyItem], name: str, end: int
+) -> None:
+    files.write(layout.objects(name), encode_objects([record]))
+    write_file_list(files, layout, name, items, end)
+
+
+def _items(state: TableState, names: Iterable[str]) -> Iterator[CopyItem]:
+    for part in names:
+        for file in state.partitions[part].content.files.values():
+            yield item_of(file, state.table.name, part)
