@@ -55,7 +55,9 @@ def shell(sandbox: Sandbox, policies: PolicyFiles) -> Shell:
 
 def test_a_policy_from_its_check_to_its_first_window(users: SourceWriter, shell: Shell) -> None:
     sales = shell.policies.add(users.database)
-    assert shell.document("check", sales, "--servers")["policies"] == [{"policy": sales, "problems": []}]
+    (checked,) = shell.document("check", sales, "--servers")["policies"]
+    assert (checked["policy"], checked["problems"]) == (sales, [])
+    assert any("notification log: readable" in line for line in checked["servers"])
     planned = shell.document("plan", sales, "bootstrap")
     assert (planned["tables"], planned["files"], planned["refused"]) == (2, 2, False)
     loaded = shell.document("run", sales, "bootstrap")["results"]["load"]
