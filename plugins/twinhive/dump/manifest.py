@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from twinhive import __version__
 from twinhive.domain.batches import Batch, Slice
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function
-from twinhive.domain.policy import EVERY_EVENT
+from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.dump.layout import DumpKind
+from twinhive.dump.stretch import Stretch
 
 FORMAT_VERSION = 2
 
@@ -60,6 +62,34 @@ class DumpManifest:
     scope: str = ""
     replaces: str = ""
     metadata_only: bool = False
+
+    @classmethod
+    def of_window(
+        cls,
+        policy: Policy,
+        log_id: str,
+        token: str,
+        database: Database,
+        stretch: Stretch,
+        batches: tuple[Batch, ...],
+    ) -> "DumpManifest":
+        """Describe a dump of events, with no cascades and no whole tables so far."""
+        return cls(
+            kind=DumpKind.INCREMENTAL,
+            token=token,
+            policy=policy.name,
+            fingerprint=policy.fingerprint,
+            log_id=log_id,
+            begin=stretch.begin,
+            end=stretch.end,
+            database=database,
+            batches=batches,
+            left_out=(),
+            views=0,
+            version=__version__,
+            events=len(stretch.rows),
+            consistency=policy.options.consistency,
+        )
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""

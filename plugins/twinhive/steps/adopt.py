@@ -13,8 +13,7 @@ from twinhive.domain.policy import Policy
 from twinhive.events.reader import position_at
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
-
-_TABLES_PER_CALL = 200
+from twinhive.steps.source_scope import tables_in_bulk
 
 
 def is_of_hive(database: Database | None) -> bool:
@@ -33,7 +32,7 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     position = position_at(ports.source, int(database.parameters[LAST_ID]))
     stamp = Stamp(log_id, position.event_id)
     tables = 0
-    for table in _tables(ports, database.name):
+    for table in tables_in_bulk(ports.replica, database.name, ports.replica.table_names(database.name)):
         _stamp_partitions(ports, policy, table, stamp, lease)
         if STAMP not in table.parameters:
             lease.confirm()
@@ -44,11 +43,6 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     lease.confirm()
     ports.replica.set_database_parameters(database.name, {**database.parameters, **following.written()})
     report(f"taken over from Hive at event {position.event_id}: {tables} tables stamped")
-
-
-def _tables(ports: WritePorts, database: str) -> Iterator[Table]:
-    for some in _chunks(ports.replica.table_names(database), _TABLES_PER_CALL):
-        yield from ports.replica.tables(database, some)
 
 
 def _stamp_partitions(ports: WritePorts, policy: Policy, table: Table, stamp: Stamp, lease: Lease) -> None:

@@ -23,12 +23,12 @@ from twinhive.domain.names import TableName
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, of_this_text, window_at
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import requested_tables, skipped_events, table_is_done
-from twinhive.steps.event_stream import Stretch
 from twinhive.steps.gate import check_window
 from twinhive.steps.metadata_only import without_files
 from twinhive.steps.open_target import open_target

@@ -12,7 +12,7 @@ from twinhive.domain.events import EventRow, Position
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import drained_directory
-from twinhive.dump.stretch import Stretch as Stretch
+from twinhive.dump.stretch import Stretch
 from twinhive.events.reader import bounded, read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, SourcePorts

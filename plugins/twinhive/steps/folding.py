@@ -23,10 +23,10 @@ from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
-from twinhive.steps.event_stream import Stretch
 from twinhive.steps.source_states import settle
 from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 

@@ -17,21 +17,18 @@ from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import silent_key, table_directory
 from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, WritePorts
-
-_TABLES_PER_CALL = 200
+from twinhive.steps.source_scope import tables_in_bulk
 
 
 def move_to_hives_places(ports: WritePorts, policy: Policy, log_id: str, event_id: int, lease: Lease) -> int:
     """Move what lies elsewhere; return how many tables and partitions were moved. May be repeated from any point."""
     moving = _Moving(ports, policy, managed_root(ports.replica, policy), event_id, lease)
     database = policy.replica.database
-    names = ports.replica.table_names(database)
     moved = 0
-    for start in range(0, len(names), _TABLES_PER_CALL):
-        for table in ports.replica.tables(database, names[start : start + _TABLES_PER_CALL]):
-            stamp = Stamp.parse(table.parameters.get(STAMP))
-            if table.has_files and not table.is_external and stamp is not None and stamp.log_id == log_id:
-                moved += moving.table(table)
+    for table in tables_in_bulk(ports.replica, database, ports.replica.table_names(database)):
+        stamp = Stamp.parse(table.parameters.get(STAMP))
+        if table.has_files and not table.is_external and stamp is not None and stamp.log_id == log_id:
+            moved += moving.table(table)
     return moved
 
 

@@ -8,10 +8,10 @@ from twinhive.domain.changes import Event, tables_of
 from twinhive.domain.marks import ReplicaState
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.steps.control import skipped_events
 from twinhive.steps.event_effects import effects_of
-from twinhive.steps.event_stream import Stretch
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.publish_pending import ready_tables
 from twinhive.steps.rehearsing import Rehearsing

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.domain.errors import InvalidSettings, Missing, together
+from twinhive.domain.errors import InvalidSettings, together
 from twinhive.dump.sealed import SealedDump, seal
 from twinhive.ports import DumpPorts
 from twinhive.steps.base import Work
@@ -12,7 +12,7 @@ from twinhive.steps.log_access import source_problems
 from twinhive.steps.preflight import check_address
 from twinhive.steps.repl_events import dump_events, events_asked
 from twinhive.steps.repl_objects import described, dump_objects
-from twinhive.steps.repl_order import Dumped, DumpOrder
+from twinhive.steps.repl_order import Dumped, DumpOrder, dumped_database
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,7 @@ class ReplDump:
         problems += source_problems(ports.source, self.work.report)
         if problems:
             raise together(problems, f"database {source} cannot be dumped: {len(problems)} problems")
-        if ports.source.database(source.database) is None:
-            raise Missing(
-                f"database {source.database} does not exist on cluster {source.cluster}",
-                found=f"no such database at {', '.join(addresses)}",
-                expected="the database that the statement names",
-                next_step="correct the statement, or say with --cluster which cluster has the database",
-            )
+        dumped_database(ports.source, source)
         newest = ports.source.current_event_id()
         if order.from_event is not None and order.from_event > newest:
             raise InvalidSettings(

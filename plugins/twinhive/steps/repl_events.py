@@ -6,25 +6,23 @@ stretch's end, so that what is loaded is one state.
 """
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from twinhive import __version__
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
 from twinhive.domain.errors import InvalidSettings, TryAgain
 from twinhive.domain.events import Position
-from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader, SourcePorts
 from twinhive.steps.base import Report
 from twinhive.steps.cascades import followed_by_partitions
-from twinhive.steps.event_stream import Stretch
-from twinhive.steps.repl_order import DumpOrder
+from twinhive.steps.repl_order import DumpOrder, dumped_database
 from twinhive.steps.scope_changes import newly_included, renamed_in
 from twinhive.steps.sealing import seal_batches
 from twinhive.steps.snapshots import write_snapshots
@@ -133,7 +131,10 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
         events = [decode_event(row) for row in stretch.rows]
         batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
         cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
-        manifest = _manifest(ports.source, policy, token, stretch, (*batches, *snapshots), cascades, whole)
+        database = dumped_database(ports.source, policy.source)
+        log_id = ports.source.log_id()
+        manifest = DumpManifest.of_window(policy, log_id, token, database, stretch, (*batches, *snapshots))
+        manifest = replace(manifest, cascades=cascades, snapshots=whole)
     layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
@@ -150,37 +151,6 @@ def _event_batches(
         return ()
     items = list(event_items(ports, order.policy, events, whole, end))
     return write_event_batches(ports, order.policy, attempt, items, end)
-
-
-def _manifest(
-    source: MetastoreReader,
-    policy: Policy,
-    token: str,
-    stretch: Stretch,
-    batches: tuple[Batch, ...],
-    cascades: tuple[int, ...],
-    whole: tuple[str, ...],
-) -> DumpManifest:
-    database = source.database(policy.source.database)
-    assert database is not None, "the statement's checks have seen it"
-    return DumpManifest(
-        kind=DumpKind.INCREMENTAL,
-        token=token,
-        policy=policy.name,
-        fingerprint=policy.fingerprint,
-        log_id=source.log_id(),
-        begin=stretch.begin,
-        end=stretch.end,
-        database=database,
-        batches=batches,
-        left_out=(),
-        views=0,
-        version=__version__,
-        cascades=cascades,
-        events=len(stretch.rows),
-        snapshots=whole,
-        consistency=policy.options.consistency,
-    )
 
 
 def _say(report: Report, order: DumpOrder, dump: Dump) -> None:

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from twinhive.domain.policy import Policy
+from twinhive.domain.errors import Missing
+from twinhive.domain.objects import Database
+from twinhive.domain.policy import DatabaseAddress, Policy
+from twinhive.ports import MetastoreReader
 
 NAME_PREFIX = "repl."
 """Begins the names of what has no policy file; a policy file cannot have such a name."""
@@ -45,3 +48,16 @@ class Dumped:
 
     directory: str
     last_event: int
+
+
+def dumped_database(source: MetastoreReader, address: DatabaseAddress) -> Database:
+    """Return the database that a statement names. Raises Missing, also when it is dropped while it is dumped."""
+    found = source.database(address.database)
+    if found is None:
+        raise Missing(
+            f"database {address.database} does not exist on cluster {address.cluster}",
+            found=f"no such database at {', '.join(source.addresses())}",
+            expected="the database that the statement names",
+            next_step="correct the statement, or say with --cluster which cluster has the database",
+        )
+    return found

@@ -8,10 +8,10 @@ from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, result_path
 from twinhive.dump.store import Dump, read_json
+from twinhive.dump.stretch import Stretch
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import requested_tables, skipped_events
-from twinhive.steps.event_stream import Stretch
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 

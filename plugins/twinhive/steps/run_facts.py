@@ -9,9 +9,9 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import entries_of_task
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.store import dump_of_key, dumps_of, open_dump, read_json
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts
-from twinhive.steps.event_stream import Stretch
 
 _MAY_RENAME = "ALTER_TABLE"
 

@@ -7,10 +7,11 @@ from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import write_states
-from twinhive.steps.event_stream import Stretch, all_after
+from twinhive.steps.event_stream import all_after
 from twinhive.steps.source_states import read_state_of, settle
 
 

@@ -14,8 +14,9 @@ from twinhive.domain.events import EventRow, Position
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
+from twinhive.dump.stretch import Stretch
 from twinhive.ports import FileReader, SourcePorts
-from twinhive.steps.event_stream import Stretch, all_after
+from twinhive.steps.event_stream import all_after
 from twinhive.steps.list_files import listed
 
 _MOST_READINGS = 20

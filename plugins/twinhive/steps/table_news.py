@@ -7,9 +7,9 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, open_dump
+from twinhive.dump.stretch import Stretch
 from twinhive.events.message import names_touched
 from twinhive.ports import ReadPorts
-from twinhive.steps.event_stream import Stretch
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.requests import frozen_tables
 

@@ -7,7 +7,6 @@ the source has done since.
 import uuid
 from dataclasses import dataclass, replace
 
-from twinhive import __version__
 from twinhive.applying.compaction import segments
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
@@ -26,6 +25,7 @@ from twinhive.dump.store import (
     publish_dump,
     window_at,
 )
+from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
@@ -33,7 +33,7 @@ from twinhive.steps.bounded_window import beside_copies
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, remove_passed_skips, skipped_events
-from twinhive.steps.event_stream import Stretch, drained_end, drained_path, drop_drained, stretch_after, window_after
+from twinhive.steps.event_stream import drained_end, drained_path, drop_drained, stretch_after, window_after
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
@@ -167,7 +167,7 @@ class Window:
             batches = write_event_batches(ports, policy, attempt, items, stretch.end)
             manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
             cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
-            manifest = replace(manifest, cascades=cascades, snapshots=taken, consistency=policy.options.consistency)
+            manifest = replace(manifest, cascades=cascades, snapshots=taken)
             begin, end = stretch.begin.event_id, stretch.end.event_id
             self._remove_old(ports, state.position.event_id, attempt)
         dump = publish_dump(
@@ -188,21 +188,7 @@ class Window:
                 expected="at least the replica",
                 next_step=f"start the DAG {policy.name}.bootstrap, or remove the policy file if nobody needs it",
             )
-        return DumpManifest(
-            kind=DumpKind.INCREMENTAL,
-            token=token,
-            policy=policy.name,
-            fingerprint=policy.fingerprint,
-            log_id=log_id,
-            begin=stretch.begin,
-            end=stretch.end,
-            database=database,
-            batches=batches,
-            left_out=(),
-            views=0,
-            version=__version__,
-            events=len(stretch.rows),
-        )
+        return DumpManifest.of_window(policy, log_id, token, database, stretch, batches)
 
     def _remove_old(self, ports: WritePorts, position: int, keep: DumpLayout) -> None:
         """Remove windows that are applied, but the newest, and attempts that were cut off."""

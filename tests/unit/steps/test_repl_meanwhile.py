@@ -9,6 +9,7 @@ import pytest
 from tests.source_writer import SourceWriter
 from tests.unit.steps.repl_world import ReplWorld
 from tests.unit.steps.twins import assert_twin
+from twinhive.domain.errors import Missing
 
 
 class Meanwhile:
@@ -51,3 +52,25 @@ def test_what_happens_while_a_database_is_dumped_is_in_the_dump(change: Callable
     assert dumped.last_event == repl.world.source.current_event_id() > begin
     repl.load(dumped)
     assert_twin(repl.world)
+
+
+def test_a_database_that_is_dropped_while_its_events_are_dumped_is_said() -> None:
+    repl = ReplWorld()
+    repl.users.create_table("made")
+    begin = repl.world.source.current_event_id() - 1
+    ports = repl.ports()
+
+    class Gone:
+        """Pass everything on; the database is there when it is first looked at, and never again."""
+
+        looks = 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(repl.world.source, name)
+
+        def database(self, name: str) -> Any:
+            self.looks += 1
+            return repl.world.source.database(name) if self.looks == 1 else None
+
+    with pytest.raises(Missing, match="database sales does not exist"):
+        repl.dump(begin, ports=replace(ports, source=Gone()))
