@@ -100,13 +100,7 @@ def write_listing(
         places.check_tables(scope.managed)
         for batch in batches:
             records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
-            for record in records:
-                if record.table.is_external:
-                    if checks_places:
-                        _check_external(policy, record)
-                else:
-                    places.check_partitions(record.table, record.partitions)
-                    places.check_nesting()
+            _check_places(policy, records, places, checks_external=checks_places)
             ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
         newest = ports.source.current_event_id()
         views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
@@ -127,6 +121,16 @@ def write_listing(
         functions=tuple(ports.source.functions(policy.source.database)),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _check_places(policy: Policy, records: list[TableRecord], places: DistinctPlaces, *, checks_external: bool) -> None:
+    """Raise for managed tables and partitions that overlap, and for external ones that have no place."""
+    for record in records:
+        if not record.table.is_external:
+            places.check_partitions(record.table, record.partitions)
+            places.check_nesting()
+        elif checks_external:
+            _check_external(policy, record)
 
 
 def _check_external(policy: Policy, record: TableRecord) -> None:
