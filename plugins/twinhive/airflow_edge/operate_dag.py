@@ -9,6 +9,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.lanes import priority_of
+from twinhive.airflow_edge.params import NOTHING_CHANGED, dry_run_first
 from twinhive.airflow_edge.stage_task import holder
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.steps.operations import KINDS, Fields, operation_of
@@ -66,12 +67,7 @@ def _params() -> dict[str, Param]:
         "reason": Param(
             None, type=["null", "string"], title="Reason", description="For skip-event and pause: tells others why"
         ),
-        "dry_run": Param(
-            True,
-            type="boolean",
-            title="Dry run",
-            description="Say in the log what would be done, and change nothing. Switch it off to do it.",
-        ),
+        "dry_run": dry_run_first(),
     }
 
 
@@ -97,5 +93,5 @@ class OperateOperator(BaseOperator):
         for line in lines:
             self.log.info(line)
         if form["dry_run"]:
-            self.log.info("dry run: nothing was changed; to do it, trigger again with dry_run off")
+            self.log.info(NOTHING_CHANGED)
         return lines

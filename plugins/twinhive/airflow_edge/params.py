@@ -6,6 +6,8 @@ from twinhive.airflow_edge.dry_run import DRY_RUN
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"
+NOTHING_CHANGED = "dry run: nothing was changed; to do it, trigger again with dry_run off"
+"""The last line of a form that was left as it is, where that is a dry run."""
 
 
 def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
@@ -18,6 +20,16 @@ def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
     else:
         params["copy_threads"] = _copy_threads(entry.settings.options.copy_threads if entry.settings else 8)
     return params
+
+
+def dry_run_first() -> Param:
+    """Return the field of a form that changes nothing unless somebody switches it off."""
+    return Param(
+        True,
+        type="boolean",
+        title="Dry run",
+        description="Say in the log what would be done, and change nothing. Switch it off to do it.",
+    )
 
 
 def _dry_run() -> Param:

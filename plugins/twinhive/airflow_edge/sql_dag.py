@@ -9,6 +9,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
+from twinhive.airflow_edge.params import NOTHING_CHANGED, dry_run_first
 from twinhive.airflow_edge.stage_task import holder
 from twinhive.airflow_edge.statement_operator import said
 from twinhive.repl import StatementPlace, plan_statement, run_statement
@@ -68,12 +69,7 @@ def _params(configuration: Configuration) -> dict[str, Param]:
             title="Policy",
             description="Run it under this policy: its clusters, hive_conf, options and marks",
         ),
-        "dry_run": Param(
-            True,
-            type="boolean",
-            title="Dry run",
-            description="Say in the log what would be done, and change nothing. Switch it off to do it.",
-        ),
+        "dry_run": dry_run_first(),
     }
 
 
@@ -95,6 +91,6 @@ class FormStatementOperator(BaseOperator):
             if not form["dry_run"]:
                 return said(run_statement(form["statement"], place, holder(context), say), say)
             lines = plan_statement(form["statement"], place)
-            for line in (*lines, "dry run: nothing was changed; to do it, trigger again with dry_run off"):
+            for line in (*lines, NOTHING_CHANGED):
                 say(line)
             return lines
