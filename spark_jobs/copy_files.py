@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 
 from pyspark import SparkContext
 
@@ -23,6 +24,7 @@ from twinhive.domain.errors import TryAgain
 from twinhive.domain.files import authority
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
+from twinhive.spark_edge.lifeline import end_with_the_submitter
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,6 +39,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--staging", required=True, help="URI of the policy's staging directory")
     parser.add_argument("--result", required=True, help="URI of the result file to write")
     parser.add_argument("--settings", required=True, help="path or URI of the settings in JSON")
+    parser.add_argument(
+        "--with-submitter", action="store_true", help="end when nobody holds the lock of the settings' file any more"
+    )
     try:
         return parser.parse_args(arguments)
     except SystemExit as error:
@@ -48,6 +53,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def run(given: argparse.Namespace) -> int:
     """Copy one batch with Spark's executors and write the result."""
     started = time.monotonic()
+    if given.with_submitter:
+        end_with_the_submitter(Path(given.settings))
     is_remote = "://" in given.settings and not given.settings.startswith("file://")
     settings = None if is_remote else JobSettings.parse(read_local(given.settings))
     with SparkContext(appName=settings.label if settings else "copy_files") as spark:

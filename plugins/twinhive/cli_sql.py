@@ -1,14 +1,17 @@
 """Run a REPL statement from a terminal (seed 002, 'New Commands')."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from twinhive.cli_base import configuration_of
 from twinhive.cli_json import print_json
+from twinhive.cli_pairs import pair
 from twinhive.cli_terminal import AsJson, Config, holder_of, said_plainly, say_aside
-from twinhive.repl import Answer, StatementPlace, run_statement
+from twinhive.repl import Answer, SparkOf, StatementPlace, run_statement
 from twinhive.settings import resolve_from_environment
+from twinhive.spark_edge.cluster import SparkCluster
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -23,6 +26,12 @@ def sql(
     policy: Annotated[
         str | None, typer.Option(help="Run it under this policy: its clusters, hive_conf, options and marks")
     ] = None,
+    spark: Annotated[
+        str | None,
+        typer.Option(metavar="MASTER", help="LOAD: copy what is much with Spark: yarn, local[4], spark://host:7077"),
+    ] = None,
+    tasks: Annotated[int, typer.Option(help="With --spark: tasks that copy at the same time")] = 4,
+    spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="With --spark: a setting")] = None,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
@@ -33,12 +42,19 @@ def sql(
     meaning: docs/repl.md.
     """
     with said_plainly(as_json=as_json):
-        place = StatementPlace(configuration_of(config), resolve_from_environment, cluster, policy)
+        # --tasks alone says nothing, --spark-conf without --spark is refused.
+        copies = _spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
+        place = StatementPlace(configuration_of(config), resolve_from_environment, cluster, policy, copies)
         answer = run_statement(statement, place, holder_of("sql"), say_aside)
         if as_json:
             print_json({"columns": answer.columns, "rows": answer.rows})
         else:
             _print(answer)
+
+
+def _spark(master: str | None, tasks: int, conf: Sequence[str]) -> SparkOf:
+    cluster = SparkCluster.of(master, tasks, map(pair, conf))
+    return lambda name, options: cluster
 
 
 def _print(answer: Answer) -> None:

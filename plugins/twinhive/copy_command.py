@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from twinhive.cli_json import plain, print_json
+from twinhive.cli_pairs import pair
 from twinhive.cli_terminal import console, errors, holder_of, say, say_aside
 from twinhive.copy_progress import progress_on
 from twinhive.domain.endpoints import FileSystemEndpoint
@@ -24,8 +24,6 @@ from twinhive.syncing.executing import SETTLE_SECONDS, ExecutePlan, in_this_proc
 from twinhive.syncing.report import outcome_text
 from twinhive.syncing.request import SyncOptions, SyncRequest
 from twinhive.syncing.sync import run_sync
-
-_PROPERTY = re.compile(r"([^=\s]+)=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -104,19 +102,6 @@ class CopyCommand:
             say(*outcome_text(outcome).splitlines())
         if outcome.exit_code:
             raise typer.Exit(outcome.exit_code)
-
-
-def pair(text: str) -> tuple[str, str]:
-    """Read KEY=VALUE. Raises InvalidSettings."""
-    match = _PROPERTY.fullmatch(text)
-    if match is None:
-        raise InvalidSettings(
-            f"{text!r} is not a property",
-            found="no = after a name" if text else "nothing",
-            expected="KEY=VALUE",
-            next_step="correct it; twinhive copy --help explains the options",
-        )
-    return match[1], match[2]
 
 
 def read_lines(path: Path) -> tuple[str, ...]:

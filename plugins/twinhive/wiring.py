@@ -1,6 +1,6 @@
 """Build adapters from settings: the only place that does."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 from twinhive.adapters.hive_metastore import ThriftMetastore
@@ -9,6 +9,7 @@ from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
 from twinhive.domain.files import authority
+from twinhive.domain.next_steps import DUMP_ROOT, clear, correct
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
 from twinhive.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.file_wiring import files, lease_keeper
@@ -83,7 +84,7 @@ class Wiring:
             f"dump_root of policy {self.policy.name} is on a file system of neither cluster",
             found=self.policy.dump_root,
             expected=f"a directory on {self.source_endpoint.root} or {self.replica_endpoint.root}",
-            next_step="correct dump_root in the policy file, then clear this task",
+            next_step=correct(DUMP_ROOT) + ", then " + clear("this task"),
         )
 
     def read_ports(self) -> ReadPorts:
@@ -100,14 +101,6 @@ class Wiring:
 
     def _metastore_of(self, cluster: str) -> MetastoreEndpoint:
         return metastore_endpoint(self.configuration.clusters[cluster].metastore, self.resolve, cluster)
-
-    def copy_endpoints(self) -> dict[str, object]:
-        """Return the file systems of a copy job as plain values, for its settings file."""
-        return {
-            "source": asdict(self.source_endpoint),
-            "target": asdict(self.replica_endpoint),
-            "dump": asdict(self.dump_endpoint),
-        }
 
 
 def _qualified(path: str, endpoint: FileSystemEndpoint) -> str:

@@ -25,7 +25,8 @@ with DAG(
     )
     load = ReplStatementOperator(
         task_id="load",
-        sql="REPL LOAD {database} FROM '{{{{ ti.xcom_pull('dump')['rows'][0][0] }}}}'",
+        sql="REPL LOAD {database} FROM '{{{{ ti.xcom_pull('dump')['rows'][0][0] }}}}' "
+        "WITH ('hive.exec.copyfile.maxnumfiles'='{{{{ 100 if params.after else 0 }}}}')",
         cluster="west",
     )
     status = ReplStatementOperator(task_id="status", sql="REPL STATUS {database}", cluster="west")
@@ -46,11 +47,13 @@ def test_a_dag_dumps_and_loads_and_goes_on_where_the_replica_is(
     assert first.wait() == "success", {task: first.log(task)[-2000:] for task in first.states()}
     ((event_id,),) = airflow.api.xcom(dag_id, first.run_id, "status", "return_value")["rows"]
     assert_equal_twin(east, database, west)
+    assert "are copied by Spark" in first.log("load")
 
     east.create_table(database, "made", files={"data": b"3,4\n"})
     second = airflow.trigger(dag_id, after=str(event_id))
     assert second.wait() == "success", {task: second.log(task)[-2000:] for task in second.states()}
     assert_equal_twin(east, database, west)
+    assert "by Spark" not in second.log("load")
 
     second.clear("load")
     assert second.wait() == "success"

@@ -16,7 +16,7 @@ from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
-from twinhive.repl import StatementPlace, run_statement
+from twinhive.repl import SparkOf, StatementPlace, run_statement
 from twinhive.settings import load_configuration, resolve_from_environment
 
 pytestmark = pytest.mark.sandbox
@@ -32,8 +32,9 @@ class Clusters:
     policies: PolicyFiles
     report: Callable[[str], None]
 
-    def say(self, cluster: str, text: str) -> list[tuple[str | int, ...]]:
-        place = StatementPlace(load_configuration(self.policies.directory), resolve_from_environment, cluster)
+    def say(self, cluster: str, text: str, spark: SparkOf | None = None) -> list[tuple[str | int, ...]]:
+        configuration = load_configuration(self.policies.directory)
+        place = StatementPlace(configuration, resolve_from_environment, cluster, spark=spark)
         return list(run_statement(text, place, {"run": "test"}, self.report).rows)
 
 

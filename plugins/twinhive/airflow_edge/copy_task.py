@@ -1,6 +1,5 @@
 """Submit the copy of one batch as a Spark job."""
 
-import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from twinhive import __version__
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dry_run import leave_to_a_real_run
@@ -18,6 +16,7 @@ from twinhive.airflow_edge.log_groups import folded
 from twinhive.airflow_edge.recording import recorded
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.copying.job import JobSettings
 from twinhive.copying.progress import readable
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
@@ -69,7 +68,7 @@ class CopyOperator(SparkSubmitOperator):
     def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
         settings = directory / "settings.json"
-        settings.write_text(json.dumps(self._settings(job, wiring, context)), encoding="utf-8")
+        settings.write_text(self._settings(job, wiring, context).to_json(), encoding="utf-8")
         self.conf = {**QUIET_AND_QUICK, **(self.conf or {})}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
@@ -83,17 +82,19 @@ class CopyOperator(SparkSubmitOperator):
         self.env_vars = spark_environment()
         self._spark_binary = self.env_vars["SPARK_HOME"] + "/bin/spark-submit"
 
-    def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> dict[str, Any]:
-        return {
-            **wiring.copy_endpoints(),
-            "dump_name": self.batch["dump"],
-            "batch": self.batch["name"],
-            "version": __version__,
-            "label": job.label,
-            "threads": context["params"]["copy_threads"],
-            "tasks": wiring.policy.options.spark_tasks,
-            "bytes_per_second": wiring.policy.options.bytes_per_second_of_a_spark_task,
-            "superseded_ok": job.superseded_ok,
-            "after_event": job.after_event,
-            "lost_ok": wiring.policy.options.on_object_error == "quarantine",
-        }
+    def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> JobSettings:
+        options = wiring.policy.options
+        return JobSettings(
+            source=wiring.source_endpoint,
+            target=wiring.replica_endpoint,
+            dump=wiring.dump_endpoint,
+            dump_name=self.batch["dump"],
+            batch=self.batch["name"],
+            label=job.label,
+            threads=context["params"]["copy_threads"],
+            tasks=options.spark_tasks,
+            bytes_per_second=options.bytes_per_second_of_a_spark_task,
+            superseded_ok=job.superseded_ok,
+            after_event=job.after_event,
+            lost_ok=options.on_object_error == "quarantine",
+        )

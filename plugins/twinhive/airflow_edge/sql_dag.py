@@ -5,14 +5,13 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
 from twinhive.airflow_edge.params import NOTHING_CHANGED, dry_run_first
 from twinhive.airflow_edge.stage_task import holder
-from twinhive.airflow_edge.statement_operator import said
-from twinhive.repl import StatementPlace, plan_statement, run_statement
+from twinhive.airflow_edge.statement_operator import said, statement_place
+from twinhive.repl import plan_statement, run_statement
 from twinhive.settings import Configuration, load_configuration
 
 SQL = "twinhive.sql"
@@ -87,7 +86,7 @@ class FormStatementOperator(BaseOperator):
         with as_airflow_failures(), FoldedLog(self.log.info) as say:
             form = checked_form(context)
             configuration = load_configuration(Path(self.config))
-            place = StatementPlace(configuration, resolve_from_airflow, form["cluster"], form["policy"])
+            place = statement_place(configuration, form["cluster"], form["policy"])
             if not form["dry_run"]:
                 return said(run_statement(form["statement"], place, holder(context), say), say)
             lines = plan_statement(form["statement"], place)

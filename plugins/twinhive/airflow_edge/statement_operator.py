@@ -9,9 +9,12 @@ from airflow.sdk import BaseOperator
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.log_groups import FoldedLog
+from twinhive.airflow_edge.spark_connection import spark_cluster
 from twinhive.airflow_edge.stage_task import holder
+from twinhive.domain.policy import Options
 from twinhive.repl import Answer, StatementPlace, run_statement
-from twinhive.settings import default_directory, load_configuration
+from twinhive.settings import Configuration, default_directory, load_configuration
+from twinhive.spark_edge.cluster import SparkCluster
 
 
 class ReplStatementOperator(BaseOperator):
@@ -19,8 +22,8 @@ class ReplStatementOperator(BaseOperator):
 
     `sql`, `cluster` and `policy` are templates, so that a LOAD can name what a DUMP has returned:
     `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory, None:
-    `TWINHIVE_CONFIG`. Connections are Airflow's. A task that was killed is cleared: LOAD goes on where it was, DUMP
-    begins a new dump.
+    `TWINHIVE_CONFIG`. Connections are Airflow's; what is much in a LOAD is copied by the Spark of its cluster. A task
+    that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump.
     """
 
     template_fields: Sequence[str] = ("sql", "cluster", "policy")
@@ -45,10 +48,18 @@ class ReplStatementOperator(BaseOperator):
         """Run the statement; each row is a line of the log."""
         with as_airflow_failures(), FoldedLog(self.log.info) as say:
             directory = Path(self.config) if self.config else default_directory()
-            place = StatementPlace(
-                load_configuration(directory), resolve_from_airflow, self.cluster or None, self.policy or None
-            )
+            place = statement_place(load_configuration(directory), self.cluster, self.policy)
             return said(run_statement(self.sql, place, holder(context), say), say)
+
+
+def statement_place(configuration: Configuration, cluster: str | None, policy: str | None) -> StatementPlace:
+    """Return where a task runs statements: the connections of Airflow, the Spark of the cluster that loads."""
+
+    def spark(name: str, options: Options) -> SparkCluster:
+        connection = configuration.clusters[name].job_tracker.connection
+        return spark_cluster(connection, options.spark_tasks, options.spark_conf)
+
+    return StatementPlace(configuration, resolve_from_airflow, cluster or None, policy or None, spark)
 
 
 def said(answer: Answer, say: Any) -> dict[str, Any]:

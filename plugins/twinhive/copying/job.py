@@ -4,7 +4,7 @@ import gzip
 import heapq
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive import __version__
@@ -26,8 +26,8 @@ class JobSettings:
     dump: FileSystemEndpoint
     dump_name: str
     batch: str
-    version: str
     label: str
+    version: str = __version__
     threads: int = 8
     tasks: int = 2
     bytes_per_second: float | None = None
@@ -38,6 +38,10 @@ class JobSettings:
     """Files of events up to this one are not needed any more (`remaining`)."""
     lost_ok: bool = False
     """Whether files that are lost for good are only written down: their tables are frozen (quarantine)."""
+
+    def to_json(self) -> str:
+        """Return the text that `parse` reads; it may hold secrets."""
+        return json.dumps(asdict(self))
 
     @classmethod
     def parse(cls, text: str) -> "JobSettings":

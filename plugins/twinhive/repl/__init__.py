@@ -3,5 +3,6 @@
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.planning import plan_statement
 from twinhive.repl.running import Answer, run_statement
+from twinhive.repl.spark_copies import SparkOf
 
-__all__ = ["Answer", "StatementPlace", "plan_statement", "run_statement"]
+__all__ = ["Answer", "SparkOf", "StatementPlace", "plan_statement", "run_statement"]

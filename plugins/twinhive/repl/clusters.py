@@ -8,6 +8,7 @@ from twinhive.domain.external import External
 from twinhive.domain.files import authority
 from twinhive.domain.policy import Options
 from twinhive.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.repl.spark_copies import SparkOf
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.wiring import Servers
@@ -19,12 +20,14 @@ class StatementPlace:
 
     cluster  the name of the cluster that it is said to: the source of a dump, the replica of a load
     policy   the policy under which it is run: its clusters, its `hive_conf`, its options, its marks
+    spark    finds the Spark that copies what is much in a load; None: all is copied in this process
     """
 
     configuration: Configuration
     resolve: Resolve
     cluster: str | None = None
     policy: str | None = None
+    spark: SparkOf | None = None
 
     @property
     def settings(self) -> PolicySettings | None:

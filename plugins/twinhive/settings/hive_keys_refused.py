@@ -33,11 +33,6 @@ REFUSED: tuple[RefusedKey, ...] = (
         "use hive.repl.dump.metadata.only if no data is wanted",
     ),
     RefusedKey(
-        "hive.exec.copyfile.*",
-        "a statement copies files in its own process, however many there are",
-        "use hive.repl.parallel.copy.tasks; for copies by Spark, let a policy follow the database",
-    ),
-    RefusedKey(
         "distcp.options.*",
         "files are copied by an engine of our own",
         "use twinhive.bandwidth.mb, hive.repl.parallel.copy.tasks or, in a policy file, external_tables.preserve",

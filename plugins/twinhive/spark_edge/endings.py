@@ -40,6 +40,10 @@ def causes(text: str) -> str:
     return "; ".join(dict.fromkeys(found[-2:])) or text.partition("\n")[0]
 
 
+class NotAllCopied(ActNow):
+    """The job has run, and some files cannot be copied before a person has acted."""
+
+
 @dataclass(frozen=True)
 class NextSteps:
     """What a person can do where the job was submitted, by how it ended."""
@@ -53,7 +57,7 @@ def explain(label: str, code: int | None, words: str, otherwise: str, steps: Nex
     """Return what an exit code means; `words` are the job's own, `otherwise` is said when there are none."""
     if code == ExitCode.ACT_NOW:
         found = words or "the lines above say it"
-        return ActNow(
+        return NotAllCopied(
             f"{label}: some files cannot be copied",
             found=found,
             expected="files that can be read, and equal their listing",

@@ -4,10 +4,14 @@ The submitter holds a lock on a file as long as it lives; the job waits for it i
 """
 
 import fcntl
+import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+
+from twinhive.copying.result import ExitCode
 
 
 @contextmanager
@@ -28,3 +32,15 @@ def when_let_go(path: Path, end: Callable[[], None]) -> None:
         end()
 
     threading.Thread(target=wait, name="lifeline", daemon=True).start()
+
+
+def end_with_the_submitter(settings: Path) -> None:
+    """End this process as soon as its submitter, who holds the file of settings, is no more; remove the file then."""
+    when_let_go(settings, partial(_end_alone, settings))
+
+
+def _end_alone(settings: Path) -> None:
+    """End this process at once; Spark's Java, its parent, follows, and takes the executors along."""
+    with suppress(OSError):
+        settings.unlink()  # nobody else is left to do it, and it may hold secrets
+    os._exit(ExitCode.TRY_AGAIN)

@@ -28,13 +28,13 @@ class Ended:
 
 @dataclass(frozen=True)
 class Submission:
-    """One application of spark_jobs/ with its only argument, on a cluster; `name` is for Spark's pages.
+    """One application of spark_jobs/ with its arguments, on a cluster; `name` is for Spark's pages.
 
-    What is secret is in the argument's file, because everybody on the machine sees arguments.
+    What is secret is in a file that an argument names, because everybody on the machine sees arguments.
     """
 
     application: str
-    argument: Path
+    arguments: tuple[str, ...]
     cluster: SparkCluster
     name: str
 
@@ -84,7 +84,7 @@ class Submission:
             *("--archives", f"{native_package(cache)}#native"),
             *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
             str(_found(self.application)),
-            str(self.argument),
+            *self.arguments,
         ]
 
 

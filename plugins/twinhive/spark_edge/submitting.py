@@ -11,9 +11,8 @@ from twinhive.domain.errors import TryAgain
 from twinhive.domain.files import copying_weight
 from twinhive.ports import FileWriter
 from twinhive.spark_edge.cluster import SparkCluster
-from twinhive.spark_edge.endings import NextSteps, causes, explain, last_words
-from twinhive.spark_edge.lifeline import held
-from twinhive.spark_edge.spark_submit import Submission
+from twinhive.spark_edge.endings import NextSteps
+from twinhive.spark_edge.jobs import Job
 from twinhive.spark_edge.tree_settings import TreeJobSettings
 from twinhive.syncing.batches import Batch, write_batches
 from twinhive.syncing.executing import CopyJob, ExecutePlan
@@ -59,17 +58,8 @@ def by_spark(
         with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
             result = Path(directory, "result.json")
             settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks, result)
-            path = Path(directory, "settings.json")
-            path.touch(mode=0o600)
-            path.write_text(settings.to_json(), encoding="utf-8")
-            submission = Submission(_APPLICATION, path, copy.cluster, settings.label)
-            with held(path):
-                ended = submission.run(say, confirm)
-            if ended.code:
-                words, otherwise = last_words(ended.output, _APPLICATION), f"exit code {ended.code}"
-                if reason := causes(ended.output):
-                    otherwise += f": {reason}"
-                raise explain(settings.label, ended.code, words, otherwise, next_steps)
+            spark_job = Job(_APPLICATION, copy.cluster, settings.label, next_steps)
+            spark_job.run(Path(directory, "settings.json"), settings.to_json(), say, confirm)
             return _outcome(settings, next_steps)
 
     return execute

@@ -6,11 +6,10 @@ accumulators of Python tasks would tell it no earlier, when a task ends.
 """
 
 import json
-import os
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from twinhive.domain.errors import LeaseLost, Missing, TryAgain, TwinhiveError
 from twinhive.ports import FileReader
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
-from twinhive.spark_edge.lifeline import when_let_go
+from twinhive.spark_edge.lifeline import end_with_the_submitter
 from twinhive.spark_edge.tree_settings import TreeJobSettings
 from twinhive.syncing.batches import Batch, read_batch
 from twinhive.syncing.executing import Executor
@@ -42,20 +41,13 @@ def main(settings: str) -> int:
 def run(path: str) -> int:
     """Carry out all batches and write down what came of them. Raises Unusable, TryAgain, ActNow."""
     settings = TreeJobSettings.parse(read_local(path))
-    when_let_go(Path(path), partial(_end_alone, Path(path)))
+    end_with_the_submitter(Path(path))
     with SparkContext(appName=settings.label) as spark:
         spark.setJobDescription(f"can the executors copy? ({settings.title})")
         probe(spark)
         outcome = copy_on_executors(spark, settings)
         settings.result.write_text(json.dumps(to_document(outcome)), encoding="ascii")
     return ExitCode.DONE
-
-
-def _end_alone(settings: Path) -> None:
-    """End this process at once; Spark's Java, its parent, follows, and takes the executors along."""
-    with suppress(OSError):
-        settings.unlink()  # nobody else is left to do it, and it may hold secrets
-    os._exit(ExitCode.TRY_AGAIN)
 
 
 def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOutcome:

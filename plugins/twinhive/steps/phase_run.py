@@ -1,6 +1,8 @@
 """Run all stages of a phase one after the other in this process."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -9,6 +11,7 @@ from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, Stage
 from twinhive.steps.preflight import Preflight
+from twinhive.steps.sync_external import Execution, SyncExternal
 
 Report = Callable[[str], None]
 Watch = Callable[[str, Sequence[Any]], Iterable[Any]]
@@ -87,10 +90,22 @@ def run_rounds(
 
 
 def run_passes(
-    policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report, watch: Watch = unwatched
+    policy: Policy,
+    ports: WritePorts,
+    holder: dict[str, str],
+    report: Report,
+    watch: Watch = unwatched,
+    execute: Execution | None = None,
 ) -> dict[str, Any]:
-    """Run passes over the external tables until each of them has been looked at."""
+    """Run passes over the external tables until each of them has been looked at.
+
+    `execute` says where their plans are carried out; None: in this process.
+    """
+    stages = EXTERNAL
+    if execute is not None:
+        sync = partial(SyncExternal, execute=execute)
+        stages = tuple(replace(stage, step=sync) if stage.step is SyncExternal else stage for stage in EXTERNAL)
     while True:
-        results = run_phase(EXTERNAL, policy, ports, holder, report, watch=watch)
+        results = run_phase(stages, policy, ports, holder, report, watch=watch)
         if not results["list_external"].remaining:
             return results

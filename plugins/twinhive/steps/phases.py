@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from twinhive.steps.apply import Apply
+from twinhive.steps.base import Work
 from twinhive.steps.copy_batch import CopyBatch
 from twinhive.steps.external_gate import CheckBase
 from twinhive.steps.external_pass import ListExternal
@@ -59,7 +60,7 @@ class Stage:
     """
 
     name: str
-    step: type[Step]
+    step: Callable[[Work], Step]
     after: tuple[str, ...] = ()
     mapped_over: str | None = None
     runs_on: RunsOn = RunsOn.TASK

@@ -1,16 +1,14 @@
 """Plans are handed to spark-submit, and what its job says comes back; a small program stands for spark-submit here."""
 
-import json
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.fake_files import InMemoryFiles
+from tests.fake_spark_submit import Submit
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import ActNow, LeaseLost, TryAgain, TwinhiveError
 from twinhive.domain.files import FileStatus
@@ -36,46 +34,6 @@ COPY = SparkCopy(
     FileSystemEndpoint("hdfs://west", {}, None),
     "copy hdfs://east/a to hdfs://west/b",
 )
-# Leaves what it was given for the test to see, says and does what the test has told it.
-_PROGRAM = """#!{python}
-import json, os, shutil, sys, time
-home = {home!r}
-told = json.load(open(home + "/told.json"))
-json.dump(dict(words=sys.argv, mode=os.stat(sys.argv[-1]).st_mode), open(home + "/given.json", "w"))
-shutil.copy(sys.argv[-1], home + "/settings.json")
-print(told["says"], flush=True)
-if told["result"] is not None:
-    json.dump(told["result"], open(json.load(open(sys.argv[-1]))["result"], "w"))
-time.sleep(told["seconds"])
-sys.exit(told["code"])
-"""
-
-
-class Submit:
-    """Stand for spark-submit."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        program = home / "bin" / "spark-submit"
-        program.parent.mkdir()
-        program.write_text(_PROGRAM.format(python=sys.executable, home=str(home)))
-        program.chmod(0o755)
-        self.tell()
-
-    def tell(self, *, code: int = 0, says: str = "", result: Any = None, seconds: float = 0.0) -> None:
-        told = {"code": code, "says": says, "result": result, "seconds": seconds}
-        (self.home / "told.json").write_text(json.dumps(told))
-
-    def was_called(self) -> bool:
-        return (self.home / "given.json").exists()
-
-    def given(self) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads((self.home / "given.json").read_text())
-        return content
-
-    def settings(self) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads((self.home / "settings.json").read_text())
-        return content
 
 
 @pytest.fixture

@@ -1,0 +1,85 @@
+"""What is much in a load is given to Spark, whose end decides. A small program stands for spark-submit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fake_spark_submit import Submit
+from tests.unit.repl.speaker import Speaker
+from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.policy import Options
+from twinhive.repl import run_statement
+from twinhive.spark_edge.cluster import SparkCluster
+
+ALL_BY_SPARK = (
+    "WITH ('hive.exec.copyfile.maxnumfiles'='0', 'hive.exec.copyfile.maxsize'='0', 'twinhive.bandwidth.mb'='6')"
+)
+Load = Callable[[str], None]
+
+
+@pytest.fixture
+def submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Submit:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    return Submit(tmp_path)
+
+
+@pytest.fixture
+def load(speaker: Speaker, submit: Submit) -> Load:
+    def spark(name: str, options: Options) -> SparkCluster:
+        assert name == "west", "the cluster that loads"
+        return SparkCluster("yarn", 3, {})
+
+    def loaded(keys: str) -> None:
+        place = replace(speaker.place("west"), spark=spark)
+        text = f"REPL LOAD FROM '{directory}' {keys}"
+        run_statement(text, place, {"run": "test"}, speaker.log.append)
+
+    directory, _ = speaker.dump()
+    return loaded
+
+
+def test_little_is_copied_without_looking_for_spark(speaker: Speaker, submit: Submit, load: Load) -> None:
+    load("")
+    assert not submit.was_called()
+    assert speaker.say("REPL STATUS sales", "west")
+
+
+def test_spark_is_told_what_to_copy_and_how(submit: Submit, load: Load) -> None:
+    submit.tell(code=3)
+    with pytest.raises(TryAgain):
+        load(ALL_BY_SPARK)
+    words = submit.given()["words"]
+    assert words[words.index("--staging") + 1] == "hdfs://west/twinhive/staging/repl.west.sales"
+    assert "--with-submitter" in words and words[-2] == "--settings"
+    settings = submit.settings()
+    assert (settings["tasks"], settings["bytes_per_second"], settings["lost_ok"]) == (3, 2_000_000, False)
+    assert [settings[side]["root"] for side in ("source", "target", "dump")] == [
+        "hdfs://east",
+        "hdfs://west",
+        "hdfs://east",
+    ]
+
+
+def test_what_spark_cannot_copy_is_looked_for_by_the_statement(speaker: Speaker, submit: Submit, load: Load) -> None:
+    submit.tell(code=4, says="copy_files: 0 of 5 files copied")
+    load(ALL_BY_SPARK)
+    assert any("could not copy is looked at once more" in line for line in speaker.log)
+    assert speaker.say("REPL STATUS sales", "west")
+
+
+@pytest.mark.parametrize(
+    ("code", "family", "next_step"), [(5, ActNow, "without Spark"), (3, TryAgain, "run the statement again")]
+)
+def test_a_spark_that_does_not_come_to_its_end_copies_nothing_here(
+    speaker: Speaker, submit: Submit, load: Load, code: int, family: type[TwinhiveError], next_step: str
+) -> None:
+    submit.tell(code=code)
+    with pytest.raises(family) as caught:
+        load(ALL_BY_SPARK)
+    assert next_step in str(caught.value)
+    assert not speaker.say("REPL STATUS sales", "west")
+    submit.tell(code=4)
+    load(ALL_BY_SPARK)
+    assert speaker.say("REPL STATUS sales", "west")
