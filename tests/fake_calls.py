@@ -18,7 +18,8 @@ class InMemoryCalls:
     `changes_when_opened` changes it once it was read; paths at or below one of `forbidden` refuse writes,
     those of `unreadable` refuse to be read and listed. A file of `corrupt` gives wrong bytes to a read that is not
     verified and none to a verified one; one of `corrupt_replicas` has a good replica for the verified read.
-    A page of a listing has `page_size` entries; without `can_concatenate` it is as on an object store.
+    A page of a listing has `page_size` entries; without `can_concatenate` it is as on an object store,
+    without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`.
     """
 
     def __init__(self, root: str = "hdfs://fake", *, has_checksums: bool = True) -> None:
@@ -39,6 +40,7 @@ class InMemoryCalls:
         self.quotas: dict[str, Space] = {}
         self.page_size = 1000
         self.can_concatenate = True
+        self.keeps_trash = False
 
     @property
     def root(self) -> str:
@@ -58,9 +60,12 @@ class InMemoryCalls:
         with self._call(name):
             if self.safe_mode:
                 raise SafeMode(f"{path}: {self.root} is in safe mode", next_step="wait")
-            if f"/{SNAPSHOTS}/" in path or _is_one_of(path, self.forbidden):
-                raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
+            self._check_writable(path)
             yield
+
+    def _check_writable(self, path: str) -> None:
+        if f"/{SNAPSHOTS}/" in path or _is_one_of(path, self.forbidden):
+            raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
 
     def _check_readable(self, path: str) -> None:
         if _is_one_of(path, self.unreadable):

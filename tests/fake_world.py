@@ -141,6 +141,7 @@ class Killable:
         "rename",
         "replace",
         "delete",
+        "to_trash",
         "set_attribute",
         "set_attributes",
         "allow_snapshots",

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 
-from twinhive.adapters import hadoop_streams
+from twinhive.adapters import hadoop_streams, hadoop_trash
 from twinhive.adapters.hadoop_attributes import HadoopAttributes
 from twinhive.adapters.hadoop_errors import is_missing, translated
 from twinhive.adapters.hadoop_reader import HadoopReader
@@ -122,6 +122,10 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
         """Delete a file or a whole directory for good; False when there was none."""
         with translated(self.root, path):
             return bool(self._java.delete(self._path(path), True))
+
+    def to_trash(self, path: str) -> bool:
+        """Move a file or a whole directory to the user's trash; False without a trash, or when nothing is there."""
+        return hadoop_trash.to_trash(self._client, path)
 
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute (`user.x`). Raises Missing, and Refused where there are none."""

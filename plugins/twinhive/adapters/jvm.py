@@ -33,6 +33,7 @@ _JARS = (
 # These speak of what the adapters already turn into errors, or of what nobody can change.
 _SILENT_LOGGERS = (
     "org.apache.hadoop.fs.FileSystem",
+    "org.apache.hadoop.fs.TrashPolicyDefault",
     "org.apache.hadoop.hdfs.DataStreamer",
     "org.apache.hadoop.hdfs.DFSClient",
     "org.apache.hadoop.io.retry",

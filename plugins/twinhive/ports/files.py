@@ -119,6 +119,14 @@ class FileWriter(FileReader, Protocol):
         """Delete a file or a whole directory for good; False when there was none."""
         ...
 
+    def to_trash(self, path: str) -> bool:
+        """Move a file or a whole directory to the trash of the file system's user.
+
+        False when nothing was moved: no trash is kept, or nothing is there. Raises Refused when the trash does not
+        take it.
+        """
+        ...
+
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute. Raises Missing."""
         ...

@@ -101,6 +101,10 @@ class PretendedFiles:
         self._gone.add(path)
         return True
 
+    def to_trash(self, path: str) -> bool:
+        """Let a path be gone, as if a trash were kept; False when there was none."""
+        return self.delete(path)
+
     def _below(self, path: str) -> list[str]:
         return [written for written in self._written if written == path or is_below(written, path)]
 
