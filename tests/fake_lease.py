@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from twinhive.domain.errors import ActNow, LeaseLost
+from twinhive.domain.errors import ActNow, LeaseLost, Unreachable
 
 
 class InMemoryLease:
@@ -15,13 +15,18 @@ class InMemoryLease:
         self._newest: Counter[str] = Counter()
         self._holders: dict[str, Mapping[str, str]] = {}
         self._unreleased: set[str] = set()
+        self.known_dead: set[str] = set()
+        """Directories whose holder was killed so long ago that it shows."""
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["_HeldInMemory"]:
+    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator["_HeldInMemory"]:
+        if not overtake and self.is_held(directory):
+            raise Unreachable(f"{directory}: somebody who may live holds this lease", found=self.holder(directory))
         self._newest[directory] += 1
         self._holders[directory] = holder
         lease = _HeldInMemory(self, directory, self._newest[directory])
         self._unreleased.add(directory)
+        self.known_dead.discard(directory)
         try:
             yield lease
         except ActNow:
@@ -33,6 +38,9 @@ class InMemoryLease:
 
     def holder(self, directory: str) -> str | None:
         return str(dict(self._holders[directory])) if directory in self._unreleased else None
+
+    def is_held(self, directory: str) -> bool:
+        return directory in self._unreleased - self.known_dead
 
     def confirm(self, directory: str, epoch: int) -> None:
         """Raise LeaseLost unless `epoch` is the newest."""

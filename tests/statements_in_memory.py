@@ -11,7 +11,7 @@ from tests.fake_metastore import InMemoryMetastore
 from tests.fake_world import World
 from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.ports import WritePorts
-from twinhive.repl import dumping, loading, running
+from twinhive.repl import dumping, loading, replicas, running
 from twinhive.wiring import Servers
 
 
@@ -37,3 +37,5 @@ def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) 
     patch.setattr(loading, "files", files)
     patch.setattr(loading, "ports_between", ports_between)
     patch.setattr(running, "metastore", metastore)
+    patch.setattr(replicas, "metastore", metastore)
+    patch.setattr(replicas, "lease_keeper", lambda endpoint, settle_seconds: world().lease)

@@ -127,8 +127,8 @@ class LeaseWithTakeOver(InMemoryLease):
         self.before_next: list[Callable[[], None]] = []
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator[Lease]:
-        with super().hold(directory, holder) as lease:
+    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator[Lease]:
+        with super().hold(directory, holder, overtake=overtake) as lease:
             while self.before_next:
                 self.before_next.pop()()
             yield lease

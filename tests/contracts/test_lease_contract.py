@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from tests.fake_lease import InMemoryLease
+from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.domain.errors import LeaseLost, Refused, SourceMoved
+from twinhive.domain.errors import LeaseLost, Refused, SourceMoved, Unreachable
 from twinhive.ports import LeaseKeeper
 
 SETTLE = 7.25
@@ -78,6 +79,19 @@ def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, director
     with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}):
         raise SourceMoved("its end is not known")
     assert "a killed one" in (keeper.holder(directory) or "")
+
+
+def test_one_that_is_held_is_left_to_its_holder_by_who_does_not_overtake(keeper: LeaseKeeper, directory: str) -> None:
+    assert not keeper.is_held(directory)
+    with keeper.hold(directory, {"run": "alive"}) as alive:
+        assert keeper.is_held(directory)
+        with pytest.raises(Unreachable), keeper.hold(directory, {"run": "patient"}, overtake=False):
+            pytest.fail("it was taken from somebody who lives")
+        alive.confirm()
+    assert not keeper.is_held(directory)
+    with keeper.hold(directory, {"run": "patient"}, overtake=False) as patient:
+        patient.confirm()
+        assert keeper.is_held(directory)
 
 
 def test_a_refusal_met_by_one_who_has_lost_it_is_the_loss(keeper: LeaseKeeper, directory: str) -> None:
@@ -173,6 +187,34 @@ class TestOnHdfs:
             with keeper.hold(directory, {"run": "new"}) as lease:
                 assert _ask(other) == "lost"
                 lease.confirm()
+
+    def test_it_follows_its_directory_to_another_name(
+        self, keeper: HdfsLease, directory: str, files: HadoopFiles
+    ) -> None:
+        with keeper.hold(f"{directory}/here/lease", {"run": "mover"}) as lease:
+            files.rename(f"{directory}/here", f"{directory}/there")
+            lease.confirm()
+            assert keeper.is_held(f"{directory}/there/lease")
+            assert not keeper.is_held(f"{directory}/here/lease")
+        assert not keeper.is_held(f"{directory}/there/lease")
+
+    def test_a_killed_process_holds_it_until_its_file_is_closed(
+        self, sandbox: Any, keeper: HdfsLease, directory: str
+    ) -> None:
+        with _other_process(sandbox, directory) as other:
+            assert _ask(other) == "confirmed"
+            other.kill()
+            other.wait()
+        assert keeper.is_held(directory)
+        cluster = sandbox.clusters["west"]
+        client = HadoopClient(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+        # As the NameNode does by itself when its hard limit has passed.
+        while not client.java.recoverLease(client.to_java(f"{directory}/lease-0000000001")):
+            time.sleep(0.1)
+        client.close()
+        assert not keeper.is_held(directory)
+        with keeper.hold(directory, {"run": "patient"}, overtake=False) as lease:
+            lease.confirm()
 
     def test_a_killed_process_is_followed(
         self, sandbox: Any, keeper: HdfsLease, directory: str, naps: list[float]

@@ -48,16 +48,17 @@ class HdfsLease:
     sleep: Callable[[float], None] = time.sleep
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["HeldLease"]:
+    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator["HeldLease"]:
         """Take the lease kept in `directory`, from whoever has it, for the length of the context.
 
+        Without `overtake` it raises Unreachable while `is_held`; who takes it at the same time makes it LeaseLost.
         After an error that leaves a call's end unknown, the lease is left but not released: that call
         may still take effect, and the next holder has to wait for it.
         """
         client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
         epochs = _Epochs(client, directory)
         try:
-            lease = self._take(epochs, holder)
+            lease = self._take(epochs, holder, overtake=overtake)
             try:
                 yield lease
             except ActNow:
@@ -84,8 +85,28 @@ class HdfsLease:
             with suppress(TwinhiveError):
                 client.close()
 
-    def _take(self, epochs: "_Epochs", holder: Mapping[str, str]) -> "HeldLease":
+    def is_held(self, directory: str) -> bool:
+        """True while a process that may live holds the lease.
+
+        The NameNode closes the file of a killed one by itself (`dfs.namenode.lease-hard-limit-sec`, 20 minutes).
+        """
+        client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
+        try:
+            epochs = _Epochs(client, directory)
+            newest = epochs.newest()
+            return bool(newest) and not epochs.is_closed(newest)
+        finally:
+            with suppress(TwinhiveError):
+                client.close()
+
+    def _take(self, epochs: "_Epochs", holder: Mapping[str, str], *, overtake: bool) -> "HeldLease":
         newest = epochs.newest()
+        if newest and not overtake and not epochs.is_closed(newest):
+            raise Unreachable(
+                f"{epochs.path(newest)}: somebody who may live holds this lease",
+                found=epochs.holder_of(newest),
+                next_step="wait until it has ended",
+            )
         if newest and not epochs.is_released(newest):
             self._close(epochs, newest)
             self.sleep(self.settle_seconds)
@@ -163,7 +184,12 @@ class _Epochs:
     def is_released(self, epoch: int) -> bool:
         """True when the file is closed and its holder said so."""
         with self._translated(epoch):
-            return bool(self._java.isFileClosed(self._java_path(epoch))) and self._read(epoch).endswith(_RELEASED)
+            return self.is_closed(epoch) and self._read(epoch).endswith(_RELEASED)
+
+    def is_closed(self, epoch: int) -> bool:
+        """True when nobody writes the file any more."""
+        with self._translated(epoch):
+            return bool(self._java.isFileClosed(self._java_path(epoch)))
 
     def recover(self, epoch: int) -> bool:
         """Begin to close a file under its writer; True when it is closed."""

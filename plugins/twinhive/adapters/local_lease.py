@@ -20,10 +20,10 @@ class LocalLease:
     """
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator["HeldLock"]:
+    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator["HeldLock"]:
         """Take the lease kept in `directory`, for the length of the context.
 
-        Raises Unreachable while somebody else has it.
+        Raises Unreachable while somebody else has it, with `overtake` too.
         """
         with _opened(directory) as file:
             try:
@@ -39,6 +39,10 @@ class LocalLease:
             file.flush()
             yield HeldLock()
             file.truncate(0)
+
+    def is_held(self, directory: str) -> bool:
+        """True while a process that lives has the lease."""
+        return self.holder(directory) is not None
 
     def holder(self, directory: str) -> str | None:
         """Say who has the lease, None when nobody lives who has it."""

@@ -1,6 +1,6 @@
 """Say where the parts of Hive's dump lie (Hive 4: `EximUtil`, `ReplAck`, `ReplDumpTask`).
 
-<root>/<database in base64>/<token>/hive/
+<root>/<database in base64>/<token>/hive/        (of a dump that we write: `twinhive-<token>`)
   _dumpmetadata  _finished_dump  [_events_dump]  [_finished_load]
   bootstrap:    metadata/<database>/_metadata, metadata/<database>/<table>/_metadata,
                 metadata/<database>/_functions/<function>/_metadata, data/<database>/<table>[/<partition>]/_files
@@ -13,10 +13,18 @@ from dataclasses import dataclass
 
 from twinhive.domain.files import join
 
+OWN = "twinhive-"
+"""Begins the names of directories of dumps that we write."""
+
+
+def dumps_of_database(root: str, database: str) -> str:
+    """Return where Hive's REPL LOAD looks for the dumps of a database; the newest one that is finished counts."""
+    return join(root, b64encode(database.lower().encode()).decode())
+
 
 def hive_directory(root: str, database: str, token: str) -> str:
-    """Return where Hive's REPL LOAD looks for a dump of a database; the newest one that it finished counts."""
-    return join(root, b64encode(database.lower().encode()).decode(), token)
+    """Return where a dump of a database that we write goes."""
+    return join(dumps_of_database(root, database), OWN + token)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,19 @@ class Lease(Protocol):
 class LeaseKeeper(Protocol):
     """Hand out the lease of a policy: one holder at a time, the newest wins."""
 
-    def hold(self, directory: str, holder: Mapping[str, str]) -> AbstractContextManager[Lease]:
-        """Take the lease kept in `directory`, from whoever has it, for the length of the context."""
+    def hold(
+        self, directory: str, holder: Mapping[str, str], *, overtake: bool = True
+    ) -> AbstractContextManager[Lease]:
+        """Take the lease kept in `directory`, from whoever has it, for the length of the context.
+
+        Without `overtake` it is taken from nobody who may live: raises Unreachable while `is_held`.
+        """
         ...
 
     def holder(self, directory: str) -> str | None:
         """Say who has not released the lease (alive or killed), None when nobody holds it."""
+        ...
+
+    def is_held(self, directory: str) -> bool:
+        """True while a process that may live holds the lease; of a killed one that shows after a while only."""
         ...

@@ -118,6 +118,11 @@ class OfHive:
         acknowledge(self.files, self.dump)
 
 
-def directory_of(staging_root: str, hive: HiveDump) -> str:
+def taken_over_in(staging: str) -> str:
+    """Return the parent of what loads that work in a staging directory have taken over from Hive."""
+    return join(staging, "hive-dumps")
+
+
+def directory_of(staging: str, hive: HiveDump) -> str:
     """Return where a dump of Hive's is taken over to, on the replica."""
-    return join(staging_root, "hive-dumps", short_hash(hive.places.directory))
+    return join(taken_over_in(staging), short_hash(hive.places.directory))

@@ -1,6 +1,7 @@
 """Find out what a REPL LOAD is to do: which dump, from which cluster, into which database."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings, Missing
@@ -14,10 +15,13 @@ from twinhive.ports import WritePorts
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
 from twinhive.repl.keys import keys_of
-from twinhive.repl.policies import loading_policy, qualified
+from twinhive.repl.policies import loading_name, loading_policy, qualified
+from twinhive.repl.spark_copies import CopiesBySpark
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements import ReplLoad, parse_scope
-from twinhive.steps.base import Report
+from twinhive.steps.base import Work
+from twinhive.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
+from twinhive.steps.load_under_way import under_way
 from twinhive.wiring import ports_between
 
 
@@ -28,15 +32,18 @@ class Loading:
     policy: Policy
     ports: WritePorts
     dump: Dump | None
+    settings: ReplSettings
     hive: OfHive | None = None
     hive_places: bool = False
+    copying: CopyingPlace = IN_THIS_PROCESS
 
-    def opened(self, report: Report) -> Dump:
+    def opened(self, work: Work) -> Dump:
         """Return the dump to load; one of Hive's is taken over first."""
         if self.dump is not None:
             return self.dump
         assert self.hive is not None, "it is the one or the other"
-        return self.hive.taken_over(self.ports, self.policy, report)
+        with under_way(self.ports, work):
+            return self.hive.taken_over(self.ports, self.policy, work.report)
 
 
 def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
@@ -50,20 +57,33 @@ def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
         hive = read_hive_dump(files(dumps), directory)
         sealed = sealed_of(hive, source_of(place, hive))
         replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
-        here = directory_of(qualified(settings.staging_root, place.file_system(cluster).root), hive)
+        staging_root = qualified(settings.staging_root, place.file_system(cluster).root)
+        here = directory_of(join(staging_root, loading_name(place, replica)), hive)
         policy = loading_policy(place, replica, sealed, scope_of(hive), settings, here)
         ports = _ports(place, sealed, cluster, place.file_system(cluster))
-        return Loading(policy, ports, None, OfHive(hive, files(dumps)), hive_places=to_hive)
+        copying = _copying(place, policy, here)
+        of_hive = OfHive(hive, files(dumps))
+        return Loading(policy, ports, None, settings, of_hive, hive_places=to_hive, copying=copying)
     sealed, dump = open_sealed(files(dumps), directory)
     place.cluster_named(sealed.cluster, f"the dump {directory}")
     replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
     policy = loading_policy(place, replica, sealed, parse_scope(dump.manifest.scope), settings, directory)
     policy = replace(policy, fingerprint=dump.manifest.fingerprint)
-    return Loading(policy, _ports(place, sealed, cluster, dumps), dump, hive_places=to_hive)
+    copying = _copying(place, policy, directory)
+    ports = _ports(place, sealed, cluster, dumps)
+    return Loading(policy, ports, dump, settings, hive_places=to_hive, copying=copying)
 
 
 def _ports(place: StatementPlace, sealed: SealedDump, cluster: str, dumps: FileSystemEndpoint) -> WritePorts:
     return ports_between(place.servers(sealed.cluster), place.servers(cluster), dumps)
+
+
+def _copying(place: StatementPlace, policy: Policy, dump: str) -> CopyingPlace:
+    if place.spark is None:
+        return IN_THIS_PROCESS
+    source, replica = place.file_system(policy.source.cluster), place.file_system(policy.replica.cluster)
+    cluster = partial(place.spark, policy.replica.cluster, policy.options)
+    return CopiesBySpark(source, replica, place.file_system_of(dump), policy.options, cluster)
 
 
 def _replica_database(statement: ReplLoad, sealed: SealedDump, directory: str) -> str:

@@ -10,7 +10,7 @@ from twinhive.dump.sealed import SealedDump
 from twinhive.repl.clusters import StatementPlace
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements import Scope
-from twinhive.steps.repl_order import NAME_PREFIX
+from twinhive.steps.repl_names import NAME_PREFIX, replica_name
 
 
 def dumping_policy(place: StatementPlace, cluster: str, scope: Scope, settings: ReplSettings, token: str) -> Policy:
@@ -33,6 +33,11 @@ def dumping_policy(place: StatementPlace, cluster: str, scope: Scope, settings: 
     )
 
 
+def loading_name(place: StatementPlace, replica: DatabaseAddress) -> str:
+    """Return the name of a REPL LOAD's policy: the mark of its replica, and its directory in staging."""
+    return place.policy or replica_name(replica)
+
+
 def with_scope(policy: Policy, scope: Scope) -> Policy:
     """Return a policy with another scope."""
     return replace(policy, include=scope.patterns, exclude=scope.exclude)
@@ -49,7 +54,7 @@ def loading_policy(
     """Return the policy of a REPL LOAD: the dump's scope and source, the statement's replica."""
     target = place.file_system(replica.cluster)
     return Policy(
-        name=place.policy or f"{NAME_PREFIX}{replica.cluster}.{replica.database}",
+        name=loading_name(place, replica),
         source=DatabaseAddress(sealed.cluster, sealed.database),
         replica=replica,
         include=scope.patterns,

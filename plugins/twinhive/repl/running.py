@@ -4,19 +4,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.files import parent
 from twinhive.repl.clusters import StatementPlace
-from twinhive.repl.dumping import dumping_of
-from twinhive.repl.hive_dumps import written_for_hive
+from twinhive.repl.dumping import Dumping, dumping_of
+from twinhive.repl.hive_clean import clean_hive_dumps
+from twinhive.repl.hive_dumps import taken_over_in, written_for_hive
 from twinhive.repl.keys import keys_of
 from twinhive.repl.loading import loading_of
+from twinhive.repl.replicas import NotedReplicas
 from twinhive.repl.words import in_words_of_statements, telling
 from twinhive.statements import ReplDump as DumpStatement
 from twinhive.statements import ReplLoad as LoadStatement
 from twinhive.statements import ReplStatus as StatusStatement
 from twinhive.statements import parse
 from twinhive.steps.base import Report, Work
-from twinhive.steps.repl_clean import clean_dumps
+from twinhive.steps.given_up_loads import StagingCleaner
+from twinhive.steps.repl_clean import DumpCleaner
 from twinhive.steps.repl_dump import ReplDump
 from twinhive.steps.repl_load import ReplLoad, replicated_event
 from twinhive.wiring import metastore
@@ -42,13 +46,7 @@ def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], r
         case DumpStatement():
             return _dump(statement, place, dict(holder), report)
         case LoadStatement():
-            loading = loading_of(place, statement)
-            work = Work(loading.policy, holder=dict(holder), report=report)
-            ReplLoad(work, loading.opened(report), loading.hive_places).run(loading.ports)
-            if loading.hive is not None:
-                loading.hive.say_loaded()
-                loading.ports.dump_files.delete(loading.policy.dumps)
-            return Answer()
+            return _load(statement, place, dict(holder), report)
         case StatusStatement():
             return _status(statement, place)
 
@@ -60,9 +58,39 @@ def _dump(statement: DumpStatement, place: StatementPlace, holder: dict[str, str
     if settings.layout == "hive":
         dumped = written_for_hive(dumping.ports, dumping.order, report)
     if not settings.retain_previous_dumps:
-        dumps, ttl = parent(policy.dumps), settings.dump_ttl_seconds
-        clean_dumps(dumping.ports.dump_files, dumps, ttl, time.time(), report, keep=policy.dumps)
+        _clean(dumping, place, report, keep=dumped.directory)
     return Answer(("dump_dir", "last_repl_id"), ((dumped.directory, dumped.last_event),))
+
+
+def _clean(dumping: Dumping, place: StatementPlace, report: Report, keep: str) -> None:
+    policy, files, now = dumping.order.policy, dumping.ports.dump_files, time.time()
+    cleaner = DumpCleaner(
+        files=files,
+        dumps=parent(policy.dumps),
+        ttl_seconds=dumping.settings.dump_ttl_seconds,
+        now=now,
+        is_gone=NotedReplicas(place).is_gone,
+        report=report,
+    )
+    try:
+        cleaner.run(keep)
+        clean_hive_dumps(files, policy.dump_root, policy.source.database, cleaner.oldest, report, keep)
+    except TwinhiveError as error:
+        # The dump is made: whoever asked for it is told where it is.
+        report(f"old dumps were not cleaned: {error}")
+
+
+def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str], report: Report) -> Answer:
+    loading = loading_of(place, statement)
+    policy, ports = loading.policy, loading.ports
+    work = Work(policy, holder=holder, report=report)
+    ReplLoad(work, loading.opened(work), loading.hive_places, loading.copying).run(ports)
+    if loading.hive is not None:
+        loading.hive.say_loaded()
+    # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
+    ports.replica_files.delete(taken_over_in(policy.staging))
+    StagingCleaner(work, loading.settings.dump_ttl_seconds, time.time()).run(ports)
+    return Answer()
 
 
 def _status(statement: StatusStatement, place: StatementPlace) -> Answer:

@@ -107,10 +107,11 @@ _ALL = (
     ),
     HiveKey(
         "hive.repl.dumpdir.ttl",
-        _DUMP,
+        _BOTH,
         "dump_ttl_seconds",
         Duration("days"),
-        "how old a dump that no load needs any more has to be to be removed",
+        "how old has to be what no load needs any more to be removed: dumps by a REPL DUMP, staging directories by a "
+        "REPL LOAD",
         "Hive 3 removes by age alone, Hive 4 has no such key: it removes all dumps before the newest",
     ),
     HiveKey(
@@ -161,6 +162,23 @@ _ALL = (
         "`hive`: at the end of the load, tables and partitions are moved to their default places, where Hive's own "
         "REPL LOAD will look for them: say it once, in the load before Hive takes the replica over",
         _OURS,
+    ),
+    _option(
+        "hive.exec.copyfile.maxnumfiles",
+        "spark_above_files",
+        "a batch of more files is copied by Spark, where the load has one; one of less in the load's own process",
+        "1; it is for DistCp, which needs both this and the size to be above",
+    ),
+    _option(
+        "hive.exec.copyfile.maxsize",
+        "spark_above_bytes",
+        "the same by bytes",
+        "33554432 (32 MiB)",
+    ),
+    _option(
+        "twinhive.spark.tasks",
+        "spark_tasks",
+        "Spark tasks that copy a batch at the same time; `twinhive sql` says it as `--tasks`",
     ),
     _option(
         "twinhive.bandwidth.mb",

@@ -85,11 +85,14 @@ class _NobodysLease:
         self._keeper = keeper
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str]) -> Iterator[Lease]:
+    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator[Lease]:
         yield _Believed()
 
     def holder(self, directory: str) -> str | None:
         return self._keeper.holder(directory)
+
+    def is_held(self, directory: str) -> bool:
+        return self._keeper.is_held(directory)
 
 
 class _Believed:

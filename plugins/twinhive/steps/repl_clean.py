@@ -2,19 +2,26 @@
 
 Needed is a dump that a replica is loading, or that a replica which has loaded another dump of the same database has not
 reached yet. A dump is renamed before it is removed, and looked at once more: a load that began meanwhile gets it back.
+
+What a replica has noted counts as long as there is that replica. Where an old note alone keeps an old dump, its replica
+is asked for; when it is gone, the note goes first. A load that begins meanwhile writes a note of its own, which stays.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.errors import ActNow, Missing, TwinhiveError
 from twinhive.domain.files import FileStatus, base_name, join, parent
-from twinhive.dump.loader_notes import LOADERS, LoaderNote, loader_notes
+from twinhive.dump.loader_notes import LOADERS, FoundNote, LoaderNote, loader_notes, remove_note
 from twinhive.dump.sealed import SealedDump, description_path
 from twinhive.ports import FileReader, FileWriter
 from twinhive.steps.base import Detail, Report
 
 _REMOVING = "_removing-"
+_KEPT = "Dumps that are kept"
+
+IsGone = Callable[[LoaderNote], bool]
+"""True when a note's replica is no more, and no load of it is under way. Raises TwinhiveError when nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -26,24 +33,71 @@ class _Old:
     last_event: int | None
 
 
-def clean_dumps(
-    files: FileWriter, dumps: str, ttl_seconds: float, now: float, report: Report, keep: str | None = None
-) -> list[str]:
-    """Remove what is older than `ttl_seconds` in the directory of a database's dumps; return the directories.
+@dataclass(frozen=True)
+class DumpCleaner:
+    """Remove what is older than `ttl_seconds` at `now` (epoch seconds) in the directory of a database's dumps."""
 
-    `keep` is a directory that stays, however old it is: of the dump that has just been made.
-    """
-    notes = loader_notes(files, dumps)
-    removed = []
-    for one in sorted(_older(files, dumps, now - ttl_seconds), key=lambda one: one.made_at):
-        if one.directory == keep:
-            continue
-        if needed_by := _needed_by(one, notes):
-            report(Detail("Dumps that are kept", f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
-        elif _remove(files, one.directory):
-            report(Detail("Removed dumps", f"removed, older than {ttl_seconds:.0f} s: {one.directory}"))
-            removed.append(one.directory)
-    return removed
+    files: FileWriter
+    dumps: str
+    ttl_seconds: float
+    now: float
+    is_gone: IsGone
+    report: Report
+
+    def run(self, keep: str | None = None) -> list[str]:
+        """Return the directories that were removed.
+
+        `keep` is one that stays, however old it is: of the dump that has just been made.
+        """
+        notes = _Notes(self, loader_notes(self.files, self.dumps))
+        removed = []
+        for one in sorted(_older(self.files, self.dumps, self.oldest), key=lambda one: one.made_at):
+            if one.directory == keep:
+                continue
+            if needed_by := notes.needing(one):
+                self.report(Detail(_KEPT, f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
+            elif _remove(self.files, one.directory):
+                self.report(Detail("Removed dumps", f"removed, older than {self.ttl_seconds:.0f} s: {one.directory}"))
+                removed.append(one.directory)
+        return removed
+
+    @property
+    def oldest(self) -> float:
+        """What is older than this is old."""
+        return self.now - self.ttl_seconds
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """Know which notes count; of each that keeps an old dump the replica is asked for once, if it is old too."""
+
+    cleaner: DumpCleaner
+    found: list[FoundNote]
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def needing(self, one: _Old) -> list[str]:
+        needing = [found for found in self.found if found.note.needs(one.directory, one.last_event)]
+        return sorted({found.note.replica for found in needing if self._counts(found)})
+
+    def _counts(self, found: FoundNote) -> bool:
+        if found.file.path not in self.known:
+            self.known[found.file.path] = not self._is_removed(found)
+        return self.known[found.file.path]
+
+    def _is_removed(self, found: FoundNote) -> bool:
+        cleaner, replica = self.cleaner, found.note.replica
+        if found.file.modified_ms / 1000 >= cleaner.oldest:
+            return False
+        try:
+            if not cleaner.is_gone(found.note):
+                return False
+        except TwinhiveError as error:
+            cleaner.report(Detail(_KEPT, f"nobody knows whether {replica} still needs any: {error.what}"))
+            return False
+        removed = remove_note(cleaner.files, found)
+        if removed:
+            cleaner.report(Detail("Removed notes of replicas", f"removed, {replica} is gone: {found.file.path}"))
+        return removed
 
 
 def _older(files: FileReader, dumps: str, than: float) -> list[_Old]:
@@ -61,18 +115,13 @@ def _old(files: FileReader, child: FileStatus) -> _Old:
     return _Old(child.path, sealed.made_at, sealed.last_event)
 
 
-def _needed_by(one: _Old, notes: Iterable[LoaderNote]) -> list[str]:
-    behind = {note.replica for note in notes if one.last_event is not None and note.event_id < one.last_event}
-    return sorted(behind | {note.replica for note in notes if note.loading == one.directory})
-
-
 def _remove(files: FileWriter, directory: str) -> bool:
     """Remove a dump; False when a load has begun meanwhile."""
     dumps, name = parent(directory), base_name(directory).removeprefix(_REMOVING)
     was, aside = join(dumps, name), join(dumps, _REMOVING + name)
     if directory == was and not files.rename(was, aside):
         return False
-    if any(note.loading == was for note in loader_notes(files, dumps)):
+    if any(found.note.loading == was for found in loader_notes(files, dumps)):
         files.rename(aside, was)
         return False
     files.delete(aside)

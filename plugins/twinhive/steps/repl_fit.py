@@ -10,7 +10,7 @@ from twinhive.dump.manifest import DumpManifest
 from twinhive.ports import MetastoreReader
 from twinhive.steps.adopt import is_of_hive
 from twinhive.steps.repl_eventless import is_still_to_apply
-from twinhive.steps.repl_order import NAME_PREFIX
+from twinhive.steps.repl_names import NAME_PREFIX
 from twinhive.steps.replica_state import state_of
 
 ANY_SCOPE = "*"

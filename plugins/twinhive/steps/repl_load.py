@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.domain.errors import together
+from twinhive.domain.errors import Refused, together
 from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Database
@@ -21,9 +21,10 @@ from twinhive.ports import WritePorts
 from twinhive.steps.adopt import adopt, is_of_hive
 from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
-from twinhive.steps.copy_batch import CopyBatch
+from twinhive.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.steps.hive_places import move_to_hives_places
 from twinhive.steps.load import Load
+from twinhive.steps.load_under_way import under_way
 from twinhive.steps.log_access import report_replica
 from twinhive.steps.phase_run import run_passes
 from twinhive.steps.preflight import Preflight, check_external_tables, check_file_systems
@@ -50,6 +51,7 @@ class ReplLoad:
     work: Work
     dump: Dump
     hive_places: bool = False
+    copying: CopyingPlace = IN_THIS_PROCESS
     clock: Callable[[], float] = time.time
 
     def run(self, ports: WritePorts) -> DumpLoaded:
@@ -59,14 +61,15 @@ class ReplLoad:
         already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
         if not already:
             self.check(ports)
-            self._need(ports, state.position.event_id)
-            self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
+            with under_way(ports, self.work):
+                self._need(ports, state.position.event_id)
+                self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
         else:
             self.work.report(already)
         policy, end = self.work.policy, manifest.end.event_id
         if self.hive_places:
             self._move(ports, end)
-        note_loaded(ports.dump_files, policy.dumps, policy.replica, end)
+        note_loaded(ports.dump_files, policy, manifest.log_id, end)
         if not already:
             self._sweep(ports)
         return DumpLoaded(end, already)
@@ -93,7 +96,7 @@ class ReplLoad:
     def _need(self, ports: WritePorts, event_id: int) -> None:
         """Say beside the dump that this replica needs it. Raises Missing when it was cleaned away meanwhile."""
         policy = self.work.policy
-        note_loading(ports.dump_files, policy.dumps, policy.replica, event_id)
+        note_loading(ports.dump_files, policy, self.dump.manifest.log_id, event_id)
         open_sealed(ports.dump_files, policy.dumps)
 
     def _load(self, ports: WritePorts) -> None:
@@ -112,7 +115,7 @@ class ReplLoad:
         """Bring the data of external tables, which no dump holds, as it is now; False when none is copied."""
         policy = self.work.policy
         if policy.external.brings_data:
-            run_passes(policy, ports, self.work.holder, self.work.report)
+            run_passes(policy, ports, self.work.holder, self.work.report, execute=self.copying)
         return policy.external.brings_data
 
     def _move(self, ports: WritePorts, event_id: int) -> None:
@@ -126,12 +129,16 @@ class ReplLoad:
         """Remove what nobody has used since the grace: no scan does it for a replica that has no policy file."""
         now = self.clock()
         if now - (last_swept(ports.replica_files, self.work.policy) or 0) >= _SWEEP_EVERY_SECONDS:
-            sweep(ports, self.work, now)
+            try:
+                sweep(ports, self.work, now)
+            except Refused as error:
+                # The dump is loaded; the sweep after the next one tries again.
+                self.work.report(f"not all that nobody uses could be removed: {error}")
 
     def _copy(self, ports: WritePorts) -> None:
         for batch in self.dump.manifest.batches:
             work = Work(self.work.policy, batch.name, self.dump.key, self.work.holder, self.work.report)
-            CopyBatch(work).run(ports)
+            self.copying.batch(work, ports)
 
 
 def replicated_event(database: Database | None) -> int | None:

@@ -7,9 +7,6 @@ from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.ports import MetastoreReader
 
-NAME_PREFIX = "repl."
-"""Begins the names of what has no policy file; a policy file cannot have such a name."""
-
 
 @dataclass(frozen=True)
 class DumpOrder:

@@ -69,7 +69,7 @@ def test_lists_of_files() -> None:
 
 
 def test_a_dump_lies_where_hive_looks_for_it() -> None:
-    assert hive_directory("hdfs://west/repl", "X_0", "token") == "hdfs://west/repl/eF8w/token"
+    assert hive_directory("hdfs://west/repl", "X_0", "token") == "hdfs://west/repl/eF8w/twinhive-token"
 
 
 @pytest.mark.parametrize(

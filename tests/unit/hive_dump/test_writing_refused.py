@@ -88,7 +88,7 @@ def test_a_file_that_only_its_listing_knows(hive: HiveWorld) -> None:
 
 
 def test_a_directory_that_holds_something_is_left_as_it_is(hive: HiveWorld) -> None:
-    hive.files.write(f"{ROOT}/c2FsZXM=/1/other", b"something")
-    with pytest.raises(AlreadyThere, match=f"{ROOT}/c2FsZXM=/1"):
+    hive.files.write(f"{ROOT}/c2FsZXM=/twinhive-1/other", b"something")
+    with pytest.raises(AlreadyThere, match=f"{ROOT}/c2FsZXM=/twinhive-1"):
         hive.write(hive.our_dump())
     assert [path for path in hive.files.paths() if "/hive/repl/" in path and path.endswith("_dumpmetadata")] == []

@@ -89,7 +89,7 @@ class ReplWorld:
         policy = replace(policy, dump_directory=dumped.directory, fingerprint=dump.manifest.fingerprint)
         policy = replace(policy, options=replace(policy.options, **options))
         work = Work(policy, holder={"run": "load"}, report=self.log.append)
-        return ReplLoad(work, dump, hive_places, lambda: now).run(ports or self.world.ports())
+        return ReplLoad(work, dump, hive_places, clock=lambda: now).run(ports or self.world.ports())
 
     def status(self, replica: str = "sales") -> int | None:
         return replicated_event(self.world.replica.database(replica))

@@ -1,14 +1,22 @@
 """Clean the dumps of statements by age, and keep what a replica needs."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.fake_world import Killable, Killed, KillSwitch
+from tests.unit.steps.copies import copies_of
 from tests.unit.steps.repl_world import ReplWorld
-from twinhive.domain.policy import DatabaseAddress
-from twinhive.dump.loader_notes import note_loading
+from twinhive.domain.errors import ActNow, Unreachable
+from twinhive.dump.loader_notes import LoaderNote, loader_notes, note_loading
 from twinhive.dump.sealed import open_sealed
-from twinhive.steps.repl_clean import clean_dumps
+from twinhive.ports import FileWriter
+from twinhive.steps.repl_clean import DumpCleaner, IsGone
+from twinhive.steps.repl_order import Dumped
 
 DAY = 86_400.0
+# After whatever a file system in memory says of its files.
+LATER = 2_000_000_000.0
 DUMPS = "hdfs://east/user/hive/repl/sales"
 
 
@@ -17,8 +25,22 @@ def repl() -> ReplWorld:
     return ReplWorld()
 
 
-def clean(repl: ReplWorld, now: float, ttl: float = DAY) -> list[str]:
-    return clean_dumps(repl.world.source_files, DUMPS, ttl, now, repl.log.append)
+def there(note: LoaderNote) -> bool:
+    return False
+
+
+def gone(note: LoaderNote) -> bool:
+    return True
+
+
+def clean(repl: ReplWorld, now: float, is_gone: IsGone = there, files: FileWriter | None = None) -> list[str]:
+    cleaner = DumpCleaner(files or repl.world.source_files, DUMPS, DAY, now, is_gone, repl.log.append)
+    return cleaner.run()
+
+
+def begin_load(repl: ReplWorld, directory: str, event_id: int) -> None:
+    policy = replace(repl.policy(), dump_directory=directory)
+    note_loading(repl.world.source_files, policy, "log-east", event_id)
 
 
 def test_dumps_older_than_their_time_are_removed(repl: ReplWorld) -> None:
@@ -30,7 +52,7 @@ def test_dumps_older_than_their_time_are_removed(repl: ReplWorld) -> None:
 
 def test_a_dump_that_is_being_loaded_is_kept(repl: ReplWorld) -> None:
     dumped = repl.dump()
-    note_loading(repl.world.source_files, dumped.directory, DatabaseAddress("west", "sales"), dumped.last_event)
+    begin_load(repl, dumped.directory, dumped.last_event)
     assert clean(repl, 10 * DAY) == []
     assert "west/sales needs it" in repl.log[-1]
 
@@ -61,10 +83,140 @@ def test_a_load_that_begins_while_its_dump_is_removed_gets_it_back(repl: ReplWor
     rename = files.rename
 
     def renamed_beneath_a_load(source: str, target: str) -> bool:
-        note_loading(files, source, DatabaseAddress("west", "sales"), dumped.last_event)
+        begin_load(repl, source, dumped.last_event)
         return rename(source, target)
 
     files.rename = renamed_beneath_a_load
     assert clean(repl, 10 * DAY) == []
     files.rename = rename
     assert open_sealed(files, dumped.directory)
+
+
+def notes(repl: ReplWorld) -> list[LoaderNote]:
+    return [found.note for found in loader_notes(repl.world.source_files, DUMPS)]
+
+
+def test_the_note_of_a_replica_that_is_gone_is_removed_with_the_dumps_that_it_kept(repl: ReplWorld) -> None:
+    first = repl.dump()
+    repl.load(first)
+    repl.load(first, "spoke")
+    repl.users.create_table("made")
+    second = repl.dump(first.last_event)
+    repl.load(second)
+    repl.users.create_table("made_later")
+    third = repl.dump(second.last_event)
+    asked: list[LoaderNote] = []
+
+    def spoke_is_gone(note: LoaderNote) -> bool:
+        asked.append(note)
+        return note.replica == "west/spoke"
+
+    assert clean(repl, LATER, spoke_is_gone) == [first.directory, second.directory]
+    assert [note.replica for note in notes(repl)] == ["west/sales"]
+    assert sorted(note.replica for note in asked) == ["west/sales", "west/spoke"]
+    repl.load(third)
+    assert clean(repl, LATER, spoke_is_gone) == [third.directory]
+    assert any("west/spoke is gone" in line for line in repl.log)
+
+
+def test_a_note_says_by_which_marks_the_replica_can_be_asked_for(repl: ReplWorld) -> None:
+    dumped = repl.dump()
+    repl.load(dumped)
+    (note,) = notes(repl)
+    policy, source = repl.policy(), repl.world.source
+    assert note == LoaderNote("west/sales", dumped.last_event, None, policy.name, source.log_id(), policy.staging)
+
+
+def test_a_note_that_cannot_be_read_is_an_error_and_no_dump_is_removed(repl: ReplWorld) -> None:
+    dumped = repl.dump()
+    repl.world.source_files.write(f"{DUMPS}/_loaders/west.sales.json", b'{"replica": "west/sales", "of": "later"}')
+    with pytest.raises(ActNow, match="was not written by this version"):
+        clean(repl, LATER)
+    assert open_sealed(repl.world.source_files, dumped.directory)
+
+
+def test_nobody_is_asked_for_whose_note_is_younger_than_the_time_or_keeps_nothing(repl: ReplWorld) -> None:
+    def never(note: LoaderNote) -> bool:
+        pytest.fail(f"{note.replica} was asked for")
+
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+    (found,) = loader_notes(repl.world.source_files, DUMPS)
+    assert clean(repl, found.file.modified_ms / 1000 + DAY, never) == []
+    repl.load(dumped)
+    assert clean(repl, LATER, never) == [dumped.directory]
+
+
+def test_where_nobody_knows_whether_a_replica_is_there_the_dump_is_kept_and_that_is_said(repl: ReplWorld) -> None:
+    def unknown(note: LoaderNote) -> bool:
+        raise Unreachable("the metastore of west does not answer")
+
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+    assert clean(repl, LATER, unknown) == []
+    assert len(notes(repl)) == 1
+    assert "nobody knows whether west/sales still needs any: the metastore of west does not answer" in repl.log[-2]
+
+
+def test_a_load_that_begins_while_its_note_is_judged_keeps_note_and_dump(repl: ReplWorld) -> None:
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+
+    def gone_before_it_begins_anew(note: LoaderNote) -> bool:
+        begin_load(repl, dumped.directory, 0)
+        return True
+
+    assert clean(repl, LATER, gone_before_it_begins_anew) == []
+    assert [found.file.path for found in loader_notes(repl.world.source_files, DUMPS)] == [
+        f"{DUMPS}/_loaders/west.sales.json"
+    ]
+    assert open_sealed(repl.world.source_files, dumped.directory)
+
+
+def test_a_note_that_a_load_writes_over_one_that_is_being_put_back_wins(repl: ReplWorld) -> None:
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+    files = repl.world.source_files
+    rename = files.rename
+
+    def written_before_and_after(source: str, target: str) -> bool:
+        if "_loaders" not in source:
+            return rename(source, target)
+        begin_load(repl, dumped.directory, 5)
+        done = rename(source, target)
+        begin_load(repl, dumped.directory, 7)
+        return done
+
+    files.rename = written_before_and_after
+    assert clean(repl, LATER, gone) == []
+    files.rename = rename
+    assert [note.event_id for note in notes(repl)] == [7]
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
+def test_a_cleaning_killed_at_any_change_leaves_what_the_next_one_removes(after_effect: bool) -> None:
+    repl = ReplWorld()
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+    copy, at = copies_of(repl), 1
+    while True:
+        repl = copy()
+        switch = KillSwitch(at, after_effect=after_effect)
+        try:
+            clean(repl, LATER, gone, Killable(repl.world.source_files, switch))
+        except Killed:
+            assert_loadable_or_gone(repl, dumped)
+            clean(repl, LATER, gone)
+        assert below_dumps(repl) == []
+        if switch.count < at:
+            return
+        at += 1
+
+
+def assert_loadable_or_gone(repl: ReplWorld, dumped: Dumped) -> None:
+    if repl.world.source_files.status(dumped.directory) is not None:
+        assert open_sealed(repl.world.source_files, dumped.directory)
+
+
+def below_dumps(repl: ReplWorld) -> list[str]:
+    return [path for path in repl.world.source_files.paths() if path.startswith(f"{DUMPS}/")]
