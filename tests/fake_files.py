@@ -9,6 +9,7 @@ from dataclasses import replace
 from tests.fake_attributes import InMemoryAttributes
 from tests.fake_snapshots import InMemorySnapshots
 from tests.fake_streams import InMemoryStream, comparison_checksum, damaged
+from tests.fake_trash import InMemoryTrash
 from tests.fake_tree import CHECKSUM_TYPE, Node
 from twinhive.domain.errors import AlreadyThere, Refused, Unreachable
 from twinhive.domain.files import (
@@ -27,7 +28,7 @@ from twinhive.domain.files import (
 BLOCK = 128 * 1024 * 1024
 
 
-class InMemoryFiles(InMemoryAttributes, InMemorySnapshots):
+class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
     """Implement TreeWriter as HDFS behaves; `InMemoryCalls` has the knobs."""
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from twinhive.connections import Connection
 from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.next_steps import clear
 from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 
 _METASTORE_PORT = 9083
@@ -52,7 +53,7 @@ def _unusable(connection: Connection, found: str, expected: str) -> InvalidSetti
         f"connection {connection.connection_id} cannot be used",
         found=found,
         expected=expected,
-        next_step=f"correct connection {connection.connection_id}, then clear this task",
+        next_step=f"correct connection {connection.connection_id}, then " + clear("this task"),
     )
 
 

@@ -1,10 +1,7 @@
 """No text may name a command, DAG or task that does not exist: the package's errors, README and docs are searched."""
 
-import ast
 import re
 import shlex
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +9,10 @@ import click
 import pytest
 import typer
 
+from tests.package_texts import FILLED_IN, MODULES, PLUGINS, texts
 from twinhive.cli import app
 from twinhive.steps.phases import HAND_OVERS, PHASES
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
-# Stands for whatever is put in when the text is made: a policy, a table, an id.
-FILLED_IN = "1"
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}
 GROUP: Any = typer.main.get_command(app)
@@ -25,24 +20,6 @@ ARGUMENT = rf"{FILLED_IN}\b|<[a-z]+>|--[a-z-]+|'[^']*'|\.\.\."
 COMMAND = re.compile(rf"\btwinhive ([a-z-]+)((?: (?:{ARGUMENT}))*)")
 DAG = re.compile(rf"the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG")
 AGAIN = re.compile(rf"(?:the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG) with again=true")
-
-
-@cache
-def texts(path: Path) -> tuple[str, ...]:
-    """Return all texts of a module but docstrings, with what is filled in replaced."""
-    return tuple(_texts(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def _texts(tree: ast.Module) -> Iterator[str]:
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if id(node) in docstrings or id(node) in parts:
-            continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-        elif isinstance(node, ast.JoinedStr):
-            yield "".join(part.value if isinstance(part, ast.Constant) else FILLED_IN for part in node.values)
 
 
 def wrong_commands(text: str) -> list[str]:
@@ -74,9 +51,6 @@ def _problem(name: str, words: list[str]) -> str | None:
     except Exception as error:  # typer brings its own copy of click's errors
         return str(getattr(error, "message", error))
     return None
-
-
-MODULES = sorted(PLUGINS.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
@@ -127,6 +101,12 @@ TASKS = {stage.name for stages in PHASES.values() for stage in stages} | {
 def test_every_task_that_a_text_names_exists(path: Path) -> None:
     for text in texts(path):
         assert set(TASK.findall(text)) <= TASKS | {FILLED_IN}, text
+
+
+def test_there_are_tasks_to_look_at() -> None:
+    assert {"apply", "load", "list_files", "preflight"} <= {
+        name for path in MODULES for text in texts(path) for name in TASK.findall(text)
+    }
 
 
 PAGES = sorted([*(PLUGINS.parent / "docs").glob("*.md"), PLUGINS.parent / "README.md"])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.package_texts import FILLED_IN, MODULES, texts
 from tests.runbooks import PARTS, Section, index, page, pieces, runbooks, says
-from tests.unit.test_named_commands import FILLED_IN, MODULES, texts
 from twinhive.steps.operations import KINDS
 
 INTEGRATION = Path(__file__).parents[1] / "integration"

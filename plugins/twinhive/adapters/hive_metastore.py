@@ -12,6 +12,7 @@ from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database, Function, Parameters, Table
 
 
@@ -118,7 +119,7 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
                 f"altering table {name}: it is not what it was when it was read",
                 found=f"{STAMP}={stamp}",
                 expected=f"{STAMP}={expected_stamp}",
-                next_step="see who else writes to this replica; then clear the task",
+                next_step="see who else writes to this replica; then " + clear("the task"),
             ) from refusal
         if table.name != name and self.database(table.name.database) is None:
             raise restated(refusal, Missing, f"renaming {name} to {table.name}: there is no such database") from refusal

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.marks import SOURCE_FOR
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Parameters
 from twinhive.ports import MetastoreWriter
 
@@ -56,7 +57,7 @@ class MetastoreMarker:
                 f"{SOURCE_FOR} of source database {database} did not stay as it was written",
                 found=",".join(ids) or "an empty list",
                 expected=expected,
-                next_step="see who else changes the database's parameters, and clear this task",
+                next_step="see who else changes the database's parameters, and " + clear("this task"),
             )
 
 

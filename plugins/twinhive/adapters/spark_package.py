@@ -14,6 +14,7 @@ from pathlib import Path
 
 import twinhive
 from twinhive.domain.errors import ActNow, Refused
+from twinhive.domain.next_steps import clear
 
 _PURE = (
     *("__init__.py", "ports/*.py", "domain/*.py", "copying/*.py", "syncing/*.py"),
@@ -38,7 +39,7 @@ def package_cache() -> Path:
             f"the directory {cache} belongs to another user; code in it would run as ours",
             found=f"user id {owner}",
             expected=f"user id {os.getuid()}",
-            next_step=f"remove {cache}, or set TMPDIR; then clear this task, or run again",
+            next_step=f"remove {cache}, or set TMPDIR; then " + clear("this task, or run again"),
         )
     return cache
 

@@ -87,10 +87,10 @@ def failure_of(error: BaseException, place: TaskPlace) -> Failure:
         try_number=place.try_number,
         kind=type(error).__name__,
         act_now=known is not None and not isinstance(known, TryAgain),
-        what=known.what if known else str(error) or type(error).__name__,
+        what=str(known.what) if known else str(error) or type(error).__name__,
         found=_text(known and known.found),
         expected=_text(known and known.expected),
-        next_step=known.next_step if known else "read the log of the task",
+        next_step=_text(known.next_step) if known else "read the log of the task",
     )
 
 

@@ -22,6 +22,7 @@ from twinhive.domain.changes import (
 from twinhive.domain.errors import AlreadyThere
 from twinhive.domain.marks import own_marks, without_marks
 from twinhive.domain.names import partition_name
+from twinhive.domain.wording import Wording
 
 Handler = Callable[[Event, Progress], bool]
 
@@ -73,8 +74,11 @@ class DatabaseChanges:
             f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
             found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
             expected="a source database",
-            next_step=f"to give the replica up: twinhive forget {policy.name}; "
-            f"to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...",
+            next_step=Wording(
+                f"to give the replica up: twinhive forget {policy.name}; "
+                f"to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...",
+                "to give the replica up: drop it, and load nothing of this database any more",
+            ),
         )
 
     def _create_function(self, event: Event, progress: Progress) -> bool:

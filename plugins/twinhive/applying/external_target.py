@@ -52,7 +52,7 @@ class ExternalTarget:
             f"table {table.name} {what}: the log does not hold what that takes",
             found="an event that cannot be applied to what the replica has",
             expected="the table brought over as a whole",
-            next_step=f"bring it over with: {resync(self.target.policy.name, table.name.table)}",
+            next_step="bring it over with: " + resync(self.target.policy.name, table.name.table),
         )
 
     def table(self, table: Table, event_id: int) -> Table:

@@ -7,7 +7,7 @@ from twinhive.applying.target import Target
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
-from twinhive.domain.next_steps import resync
+from twinhive.domain.next_steps import clear, resync
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 
@@ -31,8 +31,8 @@ def create_table(target: Target, made: Table) -> None:
         found=f"{found.table_type} at {found.location}",
         expected=f"{made.table_type} at {made.location}",
         next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
-        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), "
-        "then clear the task apply",
+        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
+        + clear("the task apply"),
     )
 
 
@@ -102,5 +102,5 @@ def missing_partition(policy: Policy, table: TableName, name: str) -> Missing:
         f"partition {name} of {table} is missing on {policy.replica.cluster}",
         found="no such partition",
         expected="the partition as the events so far have made it",
-        next_step=f"bring the table back with: {resync(policy.name, table.table)}",
+        next_step="bring the table back with: " + resync(policy.name, table.table),
     )

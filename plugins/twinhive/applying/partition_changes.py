@@ -19,6 +19,7 @@ from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join, parent
 from twinhive.domain.marks import LAST_ID, STAMP
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import partition_directory, without_statistics_claim
 
@@ -135,7 +136,7 @@ class PartitionChanges:
                 f"the place of a renamed partition of {table.name} is not free: {path}",
                 found=f"something that cannot be moved to {away}",
                 expected="nothing there",
-                next_step="look what it is and move it away, then clear the task apply",
+                next_step="look what it is and move it away, then " + clear("the task apply"),
             )
 
 

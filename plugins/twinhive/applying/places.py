@@ -2,6 +2,7 @@
 
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import join
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
@@ -15,7 +16,7 @@ def managed_root(replica: MetastoreReader, policy: Policy) -> str:
             f"database {policy.replica.database} vanished from {policy.replica.cluster}",
             found="no such database",
             expected="the database that a load has made",
-            next_step="find out who dropped it; then clear the failed task",
+            next_step="find out who dropped it; then " + clear("the failed task"),
         )
     return database.managed_location or _default_root(replica, database)
 

@@ -9,6 +9,7 @@ from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import ChecksumForm, join, parent
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear
 from twinhive.ports import FileWriter
 
 _THREADS = 8
@@ -86,9 +87,9 @@ class Placing:
             if found is None
             else f"another file of {found.length} bytes",
             expected=f"the copy of {file.path} (event {file.event_id}, checksum {file.checksum})",
-            next_step="clear the failed copy task of this run with all tasks after it"
+            next_step=clear("the failed copy task of this run with all tasks after it")
             if found is None
-            else f"somebody else writes to {parent(target)}; move that file away, then clear the task apply",
+            else f"somebody else writes to {parent(target)}; move that file away, then " + clear("the task apply"),
         )
 
     def _renamed(self, staged: str, target: str) -> bool:

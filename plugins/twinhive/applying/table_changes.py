@@ -13,7 +13,7 @@ from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
-from twinhive.domain.next_steps import resync
+from twinhive.domain.next_steps import clear, exclude, resync
 from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.placement import table_directory, without_statistics_claim
 from twinhive.domain.policy import Policy
@@ -119,7 +119,7 @@ def came_into_scope(policy: Policy, name: TableName) -> ActNow:
         f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
         found="a rename from a name that the policy does not select",
         expected="the table brought over as a whole",
-        next_step=f"bring it over with: {resync(policy.name, name.table)}",
+        next_step="bring it over with: " + resync(policy.name, name.table),
     )
 
 
@@ -130,8 +130,9 @@ def refuse_another_kind(there: Table, after: object) -> None:
             f"table {after.name} has become {_article(after.kind.value)} table, which is not replicated yet",
             found=after.kind.value,
             expected=there.kind.value,
-            next_step=f"exclude {after.name.table} in the policy file, or make it a managed table again; "
-            "then clear the failed task",
+            next_step=exclude(after.name.table)
+            + ", or make it a managed table again; then "
+            + clear("the failed task"),
         )
 
 

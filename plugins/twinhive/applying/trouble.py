@@ -25,7 +25,7 @@ class ObjectTrouble(ActNow):
         """Say with an error which event it was."""
         events = ", ".join(str(event) for event in action.events[:3]) + (" and more" if len(action.events) > 3 else "")
         return cls(
-            f"event {events}: {error.what}", found=error.found, expected=error.expected, next_step=error.next_step
+            f"event {events}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step
         )
 
 

@@ -51,7 +51,7 @@ class Twin:
                 f"table {name} exists on {self._policy.replica.cluster} and was not made by policy {self._policy.name}",
                 found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
                 expected=f"no such table, or a stamp of source log {self._log_id}",
-                next_step=f"move that table away; then: {resync(self._policy.name, name.table)}",
+                next_step="move that table away; then: " + resync(self._policy.name, name.table),
             )
         return found
 
@@ -71,7 +71,7 @@ class Twin:
                 f"table {name} is missing on {self._policy.replica.cluster}",
                 found="no such table",
                 expected="the table as the events so far have made it",
-                next_step=f"bring it back with: {resync(self._policy.name, name.table)}",
+                next_step="bring it back with: " + resync(self._policy.name, name.table),
             )
         return found
 

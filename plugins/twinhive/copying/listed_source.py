@@ -37,7 +37,7 @@ class ListedCopier:
                 f"{item.source_path}: the source file is gone",
                 found="nothing",
                 expected=f"the file of {item.length} bytes that was listed",
-                next_step="clear the task that listed it with all tasks after it",
+                next_step="have it listed again: by the task that did, with all tasks after it, or by a new REPL DUMP",
             )
         if not item.is_still(status):
             raise SourceMoved(

@@ -7,11 +7,13 @@ only wastes the night).
 
 from collections.abc import Sequence
 
+from twinhive.domain.wording import Wording
+
 
 class TwinhiveError(Exception):
     """Carry what failed, what was found, what was expected, and the next command.
 
-    `what` names the object. `next_step` is a command or an action that exists.
+    `what` names the object. `next_step` is a command or an action that exists. Each of them may be a `Wording`.
     """
 
     def __init__(
@@ -28,15 +30,20 @@ class TwinhiveError(Exception):
         self.expected = expected
         self.next_step = next_step
 
-    def __str__(self) -> str:
-        lines = [self.what]
+    @property
+    def text(self) -> Wording:
+        """All that it says, in several lines."""
+        text = Wording.of(self.what)
         if self.found is not None:
-            lines.append(f"  found:    {self.found}")
+            text += "\n  found:    " + Wording.of(self.found)
         if self.expected is not None:
-            lines.append(f"  expected: {self.expected}")
+            text += "\n  expected: " + Wording.of(self.expected)
         if self.next_step is not None:
-            lines.append(f"  next:     {self.next_step}")
-        return "\n".join(lines)
+            text += "\n  next:     " + Wording.of(self.next_step)
+        return text
+
+    def __str__(self) -> str:
+        return str(self.text)
 
 
 class TryAgain(TwinhiveError):
@@ -101,6 +108,9 @@ def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -
     kinds = {type(problem) for problem in problems}
     retry = all(isinstance(problem, TryAgain) for problem in problems)
     family = kinds.pop() if len(kinds) == 1 else TryAgain if retry else ActNow
-    lines = [f"{number}. {problem}" for number, problem in enumerate(problems[:shown], start=1)]
-    more = [f"and {len(problems) - shown:,} more, in the log"] if len(problems) > shown else []
-    return family("\n".join([what, *lines, *more]))
+    text = Wording.of(what)
+    for number, problem in enumerate(problems[:shown], start=1):
+        text += f"\n{number}. " + problem.text
+    if len(problems) > shown:
+        text += f"\nand {len(problems) - shown:,} more, in the log"
+    return family(text)

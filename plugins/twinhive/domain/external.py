@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.files import authority
+from twinhive.domain.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POLICY_FILE, clear
 
 COPY, METADATA_ONLY = "copy", "metadata_only"
 FAIL, EMPTY = "fail", "empty"
@@ -65,13 +66,13 @@ class External:
                 found=location,
                 expected=f"a location on {self.source_root}, or one that external_tables.stay allows to stay",
                 next_step=f"if both clusters read it there, add '{re.escape(authority(location))}/.*' to "
-                "external_tables.stay in the policy file; else exclude the table; then clear the task",
+                "external_tables.stay " + ONLY_IN_A_POLICY_FILE + "; else exclude the table; then " + clear("the task"),
             )
         if self.base_directory is None:
             raise InvalidSettings(
-                f"{what} is external, and the policy has no external_tables.base_directory",
+                f"{what} is external, and the policy has no " + BASE_DIRECTORY,
                 found="no base directory",
                 expected="a directory on the replica's file system, below which all source paths begin",
-                next_step="name one in the policy file (or external_tables.include: false), then clear the task",
+                next_step=NAME_A_BASE,
             )
         return self.base_directory.rstrip("/") + location[len(self.source_root) :]

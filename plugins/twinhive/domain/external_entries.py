@@ -7,6 +7,7 @@ from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
 from twinhive.domain.files import parent
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE
 
 Locations = Iterable[tuple[str, str]]
 """Names and locations of partitions."""
@@ -93,5 +94,5 @@ def _in_one_place(one: Entry, other: Entry, target: str) -> InvalidSettings:
         f"{one.key} and {other.key} have their data in two places, which would be one on the replica: {target}",
         found=f"{one.location} and {other.location}",
         expected="a place of its own for each on the replica",
-        next_step="exclude one of the tables, or choose another external_tables.base_directory, in the policy file",
+        next_step="exclude one of the tables, or choose another " + BASE_DIRECTORY + ", " + IN_THE_POLICY_FILE,
     )

@@ -10,6 +10,7 @@ from enum import Enum
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import NOWHERE, Position
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Parameters
 
 POLICY = "twinhive.policy"
@@ -32,6 +33,9 @@ SOURCE_FOR = "repl.source.for"
 
 # Directory mark (an extended attribute on HDFS): which policy's load built this directory.
 DIRECTORY_MARK = "user.twinhive.built-by"
+EXCLUDED_MARK = "user.twinhive.excluded"
+"""Attribute of the directory of a table that was dropped because its policy does not select it any more: the table's
+name. The directory goes to the trash in the end, and is not deleted."""
 
 _STRIPPED = ("repl.", "hive.repl.", "twinhive.", "bootstrap.dump.state.")
 
@@ -155,7 +159,7 @@ def _phase(text: str | None) -> Phase:
             f"the replica says that it is in a phase this version does not know ({PHASE})",
             found=text,
             expected=f"one of {', '.join(phase.value for phase in Phase)}",
-            next_step="use the version of twinhive that wrote it, then clear the task",
+            next_step="use the version of twinhive that wrote it, then " + clear("the task"),
         ) from error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external_entries import Entry
+from twinhive.domain.next_steps import clear
 
 
 def encode_locations(entries: Iterable[Entry]) -> bytes:
@@ -29,5 +30,5 @@ def decode_locations(content: bytes) -> Iterator[Entry]:
                 "the list of external locations holds a line that is none",
                 found=line,
                 expected="name, comma, URI in base64",
-                next_step="clear the task list_external with all tasks after it",
+                next_step=clear("the task list_external with all tasks after it"),
             ) from None

@@ -17,6 +17,7 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.external_tasks import SyncTask
 from twinhive.domain.files import base_name, join
+from twinhive.domain.next_steps import clear
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_locations import decode_locations, encode_locations
 from twinhive.dump.store import read_json, write_json
@@ -96,7 +97,7 @@ def open_pass(files: FileReader, policy: Policy, name: str) -> ExternalPass:
             f"the pass of this task does not count any more (policy {policy.name})",
             found=f"no complete pass {name}" if record is None else "it was made under another text of the policy",
             expected="the newest pass of the policy as it is now",
-            next_step="clear the task list_external with all tasks after it, or let the next run take over",
+            next_step=clear("the task list_external with all tasks after it") + ", or let the next run take over",
         )
     return _read(name, record)
 
@@ -109,7 +110,7 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
             f"the pass {name} has no task {task}",
             found="no such file in the directory of the pass",
             expected="the list of directories that list_external has written",
-            next_step="clear the task list_external with all tasks after it",
+            next_step=clear("the task list_external with all tasks after it"),
         )
     return tuple(Entry.of_key(entry["key"], entry["location"]) for entry in record["entries"])
 

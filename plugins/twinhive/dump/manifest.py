@@ -10,6 +10,7 @@ from twinhive.domain.batches import Batch, Slice
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database, Function
 from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.dump.layout import DumpKind
@@ -107,7 +108,7 @@ class DumpManifest:
                     f"the dump {where} has a format that this version does not read",
                     found=f"format {fields['format']}",
                     expected=f"format {FORMAT_VERSION}",
-                    next_step="clear the task list_objects with all tasks after it; it writes a new dump",
+                    next_step=clear("the task list_objects with all tasks after it") + "; it writes a new dump",
                 )
             return cls(
                 kind=DumpKind(fields["kind"]),
@@ -137,7 +138,7 @@ class DumpManifest:
                 f"the description of the dump {where} cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 expected="a description as this version writes it",
-                next_step="clear the task list_objects with all tasks after it; it writes a new dump",
+                next_step=clear("the task list_objects with all tasks after it") + "; it writes a new dump",
             ) from error
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinhive.domain.errors import ActNow, Missing, TryAgain
+from twinhive.domain.next_steps import bootstrap, clear
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
@@ -39,7 +40,7 @@ def current_dump(files: FileReader, policy: Policy) -> Dump:
             f"policy {policy.name} has no dump in {policy.dumps}",
             found="no dump that is complete",
             expected="a dump that list_objects or a round has written",
-            next_step=f"start the DAG {policy.name}.bootstrap",
+            next_step=bootstrap(policy.name),
         )
     return of_this_text(open_dump(files, layouts[-1]), policy)
 
@@ -77,7 +78,7 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
             f"the dump of this task has been replaced (policy {policy.name})",
             found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
             expected=key,
-            next_step=f"clear the task {planner} with all tasks after it",
+            next_step=clear(f"the task {planner} with all tasks after it"),
         )
     return of_this_text(dump, policy)
 
@@ -90,7 +91,7 @@ def of_this_text(dump: Dump, policy: Policy) -> Dump:
             f"the dump {dump.key} was made under another text of policy {policy.name}",
             found=f"fingerprint {dump.manifest.fingerprint}",
             expected=f"fingerprint {policy.fingerprint}",
-            next_step=f"clear the task {planner} with all tasks after it, or put the old policy file back",
+            next_step=clear(f"the task {planner} with all tasks after it") + ", or put the old policy file back",
         )
     return dump
 
@@ -119,7 +120,7 @@ def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
         raise TryAgain(
             f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
             found=error.what,
-            next_step="nothing, when that run has gone on; else clear this task",
+            next_step="nothing, when that run has gone on; else " + clear("this task"),
         ) from error
 
 
@@ -131,13 +132,13 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
         files.delete(attempt.directory)
         raise TryAgain(
             f"the dump {layout.directory} is not published: another run has removed parts of it",
-            next_step="nothing, when that run has gone on; else clear this task",
+            next_step="nothing, when that run has gone on; else " + clear("this task"),
         )
     files.delete(layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(
             f"the dump {layout.directory} appeared while another one was being written",
-            next_step="clear this task; another run of it seems to be active",
+            next_step=clear("this task") + "; another run of it seems to be active",
         )
     return Dump(layout, manifest)
 

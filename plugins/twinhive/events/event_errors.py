@@ -2,6 +2,8 @@
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
+from twinhive.domain.next_steps import BOOTSTRAP_AGAIN
+from twinhive.domain.wording import Wording
 
 
 def unreadable(row: EventRow, found: object, expected: object = "a message as Hive 4 writes it") -> ActNow:
@@ -10,7 +12,7 @@ def unreadable(row: EventRow, found: object, expected: object = "a message as Hi
         f"the message of event {row.event_id} ({row.event_type}) cannot be read",
         found=found,
         expected=expected,
-        next_step=f"look at EVENT_ID {row.event_id} in the metastore's table NOTIFICATION_LOG; {_ways_on(row)}",
+        next_step=f"look at EVENT_ID {row.event_id} in the metastore's table NOTIFICATION_LOG; " + _ways_on(row),
     )
 
 
@@ -20,12 +22,13 @@ def unknown_type(row: EventRow) -> ActNow:
         f"event {row.event_id} is of the type {row.event_type}, which this version of twinhive does not know",
         found=f"{row.event_type} of {row.database or 'no database'}{'.' + row.table if row.table else ''}",
         expected="an event type of Hive 4",
-        next_step=f"use a version of twinhive that knows it, or find out what it changed; {_ways_on(row)}",
+        next_step="use a version of twinhive that knows it, or find out what it changed; " + _ways_on(row),
     )
 
 
-def _ways_on(row: EventRow) -> str:
-    return (
-        f"if the replica can do without it: twinhive skip-event <policy> {row.event_id} --reason '...'; "
-        "if it cannot: start the policy's bootstrap DAG with again=true"
+def _ways_on(row: EventRow) -> Wording:
+    pass_over = Wording(
+        f"if the replica can do without it: twinhive skip-event <policy> {row.event_id} --reason '...'; if it cannot: ",
+        "",
     )
+    return pass_over + BOOTSTRAP_AGAIN

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
+from twinhive.domain.next_steps import BOOTSTRAP_AGAIN, clear
 from twinhive.ports import EventLog
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
@@ -76,7 +77,7 @@ def _check_next(row: EventRow, expected: int) -> None:
             found=f"event {row.event_id} a second time",
             expected=f"event {expected}",
             next_step=f"find out why EVENT_ID {row.event_id} is twice in the metastore's table NOTIFICATION_LOG, "
-            "delete the wrong row, then clear the task",
+            "delete the wrong row, then " + clear("the task"),
         )
     if row.event_id > expected:
         raise _gap(expected, f"event {row.event_id}")
@@ -87,7 +88,7 @@ def _another_log(begin: Position, found: str) -> ActNow:
         "the notification log of the source is not the one it was (a metastore restored from a backup?)",
         found=found,
         expected=f"event {begin.event_id} of time {begin.time}, digest {begin.digest}",
-        next_step="what changed cannot be told from this log: start the policy's bootstrap DAG with again=true",
+        next_step="what changed cannot be told from this log: " + BOOTSTRAP_AGAIN,
     )
 
 
@@ -97,5 +98,5 @@ def _gap(expected: int, found: str) -> ActNow:
         found=found,
         expected=f"event {expected}",
         next_step="raise metastore.event.db.listener.timetolive (metastore.repl.event.db.listener.timetolive where "
-        "the change manager is on) at the source, then start the policy's bootstrap DAG with again=true",
+        "the change manager is on) at the source, then " + BOOTSTRAP_AGAIN,
     )

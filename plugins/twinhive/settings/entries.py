@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.next_steps import clear
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.policies import PolicySettings
 
@@ -25,7 +26,9 @@ class PolicyEntry:
                 self.error or f"policy {self.name} cannot be used",
                 found=self.path,
                 expected="a policy and its clusters as docs/configuration.md describes them",
-                next_step=f"correct {self.path.name}, then clear this task; check with: twinhive check {self.name}",
+                next_step=f"correct {self.path.name}, then "
+                + clear("this task")
+                + f"; check with: twinhive check {self.name}",
             )
         return self.settings
 

@@ -20,6 +20,7 @@ from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
 from twinhive.domain.marks import SCOPE, SKIPPED, Phase, ReplicaState
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import bootstrap, clear, resync_wish
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, of_this_text, window_at
@@ -87,7 +88,7 @@ class Apply:
                 f"the replica of policy {self.work.policy.name} is not published yet",
                 found=f"phase {state.phase.value}",
                 expected=Phase.FOLLOWING.value,
-                next_step=f"start the DAG {self.work.policy.name}.bootstrap, or clear its failed task",
+                next_step=bootstrap(self.work.policy.name) + ", or " + clear("its failed task"),
             )
         dump = window_at(ports.dump_files, self.work.policy, state.position.event_id)
         if dump is None:
@@ -111,7 +112,7 @@ class Apply:
         for table, count in sorted(applied.quarantined.items()):
             report(
                 f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
-                f"twinhive resync {self.work.policy.name} {table}"
+                + resync_wish(self.work.policy.name, table)
             )
         return WindowApplied(
             end,

@@ -8,6 +8,7 @@ from twinhive.domain.errors import Foreign, InvalidSettings, Missing, Refused
 from twinhive.domain.external import NO_BASE
 from twinhive.domain.files import authority, is_below, join, parent
 from twinhive.domain.marks import EXTERNAL_BASE
+from twinhive.domain.next_steps import NAME_ANOTHER_BASE, clear
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.syncing.places import CLAIM
@@ -51,7 +52,7 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
             f"the base directory of external tables {base} cannot be written",
             found=error,
             expected="a directory that the replica's user may write",
-            next_step=f"hdfs dfs -mkdir -p {base}, and give it to that user; then clear the task",
+            next_step=f"hdfs dfs -mkdir -p {base}, and give it to that user; then " + clear("the task"),
         ) from error
     if not renamed:
         files.delete(draft)
@@ -122,6 +123,7 @@ def _used(policy: Policy, base: str, found: str) -> Foreign:
         f"the base directory of external tables {base} of policy {policy.name} is in use",
         found=found,
         expected="a directory that no other policy uses, and that is neither in one's nor around one's",
-        next_step="name another external_tables.base_directory in the policy file; if that policy is gone for good, "
-        "delete its claim (hdfs dfs -rm) or its database; then clear the task",
+        next_step=NAME_ANOTHER_BASE
+        + "; if that policy is gone for good, delete its claim (hdfs dfs -rm) or its database; then "
+        + clear("the task"),
     )

@@ -9,7 +9,7 @@ from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
-from twinhive.domain.next_steps import resync
+from twinhive.domain.next_steps import RETRIES, clear, resync
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
@@ -71,7 +71,7 @@ class CopyBatch:
                 f"the files of {label} are not listed",
                 found=f"no summary of batch {batch} in the dump",
                 expected="the summary that list_files writes at its end",
-                next_step="clear the task list_files of this batch with all tasks after it",
+                next_step=clear("the task list_files of this batch with all tasks after it"),
             )
         if not summary["files"]:
             self.work.report(f"{label}: no files to copy")
@@ -158,7 +158,7 @@ def _failed_copy(policy: Policy, label: str, failures: Sequence[CopyFailure]) ->
     return family(
         f"{label}: {len(failures)} files were not copied",
         found=examples,
-        next_step="the task retries by itself" if retry else _mended_by(policy, failures),
+        next_step=RETRIES if retry else _mended_by(policy, failures),
     )
 
 
@@ -166,7 +166,7 @@ def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> str:
     """Say what a person can do; a lost file of an event never comes back, its table does."""
     lost = dict.fromkeys(one.table.rpartition(".")[2] for one in failures if one.kind is FailureKind.LOST)
     if not lost:
-        return "mend what is said above, then clear this task with all tasks after it"
+        return "mend what is said above, then " + clear("this task with all tasks after it")
     first, *others = lost
     same = f" (the same for {', '.join(others[:_EXAMPLES])})" if others else ""
-    return f"a lost file comes back only with its whole table{same}: {resync(policy.name, first)}"
+    return f"a lost file comes back only with its whole table{same}: " + resync(policy.name, first)

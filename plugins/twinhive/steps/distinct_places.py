@@ -10,6 +10,7 @@ from itertools import pairwise
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import is_below
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear, exclude
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import relative_place
 
@@ -67,6 +68,8 @@ def _overlap(what: str, where: str, table: TableName) -> ActNow:
         f"{what} overlap, which cannot be replicated as managed tables",
         found=f"one directory, or one inside the other: {where}",
         expected="a directory of its own for each table and each partition",
-        next_step=f"move one of them, or exclude {table.table} in the policy file; then clear the task list_objects "
-        "with all tasks after it",
+        next_step="move one of them, or "
+        + exclude(table.table)
+        + "; then "
+        + clear("the task list_objects with all tasks after it"),
     )

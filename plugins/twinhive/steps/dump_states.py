@@ -32,11 +32,11 @@ def read_states(files: FileReader, dump: Dump, batches: Iterable[Batch]) -> dict
     return states
 
 
-def read_partitions(files: FileReader, dump: Dump, batch: Batch, names: Collection[str]) -> TableState:
-    """Return the table of a batch of its own, with those of its partitions that are named, as far as they are there."""
+def read_partitions(files: FileReader, dump: Dump, batch: Batch, names: Collection[str] | None) -> TableState:
+    """Return the table of a batch of its own, with those of its partitions that are named and there; None: with all."""
     (record,) = dump.objects(files, batch.name)
     keys = record.table.partition_keys
-    named = tuple(one for one in record.partitions if one.name(keys) in names)
+    named = tuple(one for one in record.partitions if names is None or one.name(keys) in names)
     owned = _files_by_owner(files, dump, batch.name) if named else {}
     lo = _content_bound(files, dump, batch.name)
     return _state(replace(record, partitions=named), defaultdict(dict, owned), lo, _object_bound(dump, record))

@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from twinhive.domain.errors import ActNow, InvalidSettings, TwinhiveError, together
 from twinhive.domain.external import COPY
 from twinhive.domain.files import authority
+from twinhive.domain.next_steps import (
+    BASE_DIRECTORY,
+    DUMP_ROOT,
+    IN_THE_POLICY_FILE,
+    NAME_A_BASE,
+    NAME_ANOTHER_BASE,
+    STAGING_ROOT,
+    clear,
+    correct,
+)
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
@@ -104,7 +114,7 @@ def kept_places(ports: ReadPorts, policy: Policy) -> dict[str, str]:
     database = ports.replica.database(policy.replica.database)
     if database is not None and database.managed_location:
         places[database.managed_location] = f"the managed tables of the replica database {database.name}"
-    places |= {policy.staging_root: "staging_root", policy.dump_root: "dump_root"}
+    places |= {policy.staging_root: STAGING_ROOT, policy.dump_root: DUMP_ROOT}
     root = ports.replica_files.root
     qualified = {path if "://" in path else root + path: what for path, what in places.items()}
     return {path: what for path, what in qualified.items() if authority(path) == root}
@@ -147,10 +157,10 @@ def _found(
 
 def _not_set(policy: Policy, tables: Sequence[Table]) -> TwinhiveError:
     return InvalidSettings(
-        f"policy {policy.name} has external tables and no external_tables.base_directory",
+        f"policy {policy.name} has external tables and no " + BASE_DIRECTORY,
         found=f"{len(tables):,} external tables, the first is {tables[0].name} at {tables[0].location}",
         expected="a directory on the replica's file system, below which all source paths begin",
-        next_step="name one in the policy file (or external_tables.include: false), then clear the task",
+        next_step=NAME_A_BASE,
     )
 
 
@@ -160,10 +170,10 @@ def _not_qualified(policy: Policy, base: str) -> Iterator[TwinhiveError]:
     parts = path.split("/")
     if not (scheme and separator and host) or "/" not in rest or {".", ".."} & set(parts) or "" in parts[:-1]:
         yield InvalidSettings(
-            f"external_tables.base_directory of policy {policy.name} is not fully qualified",
+            BASE_DIRECTORY + f" of policy {policy.name} is not fully qualified",
             found=base,
             expected=f"scheme, authority and a plain path: {policy.staging_root.partition('://')[0]}://west/external",
-            next_step="correct it in the policy file, then clear the task",
+            next_step="correct it " + IN_THE_POLICY_FILE + ", then " + clear("the task"),
         )
 
 
@@ -175,7 +185,7 @@ def _elsewhere(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Twinhive
             f"the base directory of external tables of policy {policy.name} is on {where}",
             found=base,
             expected=f"a directory on {root}, the file system of the replica cluster {policy.replica.cluster}",
-            next_step="correct external_tables.base_directory in the policy file, then clear the task",
+            next_step=correct(BASE_DIRECTORY) + ", then " + clear("the task"),
         )
 
 
@@ -186,7 +196,7 @@ def _no_directory(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Twinh
             f"the base directory of external tables {base} of policy {policy.name} is a file",
             found=f"a file of {there.length:,} bytes",
             expected="a directory, or nothing",
-            next_step="name another external_tables.base_directory in the policy file, then clear the task",
+            next_step=NAME_ANOTHER_BASE + ", then " + clear("the task"),
         )
 
 
@@ -210,10 +220,10 @@ def misplaced(policy: Policy, what: str, target: str, places: dict[str, str]) ->
     for place, name in places.items():
         if overlap(target, place):
             yield InvalidSettings(
-                f"external tables of policy {policy.name}: {what} is not apart from {name}",
+                f"external tables of policy {policy.name}: {what} is not apart from " + name,
                 found=place if target in what else f"{target} and {place}",
                 expected="neither of them in the other",
-                next_step="name another external_tables.base_directory in the policy file, then clear the task",
+                next_step=NAME_ANOTHER_BASE + ", then " + clear("the task"),
             )
 
 

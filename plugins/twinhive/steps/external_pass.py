@@ -9,6 +9,7 @@ from twinhive.domain.external import COPY
 from twinhive.domain.external_entries import topmost
 from twinhive.domain.external_tasks import cut_tasks
 from twinhive.domain.marks import Phase
+from twinhive.domain.next_steps import bootstrap
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import (
     ExternalPass,
@@ -117,5 +118,5 @@ def why_idle(ports: ReadPorts, policy: Policy) -> str | None:
         return f"paused: {reason}"
     state = read_state(ports.replica, policy, ports.source.log_id())
     if state.phase is not Phase.FOLLOWING and not dumps_of(ports.dump_files, policy, *BASE_KINDS):
-        return f"the replica follows nothing yet; start the DAG {policy.name}.bootstrap"
+        return "the replica follows nothing yet; " + bootstrap(policy.name)
     return None

@@ -10,6 +10,7 @@ from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
 from twinhive.domain.external import EMPTY
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import FileStatus
+from twinhive.domain.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES, clear
 from twinhive.domain.policy import Policy
 from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.steps.synced import SyncedEntry
@@ -28,6 +29,7 @@ from twinhive.syncing.unchanged import nothing_to_do
 _NO_SNAPSHOTS = "-"
 """Stands in a record for the snapshot of a directory that cannot have any."""
 _DAY = 86_400
+_TAKE_AS_EMPTY = "set external_tables.missing: empty " + ONLY_IN_A_POLICY_FILE + "; then " + clear("the task")
 _EXAMPLES = 3
 
 
@@ -150,8 +152,7 @@ class DirectorySync:
             f"{self.entry.key}: its directory {location} does not exist on the source",
             found=f"no such directory; on the replica it is {self.target}",
             expected="the directory that the metastore names",
-            next_step="bring it back, drop the table or partition, or set external_tables.missing: empty in the policy "
-            "file; then clear the task",
+            next_step="bring it back, drop the table or partition, or " + _TAKE_AS_EMPTY,
         )
 
     def _check_not_emptied(self, source: TreeReader, options: SyncOptions) -> None:
@@ -163,8 +164,9 @@ class DirectorySync:
                 f"{self.entry.key}: {self.entry.location} is empty, and what the replica has would be deleted",
                 found=f"files in {self.target}",
                 expected="something in the source's directory, or nothing in the replica's",
-                next_step="the task retries by itself; if the source is right, delete the replica's files "
-                "(hdfs dfs -rm), or set external_tables.missing: empty in the policy file; then clear the task",
+                next_step=RETRIES
+                + "; if the source is right, delete the replica's files (hdfs dfs -rm), or "
+                + _TAKE_AS_EMPTY,
             )
 
     def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome) -> SyncedEntry:
@@ -209,12 +211,12 @@ def _failed(outcome: SyncOutcome) -> TwinhiveError:
     count = sum(outcome.kinds.values())
     examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES])
     if outcome.exit_code is ExitCode.TRY_AGAIN:
-        return TryAgain(f"{count:,} paths were not copied", found=examples, next_step="the task retries by itself")
+        return TryAgain(f"{count:,} paths were not copied", found=examples, next_step=RETRIES)
     return ActNow(
         f"{count:,} paths were not copied",
         found=examples,
         expected="paths that can be read at the source and written at the replica",
-        next_step="mend that, then clear the task",
+        next_step="mend that, then " + clear("the task"),
     )
 
 
@@ -223,7 +225,7 @@ def _of(entry: Entry, error: TwinhiveError) -> TwinhiveError:
     if error.what.startswith(f"{entry.key}:"):
         return error
     family = TryAgain if isinstance(error, TryAgain) else ActNow
-    return family(f"{entry.key}: {error.what}", found=error.found, expected=error.expected, next_step=error.next_step)
+    return family(f"{entry.key}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step)
 
 
 class _Nothing:

@@ -6,7 +6,9 @@ from twinhive.copying.outcome import FailureKind
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import ActNow
 from twinhive.domain.marks import Phase
+from twinhive.domain.next_steps import clear, consolidate
 from twinhive.domain.policy import Policy
+from twinhive.domain.wording import Wording
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, current_dump, read_json
@@ -14,6 +16,8 @@ from twinhive.ports import ReadPorts
 from twinhive.steps.base import Work
 from twinhive.steps.event_stream import all_after
 from twinhive.steps.replica_state import already_published, read_state
+
+_SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def consolidated_dump(ports: ReadPorts, policy: Policy) -> Dump:
             f"the dump {dump.key} is not consolidated: its objects are of different moments",
             found=f"a dump of kind {dump.manifest.kind.value}",
             expected="a dump that a round has brought to one event",
-            next_step=f"start the DAG {policy.name}.consolidate, or clear its task round with all tasks after it",
+            next_step=consolidate(policy.name) + ", or " + clear("its task round with all tasks after it"),
         )
     return dump
 
@@ -81,7 +85,7 @@ def _too_many_rounds(policy: Policy, rounds: int, superseded: int) -> ActNow:
         found=f"{superseded} files were superseded in round {rounds}",
         expected=f"none after at most {policy.options.most_rounds} rounds (options.most_rounds)",
         next_step="see which tables are rewritten all the time (the copy tasks name them); pause their writers, give "
-        f"the copy more threads, or exclude them; then start the DAG {policy.name}.consolidate",
+        "the copy more threads, or exclude them; then " + consolidate(policy.name),
     )
 
 
@@ -107,12 +111,12 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
             problems.append(f"{batch.label}: its files are not copied")
             continue
         failed = {one["event_id"]: str(one["reason"]) for one in result["failures"] if one["kind"] == FailureKind.LOST}
-        lost |= {entry["event_id"]: failed.get(entry["event_id"], "see the copy task") for entry in result["lost"]}
+        lost |= {entry["event_id"]: failed.get(entry["event_id"], _SEE_THE_COPY) for entry in result["lost"]}
         here = result["copied_files"] + result["skipped_files"] + (result["failure_count"] if result["lost"] else 0)
         if here < needed:
             problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
     if problems:
-        raise _incomplete(dump, problems, "clear the failed copy tasks of this run with all tasks after them")
+        raise _incomplete(dump, problems, clear("the failed copy tasks of this run with all tasks after them"))
     return lost
 
 
@@ -141,7 +145,7 @@ def check_copied(ports: ReadPorts, dump: Dump, staging: str) -> GateOpen:
             files, length = files + listed["files"], length + listed["bytes"]
     if problems:
         raise _incomplete(
-            dump, problems, "clear the failed list_files and copy tasks of these tables with all tasks after them"
+            dump, problems, clear("the failed list_files and copy tasks of these tables with all tasks after them")
         )
     return GateOpen(files, length)
 

@@ -5,6 +5,7 @@ repeat a change but never miss one. The dump is written as an attempt and rename
 """
 
 import uuid
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from twinhive import __version__
@@ -12,15 +13,18 @@ from twinhive.domain.batches import Batch, Slice, cut_batches
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import CORRECT_THE_SOURCE, clear
 from twinhive.domain.policy import Policy
+from twinhive.domain.wording import Wording
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
-from twinhive.dump.shards import TableRecord, encode_objects
+from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
-from twinhive.ports import MetastoreReader, ReadPorts, SourcePorts
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.distinct_places import DistinctPlaces
+from twinhive.steps.overlap_suspects import OverlapSuspects
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
 
@@ -83,8 +87,8 @@ def write_listing(
         raise Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             found=f"no such database at {', '.join(ports.source.addresses())}",
-            expected="the database that source.database of the policy file names",
-            next_step="correct source.database in the policy file, or create the database; then clear the task",
+            expected="the database that " + Wording("source.database of the policy file", "the statement") + " names",
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
         )
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
@@ -96,12 +100,17 @@ def write_listing(
             most_objects=policy.options.batch_objects,
             most_weight=policy.options.batch_bytes,
         )
-        places = DistinctPlaces()
-        places.check_tables(scope.managed)
+        DistinctPlaces().check_tables(scope.managed)
+        suspects = OverlapSuspects()
         for batch in batches:
             records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
-            _check_places(policy, records, places, checks_external=checks_places)
+            for record in records:
+                if not record.table.is_external:
+                    suspects.look_at(record.table, record.partitions)
+                elif checks_places:
+                    _check_external(policy, record)
             ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
+        _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
         newest = ports.source.current_event_id()
         views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
         ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
@@ -123,14 +132,18 @@ def write_listing(
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
 
-def _check_places(policy: Policy, records: list[TableRecord], places: DistinctPlaces, *, checks_external: bool) -> None:
-    """Raise for managed tables and partitions that overlap, and for external ones that have no place."""
-    for record in records:
-        if not record.table.is_external:
-            places.check_partitions(record.table, record.partitions)
-            places.check_nesting()
-        elif checks_external:
-            _check_external(policy, record)
+def _check_overlaps(
+    files: FileReader, attempt: DumpLayout, batches: Iterable[Batch], suspects: Collection[TableName]
+) -> None:
+    """Raise for managed partitions that overlap; only tables that may have such ones are looked at."""
+    for name in sorted(suspects):
+        places = DistinctPlaces()
+        for batch in batches:
+            if any(slice_.table == name for slice_ in batch.slices):
+                for record in decode_objects(files.read(attempt.objects(batch.name))):
+                    if record.table.name == name:
+                        places.check_partitions(record.table, record.partitions)
+        places.check_nesting()
 
 
 def _check_external(policy: Policy, record: TableRecord) -> None:

@@ -3,6 +3,7 @@
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
@@ -71,7 +72,7 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
                 f"table {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
                 found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
                 expected=f"a stamp of source log {dump.manifest.log_id}",
-                next_step=f"move the table out of database {database} or drop it, then clear the task load",
+                next_step=f"move the table out of database {database} or drop it, then " + clear("the task load"),
             )
         lease.confirm()
         ports.replica.drop_table(table.name, delete_data=False)

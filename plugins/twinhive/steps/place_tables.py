@@ -11,6 +11,7 @@ from twinhive.copying.staged import CopyItem
 from twinhive.domain.errors import ActNow, Foreign, TryAgain
 from twinhive.domain.files import join, parent
 from twinhive.domain.marks import DIRECTORY_MARK
+from twinhive.domain.next_steps import RETRIES, clear
 from twinhive.domain.placement import TablePlacement
 from twinhive.dump.shards import TableRecord
 from twinhive.ports import FileWriter, Lease
@@ -30,7 +31,7 @@ def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool
         found=f"{placement.directory}, {DIRECTORY_MARK} = {found or '(not set)'}",
         expected=f"no such directory, or the mark {mark}",
         next_step=f"look what it is and move it away (hdfs dfs -mv '{placement.directory}' ...), "
-        "then clear the task load",
+        "then " + clear("the task load"),
     )
 
 
@@ -64,7 +65,7 @@ def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
             f"a staged file of table {item.table} is lost: {staged}",
             found=f"{target}: {'nothing' if present is None else f'{present.length} bytes'}",
             expected=f"{item.length} bytes, the copy of {item.source_path}",
-            next_step="clear the copy tasks of this table with all tasks after them",
+            next_step=clear("the copy tasks of this table with all tasks after them"),
         )
 
 
@@ -78,6 +79,7 @@ def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Leas
             f"the directory of table {placement.replica.name} vanished before it was renamed into place",
             found=f"neither {placement.building} nor {placement.directory}",
             expected="one of them",
-            next_step="the task retries by itself; if it then misses staged files, clear the copy tasks of this table "
-            "with all tasks after them",
+            next_step=RETRIES
+            + "; if it then misses staged files, "
+            + clear("the copy tasks of this table with all tasks after them"),
         )

@@ -9,6 +9,7 @@ from twinhive.domain.errors import InvalidSettings, Missing, Refused, SafeMode, 
 from twinhive.domain.external_entries import Entry, entries_of, topmost
 from twinhive.domain.files import Usage, authority, join
 from twinhive.domain.marks import PHASE, Phase
+from twinhive.domain.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, clear, correct
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
@@ -99,8 +100,8 @@ class Preflight:
                 f"there is not enough room below {policy.staging_root} for policy {policy.name}",
                 found=f"{free} bytes free; names left by quota: {space.quota_names_left}",
                 expected=f"{needed} bytes in {files} files",
-                next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or narrow tables.include; "
-                "then clear the task preflight",
+                next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or narrow tables.include; then "
+                + clear("the task preflight"),
             )
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
         return Checked(files, needed, free)
@@ -143,7 +144,7 @@ def check_versions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError
             "the scheduler and this worker run different versions of twinhive",
             found=f"scheduler {step.planned_version}, worker {__version__}",
             expected="one version",
-            next_step="deploy the same plugins folder to scheduler, workers and triggerer, then clear the task",
+            next_step="deploy the same plugins folder to scheduler, workers and triggerer, then " + clear("the task"),
         )
 
 
@@ -158,27 +159,28 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             found=f"no such database at {', '.join(ports.source.addresses())}",
             expected="the database that source.database of the policy file names",
-            next_step="correct source.database in the policy file, or create the database; then clear the task",
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
         )
 
 
 def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iterator[TwinhiveError]:
     """Find what one address of the source metastore has not switched on."""
-    cluster, then = policy.source.cluster, f"and restart it; then clear the task preflight of {policy.name}"
+    cluster = policy.source.cluster
+    then = "and restart it; then " + clear(f"the task preflight of {policy.name}")
     listeners = source.configuration(address, "metastore.transactional.event.listeners")
     if _LISTENER not in listeners:
         yield Refused(
             f"the source metastore {address} of cluster {cluster} keeps no notification log",
             found=f"metastore.transactional.event.listeners = {listeners.strip() or '(not set)'}",
             expected=_LISTENER,
-            next_step=f"add it in that server's metastore-site.xml {then}",
+            next_step="add it in that server's metastore-site.xml " + then,
         )
     if source.configuration(address, "metastore.repl.cm.enabled").strip().lower() != "true":
         yield Refused(
             f"the source metastore {address} of cluster {cluster} keeps no dropped files",
             found="metastore.repl.cm.enabled is not true",
             expected="metastore.repl.cm.enabled = true, with metastore.repl.cmrootdir on its file system",
-            next_step=f"set both in that server's metastore-site.xml {then}",
+            next_step="set both in that server's metastore-site.xml " + then,
         )
 
 
@@ -203,23 +205,23 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
             f"the file system of the replica cluster {policy.replica.cluster} is no HDFS",
             found=replica.root,
             expected="hdfs://..., whose renames and leases the load rests on",
-            next_step="name an HDFS in clusters.yaml, then clear the task",
+            next_step="name an HDFS in clusters.yaml, then " + clear("the task"),
         )
     elif replica.in_safe_mode():
         yield SafeMode(
             f"the file system {replica.root} of cluster {policy.replica.cluster} is in safe mode",
             found="safe mode on",
             expected="safe mode off",
-            next_step="look at its NameNode (hdfs dfsadmin -safemode get); the task retries by itself",
+            next_step="look at its NameNode (hdfs dfsadmin -safemode get); " + RETRIES,
         )
     warehouse = ports.replica.configuration(ports.replica.addresses()[0], "metastore.warehouse.dir")
     for place in {authority(warehouse), replica.root} - {warehouse}:
         if place != authority(policy.staging_root):
             yield InvalidSettings(
-                f"staging_root of policy {policy.name} is on another file system than the replica's warehouse",
+                STAGING_ROOT + f" of policy {policy.name} is on another file system than the replica's warehouse",
                 found=policy.staging_root,
                 expected=f"a directory on {place} (the warehouse is {warehouse})",
-                next_step="correct staging_root in the policy file: files are renamed from there, never copied twice",
+                next_step=correct(STAGING_ROOT) + ": files are renamed from there, never copied twice",
             )
 
 

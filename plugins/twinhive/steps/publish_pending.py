@@ -31,7 +31,7 @@ def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) ->
     for table, error in published.refused.items():
         if quarantine.accepts(error):
             quarantine.freeze(table, error)
-            report(f"QUARANTINED: {table}: {error.what}")
+            report(f"QUARANTINED: {table}: " + error.what)
     if published.tables or published.partitions:
         report(f"published: {published.tables} external tables, {published.partitions} partitions")
     if left := published.left:

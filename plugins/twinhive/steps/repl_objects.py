@@ -6,8 +6,8 @@ policy asks the replica's copies, the checksums of the listed files answer here.
 
 from dataclasses import replace
 
+from twinhive.domain.batches import Batch
 from twinhive.domain.errors import TryAgain
-from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, remove_other_dumps
@@ -37,7 +37,7 @@ def consolidated(
     ports: SourcePorts, policy: Policy, dump: Dump, report: Report, *, metadata_only: bool = False
 ) -> Dump:
     """Return the dump brought to one event, its files with checksums. Raises TryAgain when files vanish too fast."""
-    gone: set[TableName] = set()
+    gone: list[Batch] = []
     for _ in range(policy.options.most_rounds):
         dump = _round(ports, policy, dump, gone)
         end, batches = dump.manifest.end.event_id, dump.manifest.batches
@@ -46,12 +46,12 @@ def consolidated(
                 write_file_list(ports.dump_files, dump.layout, batch.name, (), end)
             return dump
         gone = seal_batches(ports, dump.layout, batches, end)
-        report(f"round {dump.manifest.round}: at event {end}; {len(gone)} tables have changed files since")
+        report(f"round {dump.manifest.round}: at event {end}; {len(gone)} batches have changed files since")
         if not gone:
             return dump
     raise TryAgain(
         f"the files of database {policy.source} vanish faster than they can be dumped",
-        found=f"{', '.join(map(str, sorted(gone)[:5]))} changed in each of {policy.options.most_rounds} rounds",
+        found=f"{', '.join(batch.label for batch in gone[:5])} changed in each of {policy.options.most_rounds} rounds",
         next_step="run the statement again when those who rewrite these tables rest",
     )
 
@@ -64,10 +64,10 @@ def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
             list_batch(ports, dump, batch.name)
 
 
-def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: set[TableName]) -> Dump:
-    """Fold what has happened since into a new dump; the files of tables in `gone` are listed again."""
+def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) -> Dump:
+    """Fold what has happened since into a new dump; the files of batches in `gone` are listed again."""
     folding = Folding(ports, policy, dump)
-    folding.doubt(gone)
+    folding.doubt({batch.name for batch in gone})
     stretch = all_after(ports, policy, dump.manifest.end)
     folding.follow(stretch)
     new = folding.write(folding.settle(stretch.end))

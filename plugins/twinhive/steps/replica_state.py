@@ -2,8 +2,10 @@
 
 from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
+from twinhive.domain.wording import Wording
 from twinhive.dump.layout import DumpKind
 from twinhive.ports import MetastoreReader
 
@@ -31,8 +33,9 @@ def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> Non
         f"database {policy.replica.database} on {policy.replica.cluster} does not belong to policy {policy.name}",
         found=owner,
         expected=f"no such database, or the mark {policy.name} of source log {source_log}",
-        next_step="name another replica database in the policy file, or drop that one "
-        f"(DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then clear the task",
+        next_step=Wording("name another replica database in the policy file", "load into another database (INTO)")
+        + f", or drop that one (DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then "
+        + clear("the task"),
     )
 
 

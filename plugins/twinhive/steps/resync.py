@@ -92,7 +92,7 @@ def _refuse_foreign(table: Table | None, policy: Policy, log_id: str | None) -> 
             f"table: {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
             found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
             expected=f"no such table, or a stamp of source log {log_id}",
-            next_step=f"move that table away; then: {resync(policy.name, table.name.table)}",
+            next_step="move that table away; then: " + resync(policy.name, table.name.table),
         )
 
 

@@ -11,7 +11,6 @@ from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import ChecksumForm, FileStatus, parent
-from twinhive.domain.names import TableName
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import read_json
@@ -21,24 +20,25 @@ from twinhive.steps.list_files import write_file_list
 _THREADS = 16
 
 
-def seal_batches(ports: SourcePorts, layout: DumpLayout, batches: Iterable[Batch], end: int) -> set[TableName]:
+def seal_batches(ports: SourcePorts, layout: DumpLayout, batches: Iterable[Batch], end: int) -> list[Batch]:
     """Write the lists of a dump that describes the source at event `end` again, with checksums.
 
-    Return the tables of files that are not any more what was listed: what took them away comes later in the log. A
+    Return the batches of files that are not any more what was listed: what took them away comes later in the log. A
     file system without checksums leaves its files as they were listed.
     """
     cmroot = change_manager_root(ports.source, ports.source_files.root)
-    gone: set[TableName] = set()
+    gone: list[Batch] = []
     for batch in batches:
         summary = read_json(ports.dump_files, layout.summary(batch.name)) or {"files": 0}
         if not summary["files"]:
             continue
         items = [CopyItem.from_line(line) for line in unpack_lines(ports.dump_files.read(layout.files(batch.name)))]
         sealed = _sealed(ports.source_files, items, cmroot, end)
-        gone |= {TableName.parse(item.table) for item, found in zip(items, sealed, strict=True) if found is None}
         whole = [found for found in sealed if found is not None]
         if len(whole) == len(items):
             write_file_list(ports.dump_files, layout, batch.name, whole, summary["lo"])
+        else:
+            gone.append(batch)
     return gone
 
 

@@ -12,6 +12,7 @@ from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile,
 from twinhive.domain.errors import Missing, TryAgain
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import RETRIES
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.stretch import Stretch
@@ -45,7 +46,7 @@ def settle(
     raise TryAgain(
         f"the source of policy {policy.name} changes faster than it can be read",
         found=f"{', '.join(map(str, unsure[:5]))} changed during each of {_MOST_READINGS} readings",
-        next_step="the task retries by itself; if it goes on, pause what renames or recreates these tables",
+        next_step=RETRIES + "; if it goes on, pause what renames or recreates these tables",
     )
 
 

@@ -32,8 +32,11 @@ class Execution(Protocol):
         ...
 
 
-class _InThisProcess:
+class InThisProcess:
+    """Carry out every plan in the process that made it."""
+
     def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out plans."""
         return in_this_process(source, target)
 
 
@@ -73,7 +76,7 @@ class SyncExternal:
     """Sync the directories of one task; `execute` says where is copied what has to be."""
 
     work: Work
-    execute: Execution = field(default_factory=_InThisProcess)
+    execute: Execution = field(default_factory=InThisProcess)
 
     def run(self, ports: WritePorts) -> ExternalSynced:
         """Return what was done. A directory that fails keeps no other from being synced; then one error is raised."""
@@ -154,7 +157,7 @@ class SyncExternal:
 
     def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
         done.failed.append(error)
-        self.work.report(f"{entry.key}  FAILED  {error.what}")
+        self.work.report(f"{entry.key}  FAILED  " + error.what)
 
 
 def _share(policy: Policy, tasks: int, together: int) -> float | None:

@@ -8,6 +8,7 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.external import NO_BASE
 from twinhive.domain.marks import EXTERNAL_BASE, ReplicaState
+from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.events.decoder import decode_event
@@ -24,9 +25,9 @@ def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
         return
     raise ActNow(
         f"the base directory of the external tables of policy {policy.name} cannot change while the replica follows",
-        found=external.base_directory or "no external_tables.base_directory",
+        found=external.base_directory or "no " + BASE_DIRECTORY,
         expected=state.external_base,
-        next_step=f"put the old one back in the policy file, or start the DAG {policy.name}.bootstrap again",
+        next_step="put the old one back " + IN_THE_POLICY_FILE + ", or " + bootstrap(policy.name) + " again",
     )
 
 
