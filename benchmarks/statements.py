@@ -122,7 +122,9 @@ def _table(partitions: int, ours: dict[str, Measured], theirs: int, hives: dict[
             seconds = hives[name].seconds
             row += [f"{seconds:.2f}", rate(theirs, seconds), ratio(seconds / theirs, one.seconds / partitions)]
         table.add_row(*row)
-    table.title = f"one table: {partitions:,} partitions" + (f"; Hive: {theirs:,}" if hives else "")
+    loads = [one.load for one in (*ours.values(), *(hives or {}).values())]
+    size = f"{partitions:,} partitions" + (f"; Hive: {theirs:,}" if hives else "")
+    table.title = f"one table: {size}; load average {min(loads):.1f} to {max(loads):.1f}"
     return table
 
 

@@ -6,27 +6,27 @@ where the log does not spell things out, and written as new batches.
 
 import uuid
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
-from twinhive.domain.changes import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event, tables_of
+from twinhive.domain.changes import Event, tables_of
 from twinhive.domain.contents import Content, Shard, TableState
-from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Function, TableKind
+from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
+from twinhive.steps.folded_manifest import database_after, functions_after, left_out_after
 from twinhive.steps.source_states import settle
 from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 
@@ -45,13 +45,31 @@ class Folding:
         self._loaded: set[TableName] = set()
         self._wide = wide_tables(dump)
         self._parts: dict[TableName, WideTable] = {}
+        self._doubted: set[TableName] = set()
         self.events: list[Event] = []
 
-    def doubt(self, names: set[TableName]) -> None:
-        """List the files of some tables again: what was listed is not there any more."""
-        self.load(names)
-        for name in names & self.shard.tables.keys():
-            self._put(name, _doubted(self.shard.tables[name]))
+    def doubt(self, batches: Collection[str]) -> None:
+        """List the files of some batches again: what was listed is not there any more. To be said before any event."""
+        some = [batch for batch in self._dump.manifest.batches if batch.name in batches]
+        # All of them first: reading one batch reads whole tables of others with it.
+        self._doubted |= {slice_.table for batch in some for slice_ in batch.slices}
+        for batch in some:
+            self._doubt(batch)
+
+    def _doubt(self, batch: Batch) -> None:
+        for name in sorted({slice_.table for slice_ in batch.slices}):
+            if name not in self._wide:
+                self.load({name})
+            else:
+                wide, state = self._known_of(name)
+                self._parts[name], state = wide.with_batch(self._ports.dump_files, self._dump, batch, state)
+                self._put(name, _doubted(state))
+
+    def _known_of(self, name: TableName) -> tuple[WideTable, TableState]:
+        """Return what is known of a table of many batches: nothing of its partitions when it is first asked for."""
+        if name in self._parts:
+            return self._parts[name], self.shard.tables[name]
+        return WideTable.read(self._ports.dump_files, self._dump, self._wide[name])
 
     def _put(self, name: TableName, state: TableState) -> None:
         self.shard = replace(self.shard, tables={**self.shard.tables, name: state})
@@ -81,8 +99,7 @@ class Folding:
                     parts[name] |= named
         self.load(whole)
         for name in sorted(parts.keys() - self._loaded):
-            wide = self._parts.get(name) or WideTable(self._wide[name], {})
-            known = self.shard.tables[name] if name in self._parts else None
+            wide, known = self._known_of(name)
             named, files = frozenset(parts[name]), self._ports.dump_files
             self._parts[name], state = wide.with_names(files, self._dump, named, known)
             self._put(name, state)
@@ -100,7 +117,11 @@ class Folding:
         self.shard = replace(self.shard, tables=left)
         batches = batches_with(self._dump, wanted)
         found = read_states(self._ports.dump_files, self._dump, batches_with(self._dump, _all_of(batches)))
-        fresh = {name: state for name, state in found.items() if name not in self._loaded}
+        fresh = {
+            name: _doubted(state) if name in self._doubted else state
+            for name, state in found.items()
+            if name not in self._loaded
+        }
         self.shard = replace(self.shard, tables={**fresh, **self.shard.tables})
         self._loaded |= wanted | fresh.keys()
         if again:
@@ -134,7 +155,8 @@ class Folding:
     @property
     def kept(self) -> list[Batch]:
         """The batches of the dump that no event has touched."""
-        touched = {batch.name for wide in self._parts.values() for batch in wide.rewritten}
+        tables = self.shard.tables
+        touched = {batch.name for name, wide in self._parts.items() for batch in wide.rewritten(tables[name])}
         return [
             batch
             for batch in self._dump.manifest.batches
@@ -168,10 +190,10 @@ class Folding:
             kind=DumpKind.CONSOLIDATE,
             token=token,
             end=end,
-            database=_database(old.manifest.database, self.events),
-            functions=_functions(old.manifest.functions, self.events),
+            database=database_after(old.manifest.database, self.events),
+            functions=functions_after(old.manifest.functions, self.events),
             batches=(*kept, *wide, *new),
-            left_out=_left_out(policy, old.manifest, states),
+            left_out=left_out_after(policy, old.manifest, states),
             views=len(views),
             version=__version__,
             events=len(self.events),
@@ -196,39 +218,3 @@ def _doubted(state: TableState) -> TableState:
         name: replace(one, content=replace(one.content, unsure=True)) for name, one in state.partitions.items()
     }
     return replace(state, content=replace(state.content, unsure=True), partitions=partitions)
-
-
-def _database(database: Database, events: list[Event]) -> Database:
-    for event in events:
-        change = event.change
-        if isinstance(change, AlterDatabase):
-            database = change.after
-        elif isinstance(change, DropDatabase):
-            raise Missing(
-                f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
-                found=f"the event {event}",
-                expected="the database until the replica is published",
-                next_step="create it again, or remove the policy file; then start the bootstrap anew",
-            )
-    return database
-
-
-def _functions(functions: tuple[Function, ...], events: list[Event]) -> tuple[Function, ...]:
-    by_name = {function.name: function for function in functions}
-    for event in events:
-        change = event.change
-        if isinstance(change, CreateFunction):
-            by_name[change.function.name] = change.function
-        elif isinstance(change, DropFunction):
-            by_name.pop(change.name, None)
-    return tuple(by_name[name] for name in sorted(by_name))
-
-
-def _left_out(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
-    there = {entry.name: entry for entry in manifest.left_out}
-    for state in states:
-        name = str(state.table.name)
-        there.pop(name, None)
-        if reason := policy.left_out(state.table):
-            there[name] = LeftOut(name, reason)
-    return tuple(there[name] for name in sorted(there))

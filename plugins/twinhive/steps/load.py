@@ -1,8 +1,7 @@
 """Build the replica from a dump whose files are staged, and publish it at one event id."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from twinhive.applying.functions import Functions
@@ -31,10 +30,9 @@ from twinhive.steps.place_tables import build, is_in_place, move_in
 from twinhive.steps.register_tables import Tables, register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.synced import Synced
+from twinhive.syncing.workers import in_parallel
 
 _REGISTERING = 4
-# Records wait in memory for a thread: no more of them than this.
-_MOST_WAITING = 16
 
 
 @dataclass(frozen=True)
@@ -157,23 +155,27 @@ class _Loading:
 
         Returns how many of each the replica has of this dump.
         """
-        tables = Tables(self.ports.replica, self.lease)
-        with ThreadPoolExecutor(_REGISTERING, "register") as pool:
-            managed = (record for record in self._records() if not record.table.is_external)
-            done = list(_submitted(pool, lambda record: self._register(tables, record), managed))
-        return sum(record[0] for record in done), sum(record[1] for record in done)
+        tables, per_call = Tables(self.ports.replica, self.lease), self.work.policy.options.partitions_per_call
+        managed = (record for record in self._records() if not record.table.is_external)
+        # A piece is read when a thread is free for it: how much is in memory does not depend on the table.
+        pieces = (piece for record in managed for piece in _pieces(record, per_call))
+        done = in_parallel(pieces, _REGISTERING, lambda some: self._register_each(tables, some), "register")
+        return sum(one[0] for one in done), sum(one[1] for one in done)
 
-    def _register(self, tables: Tables, record: TableRecord) -> tuple[int, int]:
+    def _register_each(self, tables: Tables, records: Iterable[TableRecord]) -> tuple[int, int]:
+        count = partitions = 0
+        for record in records:
+            self._register(tables, record)
+            count, partitions = count + record.carries_table, partitions + len(record.partitions)
+        return count, partitions
+
+    def _register(self, tables: Tables, record: TableRecord) -> None:
         placement = self.placement(record.table)
         is_new = tables.put(placement.replica)
         if record.partitions:
-            per_call = self.work.policy.options.partitions_per_call
-            register_partitions(
-                self.ports.replica, placement, record.partitions, self.stamp, per_call, self.lease, is_new=is_new
-            )
+            register_partitions(self.ports.replica, placement, record.partitions, self.stamp, self.lease, is_new=is_new)
             line = f"registered {placement.replica.name}: {len(record.partitions)} partitions"
             self.work.report(Detail("Registering partitions", line))
-        return int(record.carries_table), len(record.partitions)
 
     def _records(self) -> Iterator[TableRecord]:
         for batch in self.dump.manifest.batches:
@@ -231,18 +233,8 @@ def _batches_of_each_table(batches: tuple[Batch, ...]) -> dict[TableName, int]:
     return counts
 
 
-def _submitted(
-    pool: ThreadPoolExecutor, do: Callable[[TableRecord], tuple[int, int]], records: Iterable[TableRecord]
-) -> Iterator[tuple[int, int]]:
-    """Do something with each record in the pool; yield the results in order. After an error nothing more is begun."""
-    waiting: deque[Future[tuple[int, int]]] = deque()
-    try:
-        for record in records:
-            waiting.append(pool.submit(do, record))
-            if len(waiting) >= _MOST_WAITING:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for one in waiting:
-            one.cancel()
+def _pieces(record: TableRecord, most: int) -> Iterator[TableRecord]:
+    """Cut a record into ones of at most so many partitions."""
+    yield replace(record, partitions=record.partitions[:most])
+    for start in range(most, len(record.partitions), most):
+        yield replace(record, partitions=record.partitions[start : start + most], carries_table=False)

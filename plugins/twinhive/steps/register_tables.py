@@ -4,11 +4,12 @@ No call is repeated blindly: what exists is read first and compared by its stamp
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from twinhive.domain.errors import ActNow, Foreign, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import TablePlacement
 from twinhive.ports import Lease, MetastoreWriter
@@ -49,7 +50,7 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool
             f"table {table.name} vanished right after it was created",
             found="no such table",
             expected="the table that was created",
-            next_step="find out who drops tables of the replica, then clear the task load",
+            next_step="find out who drops tables of the replica, then " + clear("the task load"),
         )
     if (made.table_type, made.location) != (table.table_type, table.location):
         lease.confirm()
@@ -65,7 +66,7 @@ def _present(replica: MetastoreWriter, table: Table) -> Table | None:
             f"table {table.name} exists on the replica and is not of this dump",
             found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
             expected=f"no such table, or {STAMP} = {table.parameters[STAMP]}",
-            next_step="move the table away or drop it, then clear the task load",
+            next_step="move the table away or drop it, then " + clear("the task load"),
         )
     return found
 
@@ -76,8 +77,8 @@ def _changed(table: Table, made: Table) -> ActNow:
         found=f"{made.table_type} at {made.location}",
         expected=f"{table.table_type} at {table.location}",
         next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
-        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), "
-        "then clear the task load",
+        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
+        + clear("the task load"),
     )
 
 
@@ -86,37 +87,37 @@ def register_partitions(
     placement: TablePlacement,
     partitions: Sequence[Partition],
     stamp: Stamp,
-    per_call: int,
     lease: Lease,
     *,
     is_new: bool = False,
 ) -> int:
-    """Add the partitions that are not there yet, in batches of one call each; return their number.
+    """Add those of some partitions that are not there yet, in one call; return their number.
 
     A table that `is_new`, made by this very load, has none of them.
     """
     table = placement.replica
-    present = set() if is_new else set(replica.partition_names(table.name))
     placed = {p.name(table.partition_keys): placement.partition(p, stamp) for p in partitions}
-    absent = [partition for name, partition in placed.items() if name not in present]
-    for start in range(0, len(absent), per_call):
+    present = {} if is_new else _locations(replica, table.name, placed)
+    absent = [partition for partition in placed.values() if partition.values not in present]
+    if absent:
         lease.confirm()
-        replica.add_partitions(absent[start : start + per_call])
-    _check_locations(replica, table.name, placed, per_call)
+        replica.add_partitions(absent)
+    _check_locations(table.name, placed, _locations(replica, table.name, placed))
     return len(absent)
 
 
-def _check_locations(replica: MetastoreWriter, table: TableName, expected: dict[str, Partition], per_call: int) -> None:
-    names = sorted(expected)
-    for start in range(0, len(names), per_call):
-        some = names[start : start + per_call]
-        found = {partition.values: partition.location for partition in replica.partitions(table, some)}
-        for name in some:
-            wanted = expected[name]
-            if found.get(wanted.values) != wanted.location:
-                raise ActNow(
-                    f"partition {name} of {table} is not where it was put on the replica",
-                    found=found.get(wanted.values, "no such partition"),
-                    expected=wanted.location,
-                    next_step="look for another writer of the replica's database, then clear the task load",
-                )
+def _locations(replica: MetastoreWriter, table: TableName, names: Collection[str]) -> dict[tuple[str, ...], str | None]:
+    return {partition.values: partition.location for partition in replica.partitions(table, sorted(names))}
+
+
+def _check_locations(
+    table: TableName, expected: Mapping[str, Partition], found: Mapping[tuple[str, ...], str | None]
+) -> None:
+    for name, wanted in expected.items():
+        if found.get(wanted.values) != wanted.location:
+            raise ActNow(
+                f"partition {name} of {table} is not where it was put on the replica",
+                found=found.get(wanted.values, "no such partition"),
+                expected=wanted.location,
+                next_step="look for another writer of the replica's database, then " + clear("the task load"),
+            )

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from twinhive.domain.batches import Batch
 from twinhive.domain.marks import Phase
-from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import (
@@ -77,13 +76,13 @@ class Round:
         return Folded(new.key, left, new.manifest.round, len(events), len(folding.shard.tables), end.event_id)
 
 
-def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[TableName]:
-    """Return the tables of batches some of whose files were not any more what was listed."""
-    names: set[TableName] = set()
+def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[str]:
+    """Return the names of the batches some of whose files were not any more what was listed."""
+    names: set[str] = set()
     for batch in dump.manifest.batches:
         result = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
         if result and result.get("superseded_files"):
-            names |= {slice_.table for slice_ in batch.slices}
+            names.add(batch.name)
     return names
 
 

@@ -14,6 +14,7 @@ from twinhive.domain.changes import (
     AddConstraints,
     AddPartitions,
     AlterPartitions,
+    AlterTable,
     Change,
     DeleteStatistics,
     DropConstraint,
@@ -25,6 +26,7 @@ from twinhive.domain.changes import (
 )
 from twinhive.domain.contents import TableState
 from twinhive.domain.names import TableName, partition_name
+from twinhive.domain.objects import Table
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import TableRecord, encode_objects, unpack_lines
 from twinhive.dump.store import Dump
@@ -59,18 +61,37 @@ def partitions_named(change: Change) -> frozenset[str] | None:
             return frozenset(one.name(table.partition_keys) for one in (change.before, change.after))
         case Insert(table=table, partition=partition) if partition is not None:
             return frozenset({partition.name(table.partition_keys)})
+        case AlterTable() if _leaves_partitions(change):
+            return frozenset()
         case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics() | NotReplicated():
             return frozenset()
         case _:
             return None
 
 
+def _leaves_partitions(change: AlterTable) -> bool:
+    """True when all that changed is said by the event, and of the table alone: its parameters, its owner."""
+    before, after = change.before, change.after
+    same_rows = (before.name, before.location, before.kind) == (after.name, after.location, after.kind)
+    return same_rows and not change.changes_columns and not change.truncates
+
+
 @dataclass(frozen=True)
 class WideTable:
-    """A table of which the named partitions are known; `named` holds them by the batch that has them, '' for none."""
+    """A table of which the named partitions are known; `named` holds them by the batch that has them, '' for none.
+
+    `listed` is the table as the dump has it.
+    """
 
     batches: tuple[Batch, ...]
+    listed: Table
     named: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def read(cls, files: FileReader, dump: Dump, batches: tuple[Batch, ...]) -> tuple["WideTable", TableState]:
+        """Read a table without any of its partitions."""
+        state = read_partitions(files, dump, batches[0], ())
+        return cls(batches, state.table, {}), state
 
     @property
     def all_named(self) -> frozenset[str]:
@@ -78,25 +99,30 @@ class WideTable:
         return frozenset().union(*self.named.values())
 
     def with_names(
-        self, files: FileReader, dump: Dump, names: frozenset[str], known: TableState | None
+        self, files: FileReader, dump: Dump, names: frozenset[str], state: TableState
     ) -> tuple["WideTable", TableState]:
         """Return the table with more partitions read from the dump, one batch in memory at a time."""
-        named = dict(self.named)
-        new, state = names - self.all_named, known
-        for batch in self.batches:
+        wide, new = self, names - self.all_named
+        for batch in self.batches if new else ():
             here = read_partitions(files, dump, batch, new)
-            found = frozenset(here.partitions)
-            if found:
-                named[batch.name] = named.get(batch.name, frozenset()) | found
-            new -= found
-            state = here if state is None else replace(state, partitions={**state.partitions, **here.partitions})
-        assert state is not None, "it has batches"
-        return WideTable(self.batches, {**named, "": named.get("", frozenset()) | new}), state
+            wide, state = wide._with(batch.name, frozenset(here.partitions)), _joined(state, here)
+            new -= here.partitions.keys()
+        return wide._with("", new), state
 
-    @property
-    def rewritten(self) -> Iterator[Batch]:
-        """Yield the batches of which some partition was named."""
-        return (batch for batch in self.batches if self.named.get(batch.name))
+    def with_batch(
+        self, files: FileReader, dump: Dump, batch: Batch, state: TableState
+    ) -> tuple["WideTable", TableState]:
+        """Return the table with all partitions of a batch of which none has been named yet."""
+        here = read_partitions(files, dump, batch, None)
+        return self._with(batch.name, frozenset(here.partitions)), _joined(state, here)
+
+    def _with(self, batch: str, names: frozenset[str]) -> "WideTable":
+        return replace(self, named={**self.named, batch: self.named.get(batch, frozenset()) | names})
+
+    def rewritten(self, state: TableState) -> list[Batch]:
+        """Return the batches of which some partition was named; all of them when the table itself has changed."""
+        is_altered = state.table != self.listed
+        return [batch for batch in self.batches if is_altered or self.named.get(batch.name)]
 
     def write(
         self,
@@ -108,8 +134,8 @@ class WideTable:
         end: int,
         most: int,
     ) -> Iterator[Batch]:
-        """Write the batches of which some partition was named, and what is new; yield them, named by `names`."""
-        for batch in self.rewritten:
+        """Write the batches that are not what they were, and what is new; yield them, named by `names`."""
+        for batch in self.rewritten(state):
             yield self._written(files, old, layout, batch, state, next(names), end)
         added = sorted(self.named.get("", frozenset()) & state.partitions.keys())
         for start in range(0, len(added), most):
@@ -118,7 +144,7 @@ class WideTable:
     def _written(
         self, files: FileWriter, old: Dump, layout: DumpLayout, batch: Batch, state: TableState, name: str, end: int
     ) -> Batch:
-        named, keys = self.named[batch.name], state.table.partition_keys
+        named, keys = self.named.get(batch.name, frozenset()), state.table.partition_keys
         (record,) = old.objects(files, batch.name)
         untouched = [one for one in record.partitions if one.name(keys) not in named]
         changed = sorted(named & state.partitions.keys())
@@ -129,6 +155,10 @@ class WideTable:
         _write(files, layout, whole, [*items, *_items(state, changed)], name, end)
         (slice_,) = batch.slices
         return Batch(name, batch.label, (replace(slice_, last=slice_.first + len(partitions)),))
+
+
+def _joined(state: TableState, more: TableState) -> TableState:
+    return replace(state, partitions={**state.partitions, **more.partitions})
 
 
 def _added(

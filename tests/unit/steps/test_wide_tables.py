@@ -10,10 +10,11 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
 from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.names import TableName
+from twinhive.dump.store import current_dump
 from twinhive.events.decoder import decode_event
 from twinhive.steps.folding import Folding
 from twinhive.steps.phase_run import run_phase, run_rounds
-from twinhive.steps.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 from twinhive.steps.wide_tables import partitions_named
 
 POLICY = tuned(batch_objects=2)
@@ -57,6 +58,12 @@ def alter(users: SourceWriter) -> None:
     users.update_statistics(WIDE, ("00",))
 
 
+def say_more_of_the_table(users: SourceWriter) -> None:
+    users.set_parameters(WIDE, {"k": "v"})
+    users.insert(WIDE, ("01",), [b"more"])
+    users.set_owner(WIDE, "eve")
+
+
 def change_the_table_too(users: SourceWriter) -> None:
     users.insert(WIDE, ("01",), [b"more"])
     users.add_columns(WIDE, [("more", "int")], cascade=True)
@@ -76,12 +83,9 @@ def make_it_anew(users: SourceWriter) -> None:
     users.add_partitions(WIDE, {("01",): [b"one"]})
 
 
-CHANGES = [
-    *(add, change_rows, drop_and_add_again, drop_all, rename, alter, change_the_table_too, rename_the_table),
-    make_it_anew,
-]
-OF_PARTITIONS = CHANGES[:6]
-LATER = [add, drop_and_add_again, alter, change_the_table_too, rename_the_table]
+OF_PARTITIONS = [add, change_rows, drop_and_add_again, drop_all, rename, alter, say_more_of_the_table]
+CHANGES = [*OF_PARTITIONS, change_the_table_too, rename_the_table, make_it_anew]
+LATER = [add, drop_and_add_again, alter, say_more_of_the_table, change_the_table_too, rename_the_table]
 
 
 def bootstrapped(world: World, change: Callable[[SourceWriter], None]) -> SourceWriter:
@@ -141,6 +145,56 @@ def test_only_the_partitions_that_events_name_are_held(
     run_rounds(POLICY, world.ports(), {}, lambda line: None)
     untouched = {f"p={day:02d}" for day in range(7)} - _named(world)
     assert not held[0] & untouched
+
+
+def before_its_copy(world: World, *changes: Callable[[SourceWriter], None]) -> None:
+    """List a wide table, replace a file of one batch without an event, copy; then let users change the table."""
+    users = SourceWriter(world.source, world.source_files, "sales")
+    results = run_phase(BOOTSTRAP[:3], POLICY, world.ports(), {}, lambda line: None)
+    location = users.location(WIDE, ("03",))
+    world.source_files.delete(f"{location}/f")
+    world.source_files.put(f"{location}/silent", b"other rows")
+    run_phase(BOOTSTRAP[3:], POLICY, world.ports(), {}, lambda line: None, results)
+    for change in changes:
+        change(users)
+
+
+def test_of_files_that_vanished_only_the_batch_is_held_and_listed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = wide_world()
+    before_its_copy(world)
+    held: list[set[str]] = []
+    settle = Folding.settle
+
+    def seen(self: Folding, end: object) -> object:
+        state = self.shard.tables[TableName("sales", WIDE)]
+        held.append({name for name, one in state.partitions.items() if one.content.unsure})
+        held.append(set(state.partitions))
+        return settle(self, end)
+
+    monkeypatch.setattr(Folding, "settle", seen)
+    run_rounds(POLICY, world.ports(), {}, lambda line: None)
+    unsure, everything = held[:2]
+    assert unsure == everything == {"p=02", "p=03"}
+    assert_twin(world)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_files_that_vanished_are_listed_again_whatever_else_happens(change: Callable[[SourceWriter], None]) -> None:
+    world = wide_world()
+    before_its_copy(world, change)
+    run_rounds(tuned(POLICY, most_rounds=1), world.ports(), {}, lambda line: None)
+    assert_twin(world)
+
+
+def test_a_table_that_says_more_of_itself_says_it_in_all_its_batches() -> None:
+    world = wide_world()
+    bootstrapped(world, say_more_of_the_table)
+    run_phase(CONSOLIDATE[:1], POLICY, world.ports(), {}, lambda line: None)
+    dump = current_dump(world.source_files, POLICY)
+    records = [one for batch in dump.manifest.batches for one in dump.objects(world.source_files, batch.name)]
+    tables = [record.table for record in records if record.table.name.table == WIDE]
+    assert len(tables) == 4
+    assert set(map(repr, tables)) == {repr(world.source.table(TableName("sales", WIDE)))}
 
 
 def _named(world: World) -> set[str]:

@@ -1,0 +1,124 @@
+"""A sweep asks and remembers in pieces: a table of any number of partitions takes it a few bytes for each of them."""
+
+import tracemalloc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+import pytest
+
+from tests.builders import a_partition, a_policy, a_table
+from tests.unit.steps.test_incremental import Followed
+from twinhive.domain.files import FileStatus, is_below, join, parent
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Database, Partition, Table
+from twinhive.ports import FileReader, MetastoreReader
+from twinhive.steps.sweep import unused_directories
+from twinhive.steps.used_places import UsedPlaces
+
+ROOT = "hdfs://west/w/sales.db"
+POLICY = a_policy()
+WIDE = a_table("sales.wide", location=f"{ROOT}/wide.7", partition_keys=("day",))
+
+
+class WideReplica:
+    """Be the metastore of a replica with one table, whose partitions are made up when they are asked for."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.asked: list[int] = []
+
+    def database(self, name: str) -> Database:
+        return Database(name, None, ROOT, {}, thrift="{}")
+
+    def table_names(self, database: str) -> list[str]:
+        return [WIDE.name.table]
+
+    def tables(self, database: str, names: Sequence[str]) -> list[Table]:
+        return [WIDE]
+
+    def partition_names(self, table: TableName) -> list[str]:
+        return self.names
+
+    def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
+        self.asked.append(len(names))
+        return [a_partition(WIDE, name.removeprefix("day=")) for name in names]
+
+
+class WideFiles:
+    """Be the file system of that replica: one directory for each partition, and one more that nobody uses."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def attribute(self, path: str, name: str) -> str:
+        return f"{POLICY.name}:a dump"
+
+    def list_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
+        for path in paths:
+            if path == ROOT:
+                yield path, [_directory(path, "wide.7")]
+                continue
+            for start in range(0, len(self.names), 1000):
+                yield path, [_directory(path, name) for name in self.names[start : start + 1000]]
+            yield path, [_directory(path, "unused")]
+
+
+def _directory(above: str, name: str) -> FileStatus:
+    return FileStatus(join(above, name), 0, 1, is_directory=True)
+
+
+def swept(partitions: int) -> tuple[int, WideReplica]:
+    """Return the most memory (bytes) that looking through a table takes, but for the names of its partitions."""
+    names = [f"day={number:06d}" for number in range(partitions)]
+    replica = WideReplica(names)
+    tracemalloc.start()
+    try:
+        unused = list(
+            unused_directories(cast(MetastoreReader, replica), cast(FileReader, WideFiles(names)), POLICY, position=9)
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert unused == [f"{WIDE.location}/unused"]
+    return peak, replica
+
+
+def test_neither_locations_nor_directories_of_a_wide_table_are_held() -> None:
+    few, _ = swept(1_000)
+    many, replica = swept(10_000)
+    assert (many - few) / 9_000 < 64
+    assert max(replica.asked) == POLICY.options.partitions_per_call
+
+
+def test_directories_are_asked_for_by_pages_and_found_whatever_their_size() -> None:
+    followed = Followed()
+    users, files = followed.users, followed.world.replica_files
+    users.add_partitions("orders", {(f"n{number}",): [b"1"] for number in range(7)})
+    users.overwrite("orders", ("n3",), [b"2"])
+    users.overwrite("orders", ("a b",), [b"2"])
+    users.overwrite("plain", None, [b"2"])
+    users.drop_partitions("orders", [("n5",)])
+    followed.follow()
+    position = followed.world.source.current_event_id()
+
+    def found() -> set[str]:
+        return set(unused_directories(followed.world.replica, files, followed.policy, position))
+
+    whole = found()
+    assert len(whole) >= 4
+    before = files.calls["list_directories"]
+    files.page_size = 1
+    assert found() == whole
+    assert files.calls["list_directories"] == before
+
+
+@pytest.mark.parametrize("bits", [1, 3, 64])
+def test_hashes_that_meet_never_make_a_used_directory_unused(bits: int) -> None:
+    used = [f"{ROOT}/t{number % 5}.7/_tw/{number}/day={number}" for number in range(40)]
+    places = UsedPlaces(ROOT, lambda path: hash(path) % 2**bits)
+    for directory in used:
+        places.add_rows(directory)
+    for directory in used:
+        assert places.holds_rows(directory)
+        while is_below(directory := parent(directory), ROOT):
+            assert places.is_above(directory)
