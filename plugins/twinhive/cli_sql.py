@@ -9,6 +9,7 @@ from twinhive.cli_base import configuration_of
 from twinhive.cli_json import print_json
 from twinhive.cli_pairs import pair
 from twinhive.cli_terminal import AsJson, Config, holder_of, said_plainly, say_aside
+from twinhive.domain.policy import Options
 from twinhive.repl import Answer, SparkOf, StatementPlace, run_statement
 from twinhive.settings import resolve_from_environment
 from twinhive.spark_edge.cluster import SparkCluster
@@ -30,7 +31,10 @@ def sql(
         str | None,
         typer.Option(metavar="MASTER", help="LOAD: copy what is much with Spark: yarn, local[4], spark://host:7077"),
     ] = None,
-    tasks: Annotated[int, typer.Option(help="With --spark: tasks that copy at the same time")] = 4,
+    tasks: Annotated[
+        int | None,
+        typer.Option(help="With --spark: tasks that copy at the same time. Default: twinhive.spark.tasks of WITH"),
+    ] = None,
     spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="With --spark: a setting")] = None,
     as_json: AsJson = False,
     config: Config = None,
@@ -52,9 +56,16 @@ def sql(
             _print(answer)
 
 
-def _spark(master: str | None, tasks: int, conf: Sequence[str]) -> SparkOf:
-    cluster = SparkCluster.of(master, tasks, map(pair, conf))
-    return lambda name, options: cluster
+def _spark(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:
+    said = [pair(text) for text in conf]
+
+    def of(name: str, options: Options) -> SparkCluster:
+        at_once = options.spark_tasks if tasks is None else tasks
+        return SparkCluster.of(master, at_once, (*options.spark_conf.items(), *said))
+
+    # What is wrong is told before anything is done.
+    of("", Options())
+    return of
 
 
 def _print(answer: Answer) -> None:

@@ -79,7 +79,10 @@ LAYERS = {
         ),
         (),
     ),
-    "cli_sql": (("settings", "repl", "spark_edge", "cli_base", "cli_json", "cli_pairs", "cli_terminal"), ("typer",)),
+    "cli_sql": (
+        ("domain", "settings", "repl", "spark_edge", "cli_base", "cli_json", "cli_pairs", "cli_terminal"),
+        ("typer",),
+    ),
     "cli_operations": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer",)),
     "reference": (("settings", "cli", "cli_exits", "reference"), ("pydantic", "typer")),
     "spark_edge": (("domain", "ports", "copying", "syncing", "adapters", "spark_edge"), ("pyspark",)),

@@ -178,7 +178,7 @@ _ALL = (
     _option(
         "twinhive.spark.tasks",
         "spark_tasks",
-        "Spark tasks that copy a batch at the same time; `twinhive sql` says it as `--tasks`",
+        "Spark tasks that copy a batch at the same time; `--tasks` of `twinhive sql` wins over it",
     ),
     _option(
         "twinhive.bandwidth.mb",

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_spark_submit import Submit
+from tests.policy_terminal import Terminal, a_terminal
+from tests.statements_in_memory import let_statements_reach
 from tests.unit.repl.speaker import Speaker
 from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.domain.policy import Options
@@ -83,3 +85,38 @@ def test_a_spark_that_does_not_come_to_its_end_copies_nothing_here(
     submit.tell(code=4)
     load(ALL_BY_SPARK)
     assert speaker.say("REPL STATUS sales", "west")
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    made = a_terminal(tmp_path, monkeypatch)
+    let_statements_reach(lambda: made.world, monkeypatch)
+    options = {"spark_tasks": 3, "spark_conf": {"spark.executor.memory": "2g"}}
+    made.policies.add("sales", external_tables={"include": False}, options=options)
+    made.type("sql", "REPL DUMP sales", "--policy", "sales")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("keys", "words", "tasks", "memory"),
+    [
+        ("", (), 3, "2g"),
+        (", 'twinhive.spark.tasks'='5'", (), 5, "2g"),
+        (", 'twinhive.spark.tasks'='5'", ("--tasks", "7", "--spark-conf", "spark.executor.memory=4g"), 7, "4g"),
+    ],
+    ids=["policy", "WITH", "option"],
+)
+def test_a_terminal_says_which_spark_and_the_policy_or_with_how_much_of_it(
+    terminal: Terminal, submit: Submit, keys: str, words: tuple[str, ...], tasks: int, memory: str
+) -> None:
+    submit.tell(code=4)
+    root = "'hive.repl.rootdir'='hdfs://east/user/hive/repl', 'hive.exec.copyfile.maxnumfiles'='0'"
+    terminal.type("sql", f"REPL LOAD sales WITH ({root}{keys})", "--policy", "sales", "--spark", "yarn", *words)
+    assert submit.settings()["tasks"] == tasks
+    assert f"spark.executor.memory={memory}" in submit.given()["words"]
+
+
+def test_a_wrong_spark_is_told_before_anything_is_done(terminal: Terminal, submit: Submit) -> None:
+    said = terminal.type("sql", "REPL LOAD sales", "--policy", "sales", "--spark", "yarn", "--tasks", "0", code=4)
+    assert "--tasks: not a number of tasks" in said
+    assert terminal.document("sql", "REPL STATUS sales", "--policy", "sales")["rows"] == []
