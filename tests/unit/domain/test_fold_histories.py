@@ -248,7 +248,7 @@ def run(history: Iterable[int], one_bound: bool) -> None:
 
 
 @settings(
-    max_examples=DEEP or 3000,
+    max_examples=DEEP or 1500,
     derandomize=not DEEP,
     deadline=None,
     database=None,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
+from tests.fake_world import Killed, KillSwitch, World, a_world, kill_points, killable, tuned
 from tests.unit.steps.twins import assert_twin
 from twinhive.domain.policy import Policy
 from twinhive.steps.phase_run import run_bootstrap, run_phase
@@ -31,7 +31,7 @@ def killed_at(world: World, at: int, *, after_effect: bool) -> bool:
 
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
 def test_killed_at_any_change_and_rerun_it_converges(after_effect: bool) -> None:
-    for at in range(1, MOST_CHANGES):
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
         world = a_world()
         if not killed_at(world, at, after_effect=after_effect):
             break
@@ -44,7 +44,7 @@ def test_killed_at_any_change_and_rerun_it_converges(after_effect: bool) -> None
 
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
 def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges(after_effect: bool) -> None:
-    for at in range(1, MOST_CHANGES):
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
         world = a_world()
         if not killed_at(world, at, after_effect=after_effect):
             break

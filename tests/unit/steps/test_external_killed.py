@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fake_world import Killed, KillSwitch, killable
+from tests.fake_world import Killed, KillSwitch, kill_points, killable
 from tests.unit.steps.external_world import ExternalWorld, a_world_with_files
 from twinhive.domain.errors import TwinhiveError
 
@@ -53,7 +53,7 @@ def synced_at(world: ExternalWorld, path: str) -> float:
 @pytest.mark.parametrize("begin", [a_first_pass, a_later_pass])
 def test_killed_at_any_change_and_run_again_both_sides_are_equal(begin, snapshots: bool, after_effect: bool) -> None:
     # Most of the changes are the same with snapshots: they are looked at less densely.
-    for at in range(1, MOST_CHANGES, 3 if snapshots else 1):
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect, step=3 if snapshots else 1):
         world = begin(snapshots=snapshots)
         known = {path: synced_at(world, path) for path in ("/data/events", "/data/empty")}
         if not killed_at(world, at, after_effect=after_effect):

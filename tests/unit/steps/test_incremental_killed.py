@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fake_world import Killed, KillSwitch, killable, tuned
+from tests.fake_world import Killed, KillSwitch, kill_points, killable, tuned
 from tests.unit.steps import test_incremental as histories
 from tests.unit.steps.test_incremental import Followed
 from twinhive.steps.phase_run import run_phase
@@ -51,7 +51,7 @@ def killed_at(followed: Followed, at: int, *, after_effect: bool) -> bool:
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
 def test_killed_at_any_change_and_run_again_it_converges(together, consistency: str, after_effect: bool) -> None:
     # Most of the changes are the same: the other order is looked at less densely.
-    for at in range(1, MOST_CHANGES, 1 if consistency == "every_event" else 5):
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect, step=1 if consistency == "every_event" else 5):
         followed = Followed(tuned(consistency=consistency))
         for history in together:
             history(followed.users)

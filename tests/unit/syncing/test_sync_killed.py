@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fake_world import Killable, Killed, KillSwitch
+from tests.fake_world import Killable, Killed, KillSwitch, kill_points
 from tests.unit.syncing.trees import SOURCE, TARGET, Trees
 
 MOST_CHANGES = 400
@@ -114,7 +114,7 @@ def test_killed_at_any_change_and_run_again_it_comes_to_the_same_end(
     undisturbed = begin()
     undisturbed.sync(**options)
     assert_same_end(undisturbed)
-    for at in range(1, MOST_CHANGES):
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
         trees = begin()
         if not killed_at(trees, at, after_effect=after_effect, **options):
             break
