@@ -7,12 +7,10 @@ import typer
 
 from twinhive.cli_base import PolicyName, wiring_of
 from twinhive.cli_json import print_json
-from twinhive.cli_terminal import AsJson, Config, holder_of, said_plainly, say
+from twinhive.cli_terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say
 from twinhive.steps.operations import Fields, operation_of
 
 app = typer.Typer(rich_markup_mode=None)
-
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
 
 
 @app.command()
@@ -105,4 +103,4 @@ def _show(name: str, policy: str, lines: list[str], *, as_json: bool, dry_run: b
     if as_json:
         print_json({"policy": policy, "operation": name, "dry_run": dry_run, "said": lines})
     else:
-        say(*lines, *(["dry run: nothing was changed"] if dry_run else []))
+        say(*lines, *([NOTHING_CHANGED] if dry_run else []))

@@ -8,9 +8,9 @@ import typer
 from twinhive.cli_base import configuration_of
 from twinhive.cli_json import print_json
 from twinhive.cli_pairs import pair
-from twinhive.cli_terminal import AsJson, Config, holder_of, said_plainly, say_aside
+from twinhive.cli_terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say, say_aside
 from twinhive.domain.policy import Options
-from twinhive.repl import Answer, SparkOf, StatementPlace, run_statement
+from twinhive.repl import Answer, SparkOf, StatementPlace, plan_statement, run_statement
 from twinhive.settings import resolve_from_environment
 from twinhive.spark_edge.cluster import SparkCluster
 
@@ -36,24 +36,24 @@ def sql(
         typer.Option(help="With --spark: tasks that copy at the same time. Default: twinhive.spark.tasks of WITH"),
     ] = None,
     spark_conf: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="With --spark: a setting")] = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Run REPL DUMP, REPL LOAD or REPL STATUS.
 
     DUMP prints the directory of the dump and its last event id, STATUS the replicated event id or nothing, each row on
-    a line with tabs between its values; LOAD prints nothing. Lines of progress go to standard error. Grammar and
-    meaning: docs/repl.md.
+    a line with tabs between its values; LOAD prints nothing. Lines of progress go to standard error, the lines of a dry
+    run to standard output. Grammar and meaning: docs/repl.md.
     """
     with said_plainly(as_json=as_json):
         # --tasks alone says nothing, --spark-conf without --spark is refused.
         copies = _spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
         place = StatementPlace(configuration_of(config), resolve_from_environment, cluster, policy, copies)
-        answer = run_statement(statement, place, holder_of("sql"), say_aside)
-        if as_json:
-            print_json({"columns": answer.columns, "rows": answer.rows})
+        if dry_run:
+            _print_plan(plan_statement(statement, place), as_json=as_json)
         else:
-            _print(answer)
+            _print_answer(run_statement(statement, place, holder_of("sql"), say_aside), as_json=as_json)
 
 
 def _spark(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:
@@ -68,7 +68,17 @@ def _spark(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkO
     return of
 
 
-def _print(answer: Answer) -> None:
+def _print_plan(lines: list[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"dry_run": True, "said": lines})
+    else:
+        say(*lines, NOTHING_CHANGED)
+
+
+def _print_answer(answer: Answer, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"columns": answer.columns, "rows": answer.rows})
+        return
     for row in answer.rows:
         # Not rich's console, which makes blanks of tabs: scripts cut the columns.
         typer.echo("\t".join(map(str, row)))

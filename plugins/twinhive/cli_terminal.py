@@ -39,6 +39,8 @@ AsJson = Annotated[
         "--json", help="Print one JSON document, and nothing else, on standard output; errors too, with the same codes."
     ),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
+NOTHING_CHANGED = "dry run: nothing was changed"
 
 
 @contextmanager

@@ -48,3 +48,13 @@ def test_what_dags_have_bootstrapped_statements_follow(terminal: Terminal) -> No
     directory, _ = terminal.document("sql", f"REPL DUMP sales FROM {position}", "--policy", "sales")["rows"][0]
     terminal.type("sql", f"REPL LOAD FROM '{directory}'", "--policy", "sales")
     assert_equal(terminal)
+
+
+def test_a_dry_run_in_a_terminal_says_what_would_be_done(terminal: Terminal) -> None:
+    said = terminal.type("sql", "REPL DUMP sales", "--policy", "sales", "--dry-run")
+    assert said.startswith("REPL DUMP sales\nwould dump east/sales") and said.endswith("nothing was changed\n")
+    assert not [path for path in terminal.world.source_files.paths() if path.endswith("repl.json")]
+    document = terminal.document("sql", "REPL STATUS sales", "--policy", "sales", "--dry-run")
+    assert document == {"dry_run": True, "said": ["REPL STATUS sales", "no replication knows this database"]}
+    error = terminal.document("sql", "REPL LOAD sales FROM '/nowhere'", "--policy", "sales", "--dry-run", code=4)
+    assert "/nowhere" in str(error)
