@@ -1,6 +1,7 @@
 """Turn the pairs of a walk into the actions of a plan."""
 
 from collections.abc import Callable
+from contextlib import closing
 
 from twinhive.domain.errors import SourceMoved
 from twinhive.domain.files import FileStatus, authority
@@ -83,8 +84,9 @@ class Planner:
     def run(self) -> None:
         """Walk what was added. Raises Refused, TryAgain."""
         assert isinstance(self._walk, Walk), "somebody else walks"
-        for paired in self._walk:
-            self.plan_directory(paired)
+        with closing(iter(self._walk)) as walked:
+            for paired in walked:
+                self.plan_directory(paired)
 
     def add_pair(self, directory: Directory, name: str, source: FileStatus | None, target: FileStatus | None) -> bool:
         """Plan one name of a directory; True when the directory itself is changed by it."""

@@ -3,7 +3,7 @@
 Both sides come sorted and are merged once, page by page, so that a directory of ten million files is never held.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import chain
 from typing import Protocol
 
@@ -43,7 +43,9 @@ class Pages(Protocol):
 class Walk:
     """Yield the directories that were pushed, each with its pairs; more may be pushed meanwhile.
 
-    `place` says where the target's side of a directory is to be listed, None: there is nothing to list.
+    `place` says where the target's side of a directory is to be listed, None: there is nothing to list. Whoever may
+    leave a walk before its end closes its iterator: left to the garbage collector it would wait for threads inside of
+    whatever is interrupted, which may be what these threads wait for.
     """
 
     def __init__(self, source: FileReader, target: FileReader, place: Callable[[Directory], str | None]) -> None:
@@ -56,7 +58,7 @@ class Walk:
         """Have a directory walked, before those that were pushed earlier."""
         self._waiting.push(directory)
 
-    def __iter__(self) -> Iterator["PairedDirectory"]:
+    def __iter__(self) -> Generator["PairedDirectory"]:
         try:
             begun: list[Iterator[PairedDirectory]] = []
             while self._waiting or begun:

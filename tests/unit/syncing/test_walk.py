@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -43,7 +44,11 @@ def walked(source: object, target: object, *directories: Directory) -> list[tupl
     walk = Walk(source, target, lambda directory: directory.target.path if directory.target else None)  # type: ignore[arg-type]
     for directory in directories:
         walk.push(directory)
-    return [(paired, [(name, bool(one), bool(other)) for name, one, other in paired.pairs()]) for paired in walk]
+    with closing(iter(walk)) as paired_directories:
+        return [
+            (paired, [(name, bool(one), bool(other)) for name, one, other in paired.pairs()])
+            for paired in paired_directories
+        ]
 
 
 def directory(path: str = D, target: str | None = T, new_root: str | None = None) -> Directory:
