@@ -56,6 +56,10 @@ class Options:
     external_weight: int = 16 * 2**30
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
+    def is_little(self, files: int, length: int) -> bool:
+        """True for files, with so many bytes together, that are copied before Spark would have begun."""
+        return files <= self.spark_above_files and length <= self.spark_above_bytes
+
     @property
     def bytes_per_second(self) -> float | None:
         """What all copies of a run may move together; None: no limit."""

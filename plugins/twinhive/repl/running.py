@@ -1,7 +1,8 @@
 """Run one REPL statement from its text (seed 002, 'New Commands')."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twinhive.domain.errors import TwinhiveError
@@ -72,12 +73,9 @@ def _clean(dumping: Dumping, place: StatementPlace, report: Report, keep: str) -
         is_gone=NotedReplicas(place).is_gone,
         report=report,
     )
-    try:
+    with _only_cleaning("old dumps", report):
         cleaner.run(keep)
         clean_hive_dumps(files, policy.dump_root, policy.source.database, cleaner.oldest, report, keep)
-    except TwinhiveError as error:
-        # The dump is made: whoever asked for it is told where it is.
-        report(f"old dumps were not cleaned: {error}")
 
 
 def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str], report: Report) -> Answer:
@@ -87,10 +85,20 @@ def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str
     ReplLoad(work, loading.opened(work), loading.hive_places, loading.copying).run(ports)
     if loading.hive is not None:
         loading.hive.say_loaded()
-    # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
-    ports.replica_files.delete(taken_over_in(policy.staging))
-    StagingCleaner(work, loading.settings.dump_ttl_seconds, time.time()).run(ports)
+    with _only_cleaning("old staging directories", report):
+        # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
+        ports.replica_files.delete(taken_over_in(policy.staging))
+        StagingCleaner(work, loading.settings.dump_ttl_seconds, time.time()).run(ports)
     return Answer()
+
+
+@contextmanager
+def _only_cleaning(what: str, report: Report) -> Iterator[None]:
+    """Report what goes wrong: the statement itself is done, and whoever said it is told so."""
+    try:
+        yield
+    except TwinhiveError as error:
+        report(f"{what} were not cleaned: " + error.text)
 
 
 def _status(statement: StatusStatement, place: StatementPlace) -> Answer:

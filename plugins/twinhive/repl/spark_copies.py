@@ -46,7 +46,7 @@ class CopiesBySpark:
         job = step.job(ports)
         if job is None:
             return
-        if job.files <= self.options.spark_above_files and job.bytes <= self.options.spark_above_bytes:
+        if self.options.is_little(job.files, job.bytes):
             step.run(ports)
             return
         work.report(f"{job.label}: {job.files:,} files with {readable(job.bytes)} are copied by Spark")

@@ -16,8 +16,7 @@ def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[
     waiting = tuple(batch for batch in batches if summaries[batch.name].get("files"))
     files = sum(summaries[batch.name]["files"] for batch in waiting)
     length = sum(summaries[batch.name]["bytes"] for batch in waiting)
-    options = work.policy.options
-    if files > options.spark_above_files or length > options.spark_above_bytes:
+    if not work.policy.options.is_little(files, length):
         return waiting
     for batch in waiting:
         CopyBatch(replace(work, batch=batch.name, dump=dump.key)).run(ports)

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.repl.speaker import Speaker
-from twinhive.domain.errors import ActNow
+from twinhive.domain.errors import ActNow, Refused
 from twinhive.domain.objects import Database
 from twinhive.dump.loader_notes import LoaderNote, loader_notes
 from twinhive.hive_dump.places import HivePlaces
+from twinhive.ports import WritePorts
 from twinhive.repl.replicas import NotedReplicas
+from twinhive.steps.given_up_loads import StagingCleaner
 from twinhive.steps.load_under_way import under_way_in
 
 DUMPS = "hdfs://east/user/hive/repl/sales"
@@ -158,3 +160,13 @@ def test_a_dump_is_told_of_though_what_is_old_cannot_be_cleaned(loaded: Speaker)
     directory = dump(loaded)
     assert loaded.world.source_files.status(f"{directory}/repl.json")
     assert any("old dumps were not cleaned" in line for line in loaded.log)
+
+
+def test_a_load_ends_well_though_staging_cannot_be_cleaned(speaker: Speaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(cleaner: StagingCleaner, ports: WritePorts) -> list[str]:
+        raise Refused("the staging root cannot be listed")
+
+    monkeypatch.setattr(StagingCleaner, "run", refuse)
+    load(speaker, dump(speaker))
+    assert speaker.say("REPL STATUS sales", "west")
+    assert any("old staging directories were not cleaned" in line for line in speaker.log)
