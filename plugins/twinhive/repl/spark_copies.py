@@ -47,7 +47,7 @@ class CopiesBySpark:
         if job is None:
             return
         if self.options.is_little(job.files, job.bytes):
-            step.run(ports)
+            step.copy(ports, job)
             return
         work.report(f"{job.label}: {job.files:,} files with {readable(job.bytes)} are copied by Spark")
         cluster = self.cluster()
@@ -56,7 +56,7 @@ class CopiesBySpark:
         except NotAllCopied as error:
             work.report(f"what Spark could not copy is looked at once more: {error.what}")
             # Files that users have moved since the dump are followed here, where the source's log can be read.
-            step.run(ports)
+            step.copy(ports, job)
 
     def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
         """Return what carries out the plans of external tables' directories."""

@@ -91,10 +91,12 @@ class CopyBatch:
 
     def run(self, ports: WritePorts) -> Copied:
         """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures."""
-        policy = self.work.policy
         job = self.job(ports)
-        if job is None:
-            return Copied()
+        return Copied() if job is None else self.copy(ports, job)
+
+    def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
+        """Carry a job out in this process. Raises as `run` does."""
+        policy = self.work.policy
         started = time.monotonic()
         listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
         items = list(remaining(listed, job.after_event))
