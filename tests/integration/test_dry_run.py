@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from hive_metastore.ttypes import NotificationEventRequest
 
 from tests.policies import PolicyFiles
 from tests.warehouse import Warehouse
@@ -28,15 +29,23 @@ def every_path(warehouse: Warehouse) -> dict[str, tuple[Any, ...]]:
 
 
 def everything(*warehouses: Warehouse) -> list[Any]:
-    """Return all that the clusters hold: every path, every database, and how far their logs are."""
+    """Return all that the clusters hold: every path, every database, and the end of the log."""
     return [
         (
             every_path(warehouse),
             [warehouse.client.get_database(name) for name in sorted(warehouse.client.get_all_databases())],
-            warehouse.client.get_current_notificationEventId().eventId,
+            newest_events(warehouse),
         )
         for warehouse in warehouses
     ]
+
+
+def newest_events(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    """Return the last events of a log with what they happened to, so that one too many says what it was."""
+    newest = int(warehouse.client.get_current_notificationEventId().eventId)
+    asked = NotificationEventRequest(lastEvent=max(0, newest - 5), maxEvents=1000)
+    found = warehouse.client.get_next_notification(asked).events
+    return [(newest, None)] + [(one.eventId, one.eventType, one.dbName, one.tableName, one.message) for one in found]
 
 
 def plan(policies: PolicyFiles, policy: str, phase: str, **form: bool) -> PhasePlan:
