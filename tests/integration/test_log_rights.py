@@ -99,7 +99,7 @@ def test_a_user_without_rights_is_told_what_to_set_and_nothing_changes(
     policies.finish(policy)
     east.create_table(policy, "second", files={"data": b"2"})
     told(policies, east, "ann")
-    before = everything(east, west)
+    before = everything(policy, east, west)
     wiring = policies.wiring(policy)
 
     (problem,) = Preflight(Work(wiring.policy)).problems(wiring.write_ports())
@@ -113,7 +113,7 @@ def test_a_user_without_rights_is_told_what_to_set_and_nothing_changes(
     assert {"hadoop.proxyuser.ann.hosts", f"{GUARD}=false"} <= set(str(problem.next_step).split())
     assert (window.value.what, window.value.next_step) == (problem.what, problem.next_step)
     assert "hadoop.proxyuser.ann.groups" in check(policies, policy, EXIT_ACT_NOW, capsys)
-    assert everything(east, west) == before
+    assert everything(policy, east, west) == before
 
 
 def test_who_tells_no_name_is_the_user_that_the_server_runs_as(
