@@ -1,8 +1,6 @@
-"""Keep functions, constraints and column statistics of a metastore in memory."""
+"""Keep functions and column statistics of a metastore in memory."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tests.fake_state import MetastoreState
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
@@ -13,30 +11,6 @@ from twinhive.domain.thrift_objects import fresh_function, read_function, read_p
 from twinhive.domain.tjson import Tree, from_text, to_text
 
 _ACCURATE = "COLUMN_STATS_ACCURATE"
-_FOREIGN_KEY = "foreign_key"
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """The event of one kind of constraint, and the field ids of its struct."""
-
-    event_type: str
-    message_key: str
-    database: str
-    table: str
-    name: str
-    catalog: str
-
-
-_KINDS = {
-    "primary_key": _Kind("ADD_PRIMARYKEY", "primaryKeyListJson", "1", "2", "5", "9"),
-    _FOREIGN_KEY: _Kind("ADD_FOREIGNKEY", "foreignKeyListJson", "4", "5", "10", "15"),
-    "unique": _Kind("ADD_UNIQUECONSTRAINT", "uniqueConstraintListJson", "2", "3", "6", "1"),
-    "not_null": _Kind("ADD_NOTNULLCONSTRAINT", "notNullConstraintListJson", "2", "3", "5", "1"),
-    "default": _Kind("ADD_DEFAULTCONSTRAINT", "defaultConstraintListJson", "2", "3", "6", "1"),
-    "check": _Kind("ADD_CHECKCONSTRAINT", "checkConstraintListJson", "2", "3", "6", "1"),
-}
-_PARENT_DATABASE, _PARENT_TABLE = "1", "2"
 
 
 class DetailsInMemory(MetastoreState):
@@ -78,38 +52,6 @@ class DetailsInMemory(MetastoreState):
                 self._storage.keep_copy(resource)
             except Missing as error:
                 raise Refused(f"function {function.name} cannot be dropped: {error.what}") from error
-
-    def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
-        """Add constraints of one kind to a table. Raises AlreadyThere, Missing."""
-        if not constraints:
-            return
-        with self._call():
-            fields = _KINDS[kind]
-            self._existing(table)
-            trees = [_of_table(from_text(text), kind, table) for text in constraints]
-            names = {tree[fields.name]["str"].lower() for tree in trees}
-            parent = table
-            if kind == _FOREIGN_KEY:
-                parent = self._existing(_parent(trees[0])).name
-            there = self._constraints[table]
-            if names & there.keys() or (kind == "primary_key" and kind in there.values()):
-                raise AlreadyThere(f"{table} has such a {kind} constraint already")
-            there |= dict.fromkeys(names, kind)
-            # A foreign key is filed under the table it refers to.
-            message = {fields.message_key: [to_text(tree) for tree in trees]}
-            self.emit(fields.event_type, parent.database, parent.table, message)
-
-    def drop_constraint(self, table: TableName, name: str) -> None:
-        """Drop a constraint; one that does not exist is fine."""
-        with self._call():
-            if self._constraints.get(table, {}).pop(name.lower(), None):
-                message = {"dbName": table.database, "tableName": table.table, "constraintName": name}
-                self.emit("DROP_CONSTRAINT", table.database, table.table, message)
-
-    def constraint_names(self, table: TableName) -> set[str]:
-        """Return the names of a table's constraints."""
-        with self._call():
-            return set(self._constraints.get(table, ()))
 
     def set_statistics(self, table: TableName, statistics: str) -> None:
         """Write column statistics of the table or of one of its partitions. Raises Missing, Refused."""
@@ -186,15 +128,3 @@ def _claiming(parameters: dict[str, str], columns: set[str]) -> dict[str, str]:
     claims = json.loads(parameters.get(_ACCURATE, "{}"))
     claims["COLUMN_STATS"] = dict.fromkeys(sorted({*claims.get("COLUMN_STATS", {}), *columns}), "true")
     return {**parameters, _ACCURATE: json.dumps(claims, separators=(",", ":"))}
-
-
-def _of_table(tree: Tree, kind: str, table: TableName) -> Tree:
-    fields = _KINDS[kind]
-    moved = {fields.database: {"str": table.database}, fields.table: {"str": table.table}}
-    if kind == _FOREIGN_KEY and tree[_PARENT_DATABASE] == tree[fields.database]:
-        moved[_PARENT_DATABASE] = {"str": table.database}
-    return {**tree, **moved, fields.catalog: {"str": "hive"}}
-
-
-def _parent(tree: Tree) -> TableName:
-    return TableName(tree[_PARENT_DATABASE]["str"].lower(), tree[_PARENT_TABLE]["str"].lower())

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests import fake_messages as messages
+from tests.fake_constraints import ConstraintsInMemory
 from tests.fake_details import DetailsInMemory
 from tests.fake_partitions import PartitionsInMemory
 from tests.fake_state import is_managed, is_translated, owns_files, put_location, text_map
@@ -46,7 +47,7 @@ _UNSPOKEN_BEGINNINGS = ("bootstrap.dump.state.", "repl.metrics.")
 _FILE_STATISTICS = ("numFiles", "numRows", "totalSize", "rawDataSize", "numFilesErasureCoded")
 
 
-class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
+class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory):
     """Be both metastore ports, with a notification log, and what else users of a source do.
 
     `down` makes every call fail, `guards_log` those that read the log; `translates_managed` turns managed
@@ -218,7 +219,7 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
         with self._call():
             table = self._tables.pop(name, None)
             partitions = self._partitions.pop(name, {})
-            self._constraints.pop(name, None)
+            self._forget_constraints(name)
             self._forget_statistics(name)
             if table is None:
                 return
@@ -317,7 +318,7 @@ class InMemoryMetastore(PartitionsInMemory, DetailsInMemory):
         """Put the table and what hangs on it under its name as it is now."""
         del self._tables[before.name]
         self._tables[after.name] = after
-        self._constraints[after.name] = self._constraints.pop(before.name)
+        self._constraints_follow(before, after)
         for table, partition in [key for key in self._statistics if key[0] == before.name]:
             self._statistics[after.name, partition] = self._statistics.pop((table, partition))
         partitions = self._partitions.pop(before.name)

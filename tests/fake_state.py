@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.fake_log import NotificationLog
 from tests.fake_storage import Storage
+from twinhive.domain.constraints import Constraint
 from twinhive.domain.errors import Missing, Unreachable
 from twinhive.domain.events import EventRow
 from twinhive.domain.log_access import Caller, not_allowed
@@ -45,7 +46,7 @@ class MetastoreState:
         self._tables: dict[TableName, Table] = {}
         self._partitions: dict[TableName, dict[str, Partition]] = {}
         self._functions: dict[tuple[str, str], Function] = {}
-        self._constraints: dict[TableName, dict[str, str]] = {}
+        self._constraints: dict[TableName, dict[str, Constraint]] = {}
         self._statistics: dict[tuple[TableName, str | None], set[str]] = {}
         self._lock = threading.RLock()
 

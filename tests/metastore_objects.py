@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Function, Partition, Table
 from twinhive.domain.thrift_objects import read_table
 from twinhive.domain.tjson import Tree, from_text, to_text
+from twinhive.ports import MetastoreReader
 
 
 def a_storage_descriptor() -> Tree:
@@ -95,6 +97,19 @@ def a_constraint(table: Table, kind: str, name: str, parent: Table | None = None
         tree |= {"1": {"str": parent.name.database}, "2": {"str": parent.name.table}, "3": column}
         tree |= {"11": {"str": parent_key}}
     return to_text(tree)
+
+
+def constraint_names(metastore: MetastoreReader, table: TableName) -> set[str]:
+    """Return the names of a table's constraints."""
+    return {one.name for one in metastore.constraints(table)}
+
+
+def constraints_in_words(metastore: MetastoreReader, table: TableName) -> list[str]:
+    """Return a table's constraints in words that are the same in another database."""
+    return [
+        f"{one.kind} {one.name} of {', '.join(one.columns)}" + (f" in {one.parent.table}" if one.parent else "")
+        for one in metastore.constraints(table)
+    ]
 
 
 def statistics_of(table: Table, column: str, partition: str | None = None) -> str:

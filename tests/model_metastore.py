@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from twinhive.domain.changes import (
+    AddConstraints,
     AddedPartition,
     AddPartitions,
     AlterPartitions,
     AlterTable,
     Change,
     CreateTable,
+    DropConstraint,
     DropPartitions,
     DropTable,
     Event,
@@ -24,10 +26,12 @@ from twinhive.domain.changes import (
     NotReplicated,
     RenamePartition,
 )
+from twinhive.domain.constraints import FIELDS, Constraint, constraints_of
 from twinhive.domain.events import Position
 from twinhive.domain.files import FileStatus, is_below
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Partition, Table
+from twinhive.domain.tjson import to_text
 
 NAMES = tuple(TableName("sales", name) for name in "abc")
 VALUES = (("1",), ("2",), ("3",))
@@ -95,6 +99,11 @@ class ModelMetastore:
         """Return a table, None when there is none."""
         return self.state.tables.get(name)
 
+    def constraints(self, table: TableName) -> tuple[Constraint, ...]:
+        """Return the constraints of a table; none of one that does not exist."""
+        there = self.state.tables.get(table)
+        return (there.constraints if there else None) or ()
+
     def partition_names(self, table: TableName) -> list[str]:
         """Return the names of a table's partitions; none for a table that does not exist."""
         return sorted(self.state.partitions.get(table, {}))
@@ -121,7 +130,7 @@ class ModelMetastore:
 
     def _become(self, state: State, *changes: Change) -> None:
         self.state = state
-        for change in changes:
+        for change in map(_told, changes):
             self.event_id += 1
             self._log.append(Event(Position(self.event_id), type(change).__name__, change))
             self._history[self.event_id] = state
@@ -166,7 +175,8 @@ class ModelMetastore:
         location = None if kind == VIEW else f"hdfs://s/{kind}/{name.table}"
         if name in self.state.tables or (location and not self._is_free(location)):
             return
-        table = Table(name, kind, location, () if kind == VIEW else keys, _columns(1), {"v": str(self._number())}, "{}")
+        keys, parameters = () if kind == VIEW else keys, {"v": str(self._number())}
+        table = Table(name, kind, location, keys, _columns(1), parameters, "{}", constraints=())
         files = dict(self.state.files)
         if location and not table.partition_keys and dice.below(2):
             self._new_file(files, location)
@@ -240,6 +250,31 @@ class ModelMetastore:
             }
             state = replace(state, partitions={**state.partitions, before.name: partitions})
         self._become(state, change)
+
+    def change_column(self, dice: Dice) -> None:
+        """Give the first column another type; its constraints go, which no event says."""
+        before = self._some_table(dice)
+        if before is not None:
+            (name, _), *others = before.columns
+            after = replace(before, columns=((name, f"type{self._number()}"), *others), constraints=())
+            self._become(*self._altered(before, after))
+
+    def add_constraint(self, dice: Dice) -> None:
+        """Constrain the first column of a table."""
+        before = self._some_table(dice)
+        if before is not None and before.has_files:
+            (made,) = constraints_of("not_null", [_constraint(before, f"k{self._number()}")])
+            state, _ = self._altered(before, replace(before, constraints=(*(before.constraints or ()), made)))
+            self._become(state, AddConstraints(before.name, made.kind, made.structs))
+
+    def drop_constraint(self, dice: Dice) -> None:
+        """Drop a constraint."""
+        constrained = tuple(table for table in self.state.tables.values() if table.constraints)
+        if constrained:
+            before = dice.of(constrained)
+            (gone, *kept) = before.constraints or ()
+            state, _ = self._altered(before, before.with_constraints(tuple(kept)))
+            self._become(state, DropConstraint(before.name, gone.name))
 
     def move_table(self, dice: Dice) -> None:
         """Set the location of a table, to a new place or back to its default one; no file moves."""
@@ -423,6 +458,9 @@ _STATEMENTS: tuple[Callable[[ModelMetastore, Dice], None], ...] = (
     ModelMetastore.alter_table,
     ModelMetastore.alter_partition,
     ModelMetastore.add_column,
+    ModelMetastore.change_column,
+    ModelMetastore.add_constraint,
+    ModelMetastore.drop_constraint,
     ModelMetastore.move_table,
     ModelMetastore.move_partition,
     ModelMetastore.truncate_table,
@@ -440,7 +478,7 @@ _STATEMENTS: tuple[Callable[[ModelMetastore, Dice], None], ...] = (
 def _a_warehouse() -> State:
     """Return a table of two partitions and one without, each directory with a file."""
     a, b = (
-        Table(name, MANAGED, f"hdfs://s/{MANAGED}/{name.table}", keys, _columns(1), {}, "{}")
+        Table(name, MANAGED, f"hdfs://s/{MANAGED}/{name.table}", keys, _columns(1), {}, "{}", constraints=())
         for name, keys in zip(NAMES, (("p",), ()), strict=False)
     )
     partitions = {
@@ -451,6 +489,21 @@ def _a_warehouse() -> State:
     directories = [*(partition.location for partition in partitions.values()), b.location]
     files = {f"{directory}/0": number for number, directory in enumerate(directories, start=1)}
     return State({a.name: a, b.name: b}, {a.name: partitions, b.name: {}}, files)
+
+
+def _told(change: Change) -> Change:
+    """Return a change as an event tells it: constraints have events of their own."""
+    match change:
+        case CreateTable(table=table):
+            return replace(change, table=table.with_constraints(None))
+        case AlterTable(before=before, after=after):
+            return replace(change, before=before.with_constraints(None), after=after.with_constraints(None))
+    return change
+
+
+def _constraint(table: Table, name: str) -> str:
+    fields = FIELDS["not_null"]
+    return to_text({fields.column: {"str": table.columns[0][0]}, fields.name: {"str": name}})
 
 
 def checksum_of(number: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tests import metastore_objects as objects
+from twinhive.domain.constraints import Constraint
 from twinhive.domain.files import ChecksumForm, base_name, is_hidden, join
 from twinhive.domain.marks import SOURCE_FOR
 from twinhive.domain.names import TableName, escape_path_name, partition_name
@@ -43,7 +44,7 @@ class SourceMetastore(MetastoreWriter, Protocol):
 
     def cm_recycle(self, path: str) -> None: ...
 
-    def constraint_names(self, table: TableName) -> set[str]: ...
+    def constraints(self, table: TableName) -> tuple[Constraint, ...]: ...
 
     def column_statistics(self, table: TableName, partition: str | None = None) -> set[str]: ...
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hive_metastore import ttypes
 
 from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.adapters.hive_writing import CATALOG, keeping_statistics
+from twinhive.adapters.hive_writing import keeping_statistics
 from twinhive.adapters.thrift_json import struct_of
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition
@@ -73,19 +73,6 @@ class ThriftSource(ThriftMetastore):
         """Move a file, or all files of a directory, into the change manager."""
         request = ttypes.CmRecycleRequest(dataPath=path, purge=True)
         self._write(f"recycling {path}", lambda client: client.cm_recycle(request))
-
-    def constraint_names(self, table: TableName) -> set[str]:
-        """Return the names of a table's constraints."""
-        request = ttypes.AllTableConstraintsRequest(table.database, table.table, CATALOG)
-        answer = self._read(
-            f"reading constraints of {table}", lambda client: client.get_all_table_constraints(request)
-        ).allTableConstraints
-        named = [
-            *((answer.primaryKeys, "pk_name"), (answer.foreignKeys, "fk_name")),
-            *((answer.uniqueConstraints, "uk_name"), (answer.notNullConstraints, "nn_name")),
-            *((answer.defaultConstraints, "dc_name"), (answer.checkConstraints, "dc_name")),
-        ]
-        return {getattr(struct, name) for structs, name in named for struct in structs or ()}
 
     def column_statistics(self, table: TableName, partition: str | None = None) -> set[str]:
         """Return the names of the columns that have statistics."""

@@ -6,12 +6,15 @@ What may differ, and why:
   table         dbName, sd.location; createTime, id, writeId (the metastore gives them); privileges (not
                 replicated yet); fields that Hive fills in by itself when it returns an object
   partition     the same
+  constraints   the databases' names
   parameters    replication marks, transient_lastDdlTime (the metastore writes the time of the call); basic
                 statistics that the source lacks (the metastore counts them itself for a directory it finds);
                 the claim that column statistics are accurate, which is never carried over
 """
 
 from typing import Any
+
+from hive_metastore.ttypes import AllTableConstraintsRequest
 
 from tests.warehouse import Warehouse
 from twinhive.copying.listing import list_files
@@ -23,6 +26,7 @@ from twinhive.domain.placement import without_statistics_claim
 _DATABASE = {"name", "locationUri", "managedLocationUri", "createTime", "parameters", "privileges"}
 _TABLE = {"dbName", "createTime", "id", "writeId", "privileges", "parameters", "txnId"}
 _PARTITION = {"dbName", "createTime", "writeId", "privileges", "parameters"}
+_DATABASES_OF_CONSTRAINT = {"table_db", "fktable_db", "pktable_db"}
 _OWN_PARAMETERS = {"transient_lastDdlTime"}
 _COUNTED = {"numFiles", "numFilesErasureCoded", "totalSize"}
 
@@ -66,6 +70,13 @@ def _table(warehouse: Warehouse, database: str, name: str) -> Any:
 
 def _describe_table(warehouse: Warehouse, table: Any) -> dict[str, Any]:
     described = {"fields": _plain(table, _TABLE), "parameters": _spoken(table.parameters), "partitions": {}}
+    asked = AllTableConstraintsRequest(table.dbName, table.tableName, "hive")
+    constraints = warehouse.client.get_all_table_constraints(asked).allTableConstraints
+    described["constraints"] = {
+        kind: sorted((_plain(one, _DATABASES_OF_CONSTRAINT) for one in some), key=str)
+        for kind, some in vars(constraints).items()
+        if some
+    }
     keys = tuple(key.name for key in table.partitionKeys or ())
     if keys:
         for partition in warehouse.client.get_partitions(table.dbName, table.tableName, -1):

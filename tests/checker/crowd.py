@@ -46,6 +46,7 @@ class _Paused:
         *("create_table", "drop_table", "alter_table", "add_partitions", "drop_partitions", "alter_partition"),
         *("alter_partitions", "rename_partition", "exchange_partitions", "truncate_table", "fire_insert"),
         *("cm_recycle", "set_database_parameters", "write", "delete", "set_statistics", "add_constraints"),
+        "drop_constraint",
     )
 
     def __init__(self, port: Any) -> None:
@@ -437,8 +438,17 @@ class Statements:
             return None
         if self.random.random() < 0.5 and not self.tables[name].keys:
             return _alone(f"statistics of {name}", lambda: self.users.update_statistics(name), name)
-        constraint = f"nn{self.crowd.fresh()}"
-        return _alone(f"constraint of {name}", lambda: self.users.add_constraint(name, "not_null", constraint), name)
+        return self._constraint(name)
+
+    def _constraint(self, name: str) -> Statement:
+        """Constrain a table, and drop the constraint again."""
+        there = self.tables[name].constraints
+        if there and self.random.random() < 0.5:
+            gone = self.random.choice(there).split()[1]
+            return _alone(f"drop {gone} of {name}", lambda: self.users.drop_constraint(name, gone), name)
+        kind = self.random.choice(["not_null", "default", "check"])
+        constraint = f"c{self.crowd.fresh()}"
+        return _alone(f"constraint of {name}", lambda: self.users.add_constraint(name, kind, constraint), name)
 
 
 def _alone(what: str, run: Callable[[], Any], *tables: str) -> Statement:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from tests.fake_files import InMemoryFiles
+from tests.metastore_objects import constraints_in_words
 from twinhive.copying.listing import list_files
 from twinhive.domain.files import ChecksumForm, is_hidden
 from twinhive.domain.marks import without_marks
@@ -55,6 +56,7 @@ class TableState:
     columns: Pairs
     parameters: Pairs
     rest: str
+    constraints: tuple[str, ...] = ()
     partitions: tuple[tuple[Values, PartitionState], ...] = ()
     files: Files = NO_FILES
 
@@ -166,7 +168,7 @@ class Viewer:
         }
         below = self._contents.below(self.places)
         return {
-            table.name.table: _table_state(table, below).with_partitions(
+            table.name.table: _table_state(table, self._constraints(table), below).with_partitions(
                 {each.values: _partition_state(each, below) for each in partitions.get(table.name, [])}
             )
             for table in tables
@@ -177,10 +179,13 @@ class Viewer:
         marks: dict[str, Any] = {"": _pairs(self.parameters() or {})}
         names = self._metastore.table_names(self._database)
         for table in self._metastore.tables(self._database, names):
-            marks[table.name.table] = (table.location, _pairs(table.parameters))
+            marks[table.name.table] = (table.location, _pairs(table.parameters), self._constraints(table))
             for one in self._partitions(table) if table.partition_keys else ():
                 marks[f"{table.name.table}/{one.values}"] = (one.location, _pairs(one.parameters))
         return _pairs(marks)
+
+    def _constraints(self, table: Table) -> tuple[str, ...]:
+        return tuple(constraints_in_words(self._metastore, table.name)) if table.has_files else ()
 
     def _partitions(self, table: Table) -> list[Partition]:
         return self._metastore.partitions(table.name, self._metastore.partition_names(table.name))
@@ -208,13 +213,14 @@ def _places(table: Table, partitions: list[Partition]) -> list[str]:
     return [holder.location for holder in holders if holder.location]
 
 
-def _table_state(table: Table, below: Mapping[str, Files]) -> TableState:
+def _table_state(table: Table, constraints: tuple[str, ...], below: Mapping[str, Files]) -> TableState:
     return TableState(
         kind=table.table_type,
         keys=table.partition_keys,
         columns=tuple(table.columns),
         parameters=_pairs(spoken(table.parameters)),
         rest=_rest_of_table(table.thrift),
+        constraints=constraints,
         files=below.get(table.location or "", NO_FILES) if not table.partition_keys else NO_FILES,
     )
 

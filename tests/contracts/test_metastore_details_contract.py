@@ -13,6 +13,7 @@ from tests.metastore_objects import (
     a_function,
     a_partition,
     a_table,
+    constraint_names,
     statistics_of,
 )
 from twinhive.domain.changes import (
@@ -92,12 +93,12 @@ def test_constraint_is_added_once_and_dropped(metastore: Any, table: Table, kind
     begin = metastore.current_event_id()
     foreign = a_table("elsewhere", "other")
     metastore.add_constraints(table.name, kind, [a_constraint(foreign, kind, "c1")])
-    assert metastore.constraint_names(table.name) == {"c1"}
+    assert constraint_names(metastore, table.name) == {"c1"}
     with pytest.raises(AlreadyThere):
         metastore.add_constraints(table.name, kind, [a_constraint(table, kind, "c1")])
     metastore.drop_constraint(table.name, "c1")
     metastore.drop_constraint(table.name, "c1")
-    assert metastore.constraint_names(table.name) == set()
+    assert constraint_names(metastore, table.name) == set()
     added, dropped = changes_after(metastore, begin)
     assert isinstance(added, AddConstraints)
     assert (added.table, added.kind, len(added.constraints)) == (table.name, kind, 1)
@@ -116,7 +117,7 @@ def test_foreign_key_refers_within_the_new_database(metastore: Any, table: Table
     begin = metastore.current_event_id()
     child, referred = a_table("elsewhere", "child"), a_table("elsewhere", "parent")
     metastore.add_constraints(table.name, "foreign_key", [a_constraint(child, "foreign_key", "fk", referred)])
-    assert metastore.constraint_names(table.name) == {"fk"}
+    assert constraint_names(metastore, table.name) == {"fk"}
     (row,) = metastore.events_after(begin, 10)
     assert (row.database, row.table) == (parent.name.database, "parent")
     change = decode_event(row).change
@@ -135,6 +136,92 @@ def test_foreign_key_to_a_third_database_stays_there(metastore: Any, table: Tabl
     metastore.add_constraints(table.name, "foreign_key", [a_constraint(child, "foreign_key", "fk", parent)])
     (row,) = metastore.events_after(begin, 10)
     assert (row.database, row.table) == (other_database, "parent")
+
+
+def test_a_foreign_key_needs_a_key_to_refer_to(metastore: Any, table: Table) -> None:
+    parent = created(metastore, a_table(table.name.database, "parent"))
+    with pytest.raises(Refused):
+        metastore.add_constraints(table.name, "foreign_key", [a_constraint(table, "foreign_key", "fk", parent)])
+    metastore.add_constraints(parent.name, "unique", [a_constraint(parent, "unique", "key")])
+    metastore.add_constraints(table.name, "foreign_key", [a_constraint(table, "foreign_key", "fk", parent)])
+    assert constraint_names(metastore, table.name) == {"fk"}
+
+
+def test_constraints_are_read_as_they_were_added(metastore: Any, table: Table) -> None:
+    parent = created(metastore, a_table(table.name.database, "parent"))
+    metastore.add_constraints(parent.name, "primary_key", [a_constraint(parent, "primary_key", "PK")])
+    assert metastore.constraints(table.name) == ()
+    metastore.add_constraints(table.name, "foreign_key", [a_constraint(table, "foreign_key", "FK", parent)])
+    for kind in ("unique", "not_null", "default", "check"):
+        metastore.add_constraints(table.name, kind, [a_constraint(table, kind, f"the_{kind}")])
+    found = metastore.constraints(table.name)
+    assert [(one.kind, one.name) for one in found] == [
+        *((kind, f"the_{kind}") for kind in ("unique", "not_null", "default", "check")),
+        ("foreign_key", "fk"),
+    ]
+    assert {one.columns for one in found} == {("id",)}
+    assert [one.parent for one in found][-1] == parent.name
+    assert [(one.kind, one.parent) for one in metastore.constraints(parent.name)] == [("primary_key", None)]
+    assert metastore.constraints(TableName(table.name.database, "nothing")) == ()
+
+
+def test_what_was_read_makes_the_same_constraint_elsewhere(metastore: Any, table: Table, other_database: str) -> None:
+    twin = created(metastore, a_table(other_database, "twin"))
+    for kind in ("primary_key", "unique", "not_null", "default", "check"):
+        metastore.add_constraints(table.name, kind, [a_constraint(table, kind, f"the_{kind}")])
+    for one in metastore.constraints(table.name):
+        metastore.add_constraints(twin.name, one.kind, one.structs)
+    originals, copies = (metastore.constraints(name) for name in (table.name, twin.name))
+    told = [[(one.kind, one.name, one.columns) for one in some] for some in (originals, copies)]
+    assert told[0] == told[1]
+    defaults = [from_text(some[3].structs[0])["5"] for some in (originals, copies)]
+    assert defaults == [{"str": "7"}] * 2
+
+
+def test_constraints_follow_tables_to_other_names(metastore: Any, table: Table) -> None:
+    parent = created(metastore, a_table(table.name.database, "parent"))
+    metastore.add_constraints(parent.name, "primary_key", [a_constraint(parent, "primary_key", "pk")])
+    metastore.add_constraints(table.name, "foreign_key", [a_constraint(table, "foreign_key", "fk", parent)])
+    elder, renamed = (TableName(table.name.database, name) for name in ("elder", "renamed"))
+    for old, new in ((parent.name, elder), (table.name, renamed)):
+        there = metastore.table(old)
+        metastore.alter_table(old, there.at(new, there.location))
+    assert [(one.kind, one.name) for one in metastore.constraints(elder)] == [("primary_key", "pk")]
+    (key,) = metastore.constraints(renamed)
+    assert (key.name, key.parent) == ("fk", elder)
+    assert metastore.constraints(table.name) == ()
+
+
+def test_constraints_stay_while_other_columns_come(metastore: Any, table: Table) -> None:
+    metastore.add_constraints(table.name, "primary_key", [a_constraint(table, "primary_key", "pk")])
+    there = metastore.table(table.name)
+    metastore.alter_table(table.name, replace(there, columns=(("more", "int"), *there.columns)))
+    (key,) = metastore.constraints(table.name)
+    assert (key.name, key.columns) == ("pk", ("id",))
+
+
+@pytest.mark.parametrize("column", [("number", "int"), ("id", "bigint")])
+def test_a_column_with_another_name_or_type_takes_its_constraints_along(
+    metastore: Any, table: Table, column: tuple[str, str]
+) -> None:
+    child = created(metastore, a_table(table.name.database, "child"))
+    metastore.add_constraints(table.name, "primary_key", [a_constraint(table, "primary_key", "pk")])
+    metastore.add_constraints(child.name, "foreign_key", [a_constraint(child, "foreign_key", "fk", table)])
+    metastore.add_constraints(child.name, "not_null", [a_constraint(child, "not_null", "own")])
+    begin = metastore.current_event_id()
+    metastore.alter_table(table.name, replace(metastore.table(table.name), columns=(column,)))
+    assert constraint_names(metastore, table.name) == set()
+    assert constraint_names(metastore, child.name) == {"own"}
+    assert [row.event_type for row in metastore.events_after(begin, 100)] == ["ALTER_TABLE"]
+
+
+def test_a_dropped_table_takes_the_keys_that_refer_to_it_along(metastore: Any, table: Table) -> None:
+    parent = created(metastore, a_table(table.name.database, "parent"))
+    metastore.add_constraints(parent.name, "primary_key", [a_constraint(parent, "primary_key", "pk")])
+    metastore.add_constraints(table.name, "foreign_key", [a_constraint(table, "foreign_key", "fk", parent)])
+    metastore.add_constraints(table.name, "unique", [a_constraint(table, "unique", "own")])
+    metastore.drop_table(parent.name, delete_data=True)
+    assert constraint_names(metastore, table.name) == {"own"}
 
 
 def test_constraints_on_what_is_not_there(metastore: Any, table: Table) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.hive_writing import CATALOG, WritingMetastore, restated
+from twinhive.adapters.hive_reader import CATALOG
+from twinhive.adapters.hive_writing import WritingMetastore, restated
 from twinhive.adapters.thrift_json import struct_of
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
 from twinhive.domain.names import TableName
@@ -22,7 +23,6 @@ class _Kind:
     request: Any
     field: str
     call: str
-    answer: str
 
 
 _KINDS = {
@@ -32,7 +32,6 @@ _KINDS = {
         ttypes.AddPrimaryKeyRequest,
         "primaryKeyCols",
         "add_primary_key",
-        "primaryKeys",
     ),
     "foreign_key": _Kind(
         ttypes.SQLForeignKey,
@@ -40,7 +39,6 @@ _KINDS = {
         ttypes.AddForeignKeyRequest,
         "foreignKeyCols",
         "add_foreign_key",
-        "foreignKeys",
     ),
     "unique": _Kind(
         ttypes.SQLUniqueConstraint,
@@ -48,7 +46,6 @@ _KINDS = {
         ttypes.AddUniqueConstraintRequest,
         "uniqueConstraintCols",
         "add_unique_constraint",
-        "uniqueConstraints",
     ),
     "not_null": _Kind(
         ttypes.SQLNotNullConstraint,
@@ -56,7 +53,6 @@ _KINDS = {
         ttypes.AddNotNullConstraintRequest,
         "notNullConstraintCols",
         "add_not_null_constraint",
-        "notNullConstraints",
     ),
     "default": _Kind(
         ttypes.SQLDefaultConstraint,
@@ -64,7 +60,6 @@ _KINDS = {
         ttypes.AddDefaultConstraintRequest,
         "defaultConstraintCols",
         "add_default_constraint",
-        "defaultConstraints",
     ),
     "check": _Kind(
         ttypes.SQLCheckConstraint,
@@ -72,10 +67,8 @@ _KINDS = {
         ttypes.AddCheckConstraintRequest,
         "checkConstraintCols",
         "add_check_constraint",
-        "checkConstraints",
     ),
 }
-CONSTRAINT_KINDS = tuple(_KINDS)
 
 
 class ConstraintWrites(WritingMetastore):
@@ -114,25 +107,14 @@ class ConstraintWrites(WritingMetastore):
         except Missing:
             return
         except Refused:
-            if name.lower() in {there for names in self._constraints(table).values() for there in names}:
+            if name.lower() in {there.name for there in self.constraints(table)}:
                 raise
 
     def _clashes(self, table: TableName, kind: str, names: set[str]) -> bool:
-        there = self._constraints(table)
-        if kind == "primary_key" and there[kind]:
+        there = self.constraints(table)
+        if kind == "primary_key" and any(one.kind == kind for one in there):
             return True
-        return any((name or "").lower() in existing for name in names for existing in there.values())
-
-    def _constraints(self, table: TableName) -> dict[str, set[str]]:
-        """Return the names of a table's constraints, by kind; none for a table that does not exist."""
-        request = ttypes.AllTableConstraintsRequest(table.database, table.table, CATALOG)
-        answer = self._read(
-            f"reading constraints of {table}", lambda client: client.get_all_table_constraints(request)
-        ).allTableConstraints
-        return {
-            kind: {getattr(struct, spelled.name).lower() for struct in getattr(answer, spelled.answer) or ()}
-            for kind, spelled in _KINDS.items()
-        }
+        return bool({(name or "").lower() for name in names} & {one.name for one in there})
 
 
 def _moved(struct: Any, table: TableName) -> Any:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.hive_writing import CATALOG, WritingMetastore, keeping_statistics, restated
+from twinhive.adapters.hive_reader import CATALOG
+from twinhive.adapters.hive_writing import WritingMetastore, keeping_statistics, restated
 from twinhive.adapters.thrift_json import struct_of
 from twinhive.domain import thrift_objects as objects
 from twinhive.domain.errors import AlreadyThere, Missing, Refused

@@ -11,17 +11,30 @@ from twinhive.adapters.thrift_connection import AS_STORED, Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.adapters.thrift_json import tree_of
 from twinhive.domain import thrift_objects as objects
+from twinhive.domain.constraints import Constraint, constraints_of
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.events import EventRow
 from twinhive.domain.log_access import LogAccess
 from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name
 from twinhive.domain.objects import Database, Function, Partition, Table
+from twinhive.domain.tjson import to_text
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 TABLES_PER_CALL = 200
 PARTITIONS_PER_CALL = 1_000
+CATALOG = "hive"
+"""Hive's default catalog; some calls fail without it, others take it for granted."""
 _ALL = -1
 _MOST_EVENTS = 2**31 - 1
+_CONSTRAINTS = {
+    "primary_key": "primaryKeys",
+    "unique": "uniqueConstraints",
+    "not_null": "notNullConstraints",
+    "default": "defaultConstraints",
+    "check": "checkConstraints",
+    "foreign_key": "foreignKeys",
+}
+"""Where the answer has the constraints of each kind; foreign keys last."""
 
 
 class ThriftMetastoreReader:
@@ -141,6 +154,17 @@ class ThriftMetastoreReader:
         if not located:
             self._check_there(table.name)
         return located
+
+    def constraints(self, table: TableName) -> tuple[Constraint, ...]:
+        """Return the constraints of a table, foreign keys last; none without the table."""
+        request = ttypes.AllTableConstraintsRequest(table.database, table.table, CATALOG)
+        answer = self._read(
+            f"reading constraints of {table}", lambda client: client.get_all_table_constraints(request)
+        ).allTableConstraints
+        lists = ((kind, getattr(answer, field) or ()) for kind, field in _CONSTRAINTS.items())
+        return tuple(
+            found for kind, some in lists for found in constraints_of(kind, (to_text(tree_of(one)) for one in some))
+        )
 
     def functions(self, database: str) -> list[Function]:
         """Return all permanent functions of a database, sorted by name."""

@@ -2,7 +2,8 @@
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.hive_writing import CATALOG, WritingMetastore, restated
+from twinhive.adapters.hive_reader import CATALOG
+from twinhive.adapters.hive_writing import WritingMetastore, restated
 from twinhive.adapters.thrift_json import struct_of
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.names import TableName

@@ -11,9 +11,6 @@ from twinhive.domain.errors import Refused, TwinhiveError
 
 Kind = TypeVar("Kind", bound=TwinhiveError)
 
-CATALOG = "hive"
-"""Hive's default catalog; some calls fail without it, others take it for granted."""
-
 _KEEP_STATISTICS = {"DO_NOT_UPDATE_STATS": "true"}
 """Without this the server lists a location that exists and replaces the statistics in the parameters."""
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from twinhive.applying.constraining import constrain
 from twinhive.applying.external_target import ExternalTarget, IsThere, is_ready
 from twinhive.applying.metadata_calls import add_partitions, alter_partitions, alter_table, create_table, drop_table
 from twinhive.applying.pending_store import PendingStore
@@ -21,13 +22,15 @@ from twinhive.ports import MetastoreWriter
 class Published:
     """What was published; `left` are the source tables of which something waits still.
 
-    refused   tables that the replica's metastore would not take, with the reasons
+    refused           tables that the replica's metastore would not take, with the reasons
+    constraints_left  constraints that could not be added, each with the reason
     """
 
     tables: int = 0
     partitions: int = 0
     left: tuple[str, ...] = ()
     refused: Mapping[str, ActNow] = field(default_factory=dict)
+    constraints_left: tuple[str, ...] = ()
 
 
 def publish_ready(target: Target, store: PendingStore, is_there: IsThere, frozen: Collection[str] = ()) -> Published:
@@ -37,6 +40,7 @@ def publish_ready(target: Target, store: PendingStore, is_there: IsThere, frozen
     """
     publishing = _Publishing(ExternalTarget(target, store, is_there))
     tables = partitions = 0
+    constraints_left: list[str] = []
     refused: dict[str, ActNow] = {}
     for name in store.tables:
         record = store.get(TableName(target.policy.source.database, name))
@@ -48,7 +52,8 @@ def publish_ready(target: Target, store: PendingStore, is_there: IsThere, frozen
             refused[name] = error
             continue
         tables, partitions = tables + some.tables, partitions + some.partitions
-    return Published(tables, partitions, store.tables, refused)
+        constraints_left += some.constraints_left
+    return Published(tables, partitions, store.tables, refused, tuple(constraints_left))
 
 
 def ready_parts(external: External, record: PendingTable, is_there: IsThere) -> PendingTable:
@@ -82,10 +87,12 @@ class _Publishing:
         for some in self._chunks(ready.partitions):
             self._partitions(there, some)
         left = {name: waiting for name, waiting in record.partitions.items() if name not in ready.partitions}
+        constraints_left = self._constrain(there, ready.table)
         details = self._tell(there, record.details, left)
         self._pending.put(PendingTable(record.name, None, left, details=details))
         self._pending.flush()
-        return Published(int(ready.table is not None), len(ready.partitions))
+        tables = int(ready.table is not None)
+        return Published(tables, len(ready.partitions), constraints_left=constraints_left)
 
     def _table(self, ready: PendingTable) -> Table:
         """Return the replica's table, after what waited of it is published."""
@@ -119,6 +126,11 @@ class _Publishing:
                 changed.append(placed)
         add_partitions(target, table, new)
         alter_partitions(target, table, changed)
+
+    def _constrain(self, there: Table, waiting: Waiting[Table] | None) -> tuple[str, ...]:
+        """Add the constraints that a table was read with; what was said of them since comes after."""
+        known = waiting.thing.constraints if waiting else None
+        return tuple(constrain(self._target.replica, self._target.lease, there.with_constraints(known)))
 
     def _tell(self, table: Table, details: Mapping[int, Detail], left: Collection[str]) -> dict[int, Detail]:
         """Say what was said of what is published now; return what is said of partitions that are left."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from twinhive.applying.constraining import constrain
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
@@ -31,23 +32,28 @@ class Snapshot:
         return replace(self, table=table, partitions=(*self.partitions, *partitions), files={**self.files, **files})
 
 
-def replace_table(external: ExternalTarget, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
+def replace_table(
+    external: ExternalTarget, progress: Progress, snapshot: Snapshot, end: Position, token: str
+) -> tuple[str, ...]:
     """Put a snapshot in the place of what the replica has of the table, and release it from quarantine.
 
-    An external table waits for its data, and the replica's table stays until that is there.
+    Returns the constraints that could not be added, each with the reason. An external table waits for its data, and
+    the replica's table stays until that is there.
     """
     target = external.target
     target.twin.forget_table(target.policy.on_replica(snapshot.name))
+    constraints_left: tuple[str, ...] = ()
     if snapshot.table is not None and snapshot.table.is_external:
         _let_wait(external, snapshot, snapshot.table, end.event_id)
     else:
-        _rebuild(target, progress, snapshot, end, token)
+        constraints_left = _rebuild(target, progress, snapshot, end, token)
         external.pending.put(PendingTable(snapshot.name))
     external.pending.flush()
     frozen = QUARANTINE + snapshot.name.table
     if frozen in progress.parameters:
         progress.set_parameters({key: value for key, value in progress.parameters.items() if key != frozen})
     target.twin.forget_table(target.policy.on_replica(snapshot.name))
+    return constraints_left
 
 
 def _let_wait(external: ExternalTarget, snapshot: Snapshot, table: Table, event_id: int) -> None:
@@ -66,7 +72,7 @@ def _let_wait(external: ExternalTarget, snapshot: Snapshot, table: Table, event_
     external.pending.put(record)
 
 
-def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> None:
+def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> tuple[str, ...]:
     """Build a table beside the old one, and drop that.
 
     Everything is built beside the old table in a directory named by the event and the dump (`token`): the old
@@ -84,8 +90,11 @@ def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Positi
         target.lease.confirm()
         target.replica.drop_table(name, delete_data=False)
         there = None
-    if wanted is not None:
-        _put(target, snapshot, wanted.at(name, location), end.event_id, is_there=there is not None)
+    if wanted is None:
+        return ()
+    table = wanted.at(name, location)
+    _put(target, snapshot, table, end.event_id, is_there=there is not None)
+    return tuple(constrain(target.replica, target.lease, table))
 
 
 def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:

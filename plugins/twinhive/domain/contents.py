@@ -70,7 +70,8 @@ Partitions = Mapping[str, PartitionState]
 class TableState:
     """A table or view with its files and partitions by name. `unsure`: all of it has to be read again.
 
-    `partitions_lo` is the bound of the list of partition names.
+    `partitions_lo` is the bound of the list of partition names, `constraints_lo` that of the constraints;
+    `constraints_unsure`: they have to be read again.
     """
 
     table: Table
@@ -79,12 +80,16 @@ class TableState:
     partitions: Partitions = field(default_factory=dict)
     partitions_lo: int = 0
     unsure: bool = False
+    constraints_lo: int = 0
+    constraints_unsure: bool = False
 
     @property
     def needs_reading(self) -> bool:
         """True while the log alone does not say what is in it."""
         if self.unsure or self.table.kind not in (TableKind.MANAGED, TableKind.EXTERNAL):
             return self.unsure
+        if self.constraints_unsure:
+            return True
         if self.table.is_external:
             return any(state.unsure for state in self.partitions.values())
         if not self.table.partition_keys:

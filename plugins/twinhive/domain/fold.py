@@ -15,10 +15,12 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from twinhive.domain.changes import (
+    AddConstraints,
     AddPartitions,
     AlterPartitions,
     AlterTable,
     CreateTable,
+    DropConstraint,
     DropPartitions,
     DropTable,
     Event,
@@ -66,6 +68,8 @@ class _Folding:
             AlterPartitions: self._alter_partitions,
             RenamePartition: self._rename_partition,
             Insert: self._insert,
+            AddConstraints: self._change_constraints,
+            DropConstraint: self._change_constraints,
         }
 
     def apply(self, event: Event) -> None:
@@ -85,10 +89,10 @@ class _Folding:
     # Tables.
 
     def _create_table(self, change: CreateTable, event_id: int) -> None:
-        table = change.table
-        self._put(
-            TableState(table, event_id, event_content(change.files, table, table.location, event_id), {}, event_id)
-        )
+        # Its constraints have events of their own.
+        table = change.table.with_constraints(())
+        content = event_content(change.files, table, table.location, event_id)
+        self._put(TableState(table, event_id, content, {}, event_id, constraints_lo=event_id))
 
     def _put(self, new: TableState) -> None:
         known = self._tables.get(new.table.name)
@@ -114,21 +118,32 @@ class _Folding:
         changes_kind = change.before.kind is not change.after.kind
         if known is None and changes_kind:
             # It was none that is replicated, so nobody has read its files.
-            self._put(TableState(change.after, event_id, Content(event_id), {}, event_id, unsure=True))
+            self._put(_unread(change.after, event_id))
         if known and known.lo < event_id:
             emptied = change.truncates and known.content.lo < event_id
             self._tables[name] = replace(
                 known,
-                table=change.after,
+                table=change.after.with_constraints(known.table.constraints),
                 lo=event_id,
                 content=Content(event_id) if emptied else known.content,
                 unsure=known.unsure or changes_kind or change.before.location != change.after.location,
             )
+        if change.changes_columns and not (known and known.table.constraints == ()):
+            self._doubt_constraints(name, event_id)
 
     def _rename_table(self, change: AlterTable, event_id: int) -> None:
         """Move the table to its new name, to be read again: the log does not say where its partitions are now."""
         self._remove(change.before.name, event_id)
-        self._put(TableState(change.after, event_id, Content(event_id), {}, event_id, unsure=True))
+        self._put(_unread(change.after, event_id))
+
+    def _change_constraints(self, change: AddConstraints | DropConstraint, event_id: int) -> None:
+        self._doubt_constraints(change.table, event_id)
+
+    def _doubt_constraints(self, name: TableName, event_id: int) -> None:
+        """Let constraints be read again: the metastore drops those of a column that changes, and no event says so."""
+        known = self._tables.get(name)
+        if known and known.constraints_lo < event_id:
+            self._tables[name] = replace(known, constraints_lo=event_id, constraints_unsure=True)
 
     # Partitions.
 
@@ -218,6 +233,10 @@ class _Folding:
             own = dict(mapping)
             self._owned[id(own)] = own
         return own
+
+
+def _unread(table: Table, event_id: int) -> TableState:
+    return TableState(table, event_id, Content(event_id), {}, event_id, unsure=True, constraints_lo=event_id)
 
 
 def event_content(files: Iterable[EventFile], table: Table, location: str | None, event_id: int) -> Content:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from twinhive.domain.constraints import Constraint
 from twinhive.domain.names import TableName, partition_name
 
 Parameters = Mapping[str, str]
@@ -55,7 +56,11 @@ class Database:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or a view. `location` is None for views; `columns` are (name, type) pairs."""
+    """A table or a view. `location` is None for views; `columns` are (name, type) pairs.
+
+    `constraints` are None where nobody has read them: they are no part of the struct, and an event that tells of a
+    table tells them apart.
+    """
 
     name: TableName
     table_type: str
@@ -64,6 +69,7 @@ class Table:
     columns: tuple[tuple[str, str], ...]
     parameters: Parameters
     thrift: str = field(repr=False)
+    constraints: tuple[Constraint, ...] | None = None
 
     @property
     def kind(self) -> TableKind:
@@ -97,6 +103,10 @@ class Table:
     def at(self, name: TableName, location: str | None) -> "Table":
         """Return the same table under another name and location."""
         return replace(self, name=name, location=location)
+
+    def with_constraints(self, constraints: tuple[Constraint, ...] | None) -> "Table":
+        """Return the same table with these constraints instead of its own."""
+        return replace(self, constraints=constraints)
 
     def with_parameters(self, parameters: Parameters) -> "Table":
         """Return the same table with these parameters instead of its own."""

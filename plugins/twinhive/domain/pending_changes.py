@@ -31,7 +31,7 @@ def altered(record: PendingTable, table: Table, event_id: int) -> PendingTable:
     """Change the table that waits, or let a published one wait for its new location."""
     if is_past(record.table, event_id):
         return record
-    return replace(record, table=_shaped(record.table, table, event_id))
+    return replace(record, table=_shaped_table(record.table, table, event_id))
 
 
 def columns_changed(record: PendingTable, table: Table, event_id: int) -> PendingTable:
@@ -106,8 +106,13 @@ def renamed(old: PendingTable, new: PendingTable, after: Table, event_id: int) -
         name: replace(waiting, thing=waiting.thing.at(after.name, waiting.thing.location))
         for name, waiting in old.partitions.items()
     }
-    table = None if old.table is None else _shaped(old.table, after, event_id)
+    table = None if old.table is None else _shaped_table(old.table, after, event_id)
     return PendingTable(old.name), PendingTable(after.name, table, partitions, details=old.details)
+
+
+def _shaped_table(known: Waiting[Table] | None, table: Table, event_id: int) -> Waiting[Table]:
+    """Shape a table, which keeps the constraints that it was read with: the event does not tell them."""
+    return _shaped(known, table.with_constraints(known.thing.constraints) if known else table, event_id)
 
 
 def _shaped(known: Waiting[T] | None, thing: T, event_id: int) -> Waiting[T]:

@@ -3,9 +3,10 @@
 import gzip
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from twinhive.domain.constraints import Constraint
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 
@@ -77,6 +78,7 @@ def table_line(table: Table) -> dict[str, Any]:
         "columns": [list(column) for column in table.columns],
         "parameters": dict(table.parameters),
         "thrift": table.thrift,
+        **({} if table.constraints is None else {"constraints": [asdict(one) for one in table.constraints]}),
     }
 
 
@@ -104,7 +106,12 @@ def table_of_line(line: dict[str, Any]) -> Table:
         columns=tuple((name, kind) for name, kind in line["columns"]),
         parameters=line["parameters"],
         thrift=line["thrift"],
+        constraints=tuple(map(_constraint, line["constraints"])) if "constraints" in line else None,
     )
+
+
+def _constraint(line: dict[str, Any]) -> Constraint:
+    return Constraint(line["kind"], line["name"], tuple(line["structs"]))
 
 
 def partition_of_line(line: dict[str, Any], table: TableName) -> Partition:

@@ -4,22 +4,22 @@ from collections.abc import Callable
 from functools import partial
 
 from twinhive.domain.changes import AddConstraints, DropConstraint
+from twinhive.domain.constraints import FIELDS
 from twinhive.domain.names import TableName
 from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
 from twinhive.events.objects import table_name
 
-# Kind -> the message's field, and the field ids of the constrained table's database and name in the
-# Thrift struct. A foreign key is that of the table that refers, not of the one referred to.
-_KINDS = {
-    "primary_key": ("primaryKeyListJson", "1", "2"),
-    "foreign_key": ("foreignKeyListJson", "4", "5"),
-    "unique": ("uniqueConstraintListJson", "2", "3"),
-    "not_null": ("notNullConstraintListJson", "2", "3"),
-    "default": ("defaultConstraintListJson", "2", "3"),
-    "check": ("checkConstraintListJson", "2", "3"),
+_LISTS = {
+    "primary_key": "primaryKeyListJson",
+    "foreign_key": "foreignKeyListJson",
+    "unique": "uniqueConstraintListJson",
+    "not_null": "notNullConstraintListJson",
+    "default": "defaultConstraintListJson",
+    "check": "checkConstraintListJson",
 }
+"""The messages' fields, by kind."""
 
 
 def add_constraints(kind: str) -> Callable[[Fields], AddConstraints]:
@@ -34,10 +34,10 @@ def drop_constraint(message: Fields) -> DropConstraint:
 
 
 def _add(kind: str, message: Fields) -> AddConstraints:
-    key, database_id, table_id = _KINDS[kind]
+    key, fields = _LISTS[kind], FIELDS[kind]
 
     def constrained(tree: Tree, text: str) -> tuple[TableName, str]:
-        return table_name(tree, database_id, table_id), text
+        return table_name(tree, fields.database, fields.table), text
 
     found = message.structs(key, constrained)
     tables = {table for table, _ in found}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from twinhive.domain.constraints import Constraint
 from twinhive.domain.events import EventRow
 from twinhive.domain.log_access import LogAccess
 from twinhive.domain.names import TableName
@@ -73,6 +74,10 @@ class MetastoreReader(EventLog, Protocol):
 
         Made for 100,000 partitions: nothing else of them is read.
         """
+        ...
+
+    def constraints(self, table: TableName) -> tuple[Constraint, ...]:
+        """Return the constraints of a table, foreign keys last; none without the table."""
         ...
 
     def functions(self, database: str) -> list[Function]:

@@ -177,13 +177,15 @@ class _Applying:
     def _replace(self, table: str) -> None:
         end, token = self._dump.manifest.end, self._dump.manifest.token[:8]
         try:
-            replace_table(self._external, self._progress, self._snapshot(table), end, token)
+            left_out = replace_table(self._external, self._progress, self._snapshot(table), end, token)
         except InvalidSettings as error:
             if not self._quarantine.accepts(error):
                 raise
             self._quarantine.freeze(table, error)
             return
         self._work.report(f"{table} was brought over as it is at event {end.event_id}")
+        for constraint in left_out:
+            self._work.report(f"left out: {constraint}")
 
     def _record_skipped(self, skipped: dict[int, str]) -> None:
         end = self._dump.manifest.end.event_id

@@ -76,7 +76,7 @@ def _state(record: TableRecord, owned: Owned, content_lo: int, lo: int) -> Table
         name = partition.name(table.partition_keys)
         content = Content(content_lo, owned.get((str(table.name), name), {}))
         partitions[name] = PartitionState(partition, lo, content)
-    return TableState(table, lo, own, partitions, lo)
+    return TableState(table, lo, own, partitions, lo, constraints_lo=lo)
 
 
 def write_states(

@@ -205,7 +205,7 @@ class Folding:
 
 def _view_state(record: TableRecord, dump: Dump) -> TableState:
     lo = dump.manifest.end.event_id if dump.manifest.kind is DumpKind.CONSOLIDATE else record.lo
-    return TableState(record.table, lo, Content(lo), {}, lo)
+    return TableState(record.table, lo, Content(lo), {}, lo, constraints_lo=lo)
 
 
 def _all_of(batches: list[Batch]) -> set[TableName]:

@@ -1,9 +1,10 @@
 """Build the replica from a dump whose files are staged, and publish it at one event id."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from twinhive.applying.constraining import constrain, with_foreign_keys, without_foreign_keys
 from twinhive.applying.functions import Functions
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.publishing import Published, publish_ready
@@ -79,7 +80,9 @@ class Load:
         loading = _Loading(self.work, ports, dump, root, lease)
         loading.place()
         tables, partitions = loading.register()
+        loading.constrain(without_foreign_keys)
         external = loading.register_external()
+        loading.constrain(with_foreign_keys)
         tables, partitions = tables + external.tables, partitions + external.partitions
         views = loading.register_views()
         loading.register_functions()
@@ -87,6 +90,8 @@ class Load:
         report(f"published at event {event_id}: {tables} tables, {partitions} partitions, {views} views")
         if external.left:
             report(f"{len(external.left)} external tables wait for their data: {', '.join(external.left)}")
+        for left in external.constraints_left:
+            report(Detail("What is left out", f"left out: {left}"))
         for entry in dump.manifest.left_out:
             report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
         return Loaded(event_id, tables, partitions, views, copied.files, copied.bytes, external.left)
@@ -194,6 +199,19 @@ class _Loading:
         for error in published.refused.values():
             raise error
         return published
+
+    def constrain(self, some: Callable[[Table], Table]) -> None:
+        """Add constraints, those that `some` leaves on a table; foreign keys need all tables and their keys."""
+
+        def add(tables: Iterable[Table]) -> None:
+            for table in tables:
+                for left in constrain(self.ports.replica, self.lease, table):
+                    self.work.report(Detail("What is left out", f"left out: {left}"))
+
+        policy = self.work.policy
+        sources = (record.table for record in self._records() if record.carries_table and not record.table.is_external)
+        tables = (some(table.at(policy.on_replica(table.name), None)) for table in sources)
+        in_parallel((table for table in tables if table.constraints), _REGISTERING, add, "constrain")
 
     def register_views(self) -> int:
         """Create the views after all tables."""

@@ -34,6 +34,8 @@ def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) ->
             report(f"QUARANTINED: {table}: " + error.what)
     if published.tables or published.partitions:
         report(f"published: {published.tables} external tables, {published.partitions} partitions")
+    for constraint in published.constraints_left:
+        report(f"left out: {constraint}")
     if left := published.left:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         report(f"{len(left)} external tables wait for their data: {', '.join(left[:_NAMED])}{more}")

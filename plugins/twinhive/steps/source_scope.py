@@ -60,7 +60,7 @@ def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[st
 
 @dataclass(frozen=True)
 class SizedTable:
-    """A table with the names of its partitions, and what of its files is to be copied with its batch."""
+    """A table with its constraints, the names of its partitions, and what of its files is to be copied with it."""
 
     table: Table
     partitions: tuple[str, ...]
@@ -73,7 +73,7 @@ class SizedTable:
 
 
 def measure(source: MetastoreReader, files: FileReader, tables: Sequence[Table]) -> dict[TableName, SizedTable]:
-    """Ask metastore and file system for the size of each table, several at a time.
+    """Ask metastore and file system for size and constraints of each table, several at a time.
 
     A table dropped meanwhile is left out of the answer: its event tells.
     """
@@ -83,7 +83,8 @@ def measure(source: MetastoreReader, files: FileReader, tables: Sequence[Table])
             names = tuple(source.partition_names(table.name)) if table.partition_keys else ()
         except Missing:
             return None
-        return SizedTable(table, names, usage_or_nothing(files, None if table.is_external else table.location))
+        constrained = table.with_constraints(source.constraints(table.name))
+        return SizedTable(constrained, names, usage_or_nothing(files, None if table.is_external else table.location))
 
     with ThreadPoolExecutor(_THREADS) as pool:
         return {sized.table.name: sized for sized in pool.map(one, tables) if sized}

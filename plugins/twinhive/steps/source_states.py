@@ -76,12 +76,16 @@ def read_state_of(ports: SourcePorts, name: TableName, per_call: int) -> TableSt
     found = _partitions(ports, table, None, per_call)
     empty = Content(lo, unsure=table.has_files)
     partitions = {p.name(table.partition_keys): PartitionState(p, lo, empty) for p in found}
-    return _listed_again(ports, TableState(table, lo, empty, partitions, lo))
+    table = table.with_constraints(ports.source.constraints(name))
+    return _listed_again(ports, TableState(table, lo, empty, partitions, lo, constraints_lo=lo))
 
 
 def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
-    """Read partitions that are unsure, then list the directories that are."""
+    """Read constraints and partitions that are unsure, then list the directories that are."""
     lo = ports.source.current_event_id()
+    if state.constraints_unsure:
+        constrained = state.table.with_constraints(ports.source.constraints(state.table.name))
+        state = replace(state, table=constrained, constraints_lo=lo, constraints_unsure=False)
     names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
     found = _partitions(ports, state.table, names, per_call)
     partitions = {name: one for name, one in state.partitions.items() if not one.unsure}

@@ -46,13 +46,13 @@ def partition_state(value: str, lo: int, content: Content, **flags: Any) -> Part
 
 def orders(lo: int, content: Content) -> Shard:
     """Return a shard of one unpartitioned table."""
-    return Shard({ORDERS.name: TableState(ORDERS, lo, content, partitions_lo=lo)}, names_lo=lo)
+    return Shard({ORDERS.name: TableState(ORDERS, lo, content, partitions_lo=lo, constraints_lo=lo)}, names_lo=lo)
 
 
 def days(lo: int, **partitions: PartitionState) -> Shard:
     """Return a shard of one partitioned table; `a=` is its partition `p=a`."""
     named = {f"p={value}": state for value, state in partitions.items()}
-    return Shard({DAYS.name: TableState(DAYS, lo, Content(lo), named, lo)}, names_lo=lo)
+    return Shard({DAYS.name: TableState(DAYS, lo, Content(lo), named, lo, constraints_lo=lo)}, names_lo=lo)
 
 
 def in_event(owner: Table | Partition, name: str, checksum: str | None = "c1") -> EventFile:
@@ -154,7 +154,7 @@ def test_a_truncation_before_the_listing_leaves_the_list() -> None:
 
 def test_a_created_table_is_put_with_its_files() -> None:
     told = fold(Shard(names_lo=10), [at(11, CreateTable(ORDERS, (in_event(ORDERS, "0"),)))]).tables[ORDERS.name]
-    assert (told.table, told.lo, told.needs_reading) == (ORDERS, 11, False)
+    assert (told.table, told.lo, told.needs_reading) == (ORDERS.with_constraints(()), 11, False)
     assert told.content.files["0"] == SourceFile(
         f"{ORDERS.location}/0", "0", checksum="c1", cmroot="hdfs://east/cmroot", event_id=11
     )
@@ -163,7 +163,7 @@ def test_a_created_table_is_put_with_its_files() -> None:
 def test_a_creation_takes_the_place_of_what_was_read_before_it() -> None:
     changed = ORDERS.with_parameters(CHANGED)
     told = fold(orders(10, listed(10, "0")), [at(11, CreateTable(changed, (in_event(ORDERS, "1"),)))])
-    assert told.tables[ORDERS.name].table == changed
+    assert told.tables[ORDERS.name].table == changed.with_constraints(())
     assert set(told.tables[ORDERS.name].content.files) == {"1"}
 
 
@@ -187,7 +187,7 @@ def test_a_dropped_table_is_gone() -> None:
 def test_an_altered_table_is_what_the_event_says_and_keeps_its_files() -> None:
     changed = ORDERS.with_parameters(CHANGED)
     told = fold(orders(10, listed(10, "0")), [at(11, AlterTable(ORDERS, changed))]).tables[ORDERS.name]
-    assert told == TableState(changed, 11, listed(10, "0"), partitions_lo=10)
+    assert told == TableState(changed, 11, listed(10, "0"), partitions_lo=10, constraints_lo=10)
 
 
 def test_a_truncated_table_is_empty_for_sure() -> None:
@@ -239,7 +239,7 @@ def test_a_table_dropped_and_created_with_another_scheme_has_only_the_new_partit
         at(13, AddPartitions(other, (AddedPartition(new, (in_event(new, "0"),)),))),
     ]
     told = fold(days(10, a=partition_state("a", 10, listed(10))), events).tables[DAYS.name]
-    assert told.table == other
+    assert told.table == other.with_constraints(())
     assert set(told.partitions) == {"q=1"}
     assert not told.needs_reading
 

@@ -18,7 +18,7 @@ from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile,
 from twinhive.domain.files import join, relative_to
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Partition
+from twinhive.domain.objects import Partition, Table
 
 T = TypeVar("T")
 Reading = Generator[None, None, T]
@@ -53,6 +53,7 @@ class Reader:
         """Read again what the log did not spell out; what is gone leaves the shard, the log will say why.
 
         * a table that is unsure: all of it, as in the dump;
+        * constraints that are unsure, of a table that is not;
         * a partition that is unsure: its object, then its files if they are unsure too or it is elsewhere now;
         * a list of files that is unsure: the directory where the record says that it is.
         """
@@ -60,6 +61,11 @@ class Reader:
         for name, known in shard.tables.items():
             if known.unsure:
                 again = yield from self.table(name)
+            elif known.constraints_unsure:
+                lo = self.model.event_id
+                yield
+                constrained = known.table.with_constraints(self.model.constraints(name))
+                again = replace(known, table=constrained, constraints_lo=lo, constraints_unsure=False)
             elif known.table.partition_keys:
                 again = yield from self._unsure_partitions(known)
             elif known.content.unsure:
@@ -80,13 +86,19 @@ class Reader:
         table = self.model.table(name)
         if table is None:
             return None
+        constraints_lo = self._bound(lo)
+        yield
+        state = yield from self._without_constraints(table.with_constraints(self.model.constraints(name)), lo)
+        return replace(state, constraints_lo=constraints_lo)
+
+    def _without_constraints(self, table: Table, lo: int) -> Reading[TableState]:
         if not table.partition_keys:
             content = (yield from self._files(table.location, lo)) if table.has_files else Content(lo)
             return TableState(table, lo, content, partitions_lo=lo)
         partitions_lo = self._bound(lo)
         yield
-        names = self.model.partition_names(name)
-        partitions = yield from self._partitions(name, names, lo)
+        names = self.model.partition_names(table.name)
+        partitions = yield from self._partitions(table.name, names, lo)
         return TableState(table, lo, Content(lo), partitions, partitions_lo)
 
     def _unsure_partitions(self, known: TableState) -> Reading[TableState]:
@@ -188,6 +200,8 @@ def fold_in_halves(shard: Shard, events: list[Event]) -> dict[TableName, TableSt
 
 def is_told(state: TableState) -> bool:
     """True when nothing of a table is marked, of whatever kind it is."""
+    if state.constraints_unsure:
+        return False
     if not state.table.partition_keys:
         return not (state.unsure or state.content.unsure)
     return not (state.unsure or any(part.unsure or part.content.unsure for part in state.partitions.values()))
@@ -199,13 +213,14 @@ def assert_sure_is_true(shard: Shard, state: State) -> None:
     for name, told in shard.tables.items():
         if told.unsure:
             continue
-        assert told.table == state.tables[name]
+        there = state.tables[name]
+        assert told.table == (there.with_constraints(told.table.constraints) if told.constraints_unsure else there)
         if told.table.partition_keys:
             assert set(told.partitions) == set(state.partitions[name])
             for key, partition in told.partitions.items():
-                there = state.partitions[name][key]
-                assert partition.unsure or partition.partition == there
-                assert_files(partition.content, there.location, state)
+                one = state.partitions[name][key]
+                assert partition.unsure or partition.partition == one
+                assert_files(partition.content, one.location, state)
         elif told.table.location is not None:
             assert_files(told.content, told.table.location, state)
 

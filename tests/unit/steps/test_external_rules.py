@@ -7,6 +7,7 @@ import pytest
 from tests.builders import a_policy, a_table, an_external
 from tests.external_writer import PURGES
 from tests.fake_world import KillSwitch, killable, tuned
+from tests.metastore_objects import constraint_names
 from tests.unit.steps.external_followed import POLICY, FollowedExternals
 from tests.unit.steps.test_external_incremental import with_tables
 from twinhive.domain.errors import ActNow, InvalidSettings
@@ -134,7 +135,7 @@ def test_constraints_and_statistics_of_what_waits_are_published_with_it(followed
     followed.sync("hdfs://east/data")
     followed.follow()
     replica, name = followed.world.replica, TableName("sales", "remade")
-    assert replica.constraint_names(name) == {"pk"}
+    assert constraint_names(replica, name) == {"pk"}
     assert replica.column_statistics(name, "p=near") == {"id"}
     assert replica.column_statistics(name, "p=afar") == set()
     followed.settle()

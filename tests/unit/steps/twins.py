@@ -1,6 +1,7 @@
 """Compare the twin of a world in memory with its source."""
 
 from tests.fake_world import World
+from tests.metastore_objects import constraints_in_words
 from twinhive.domain.files import base_name, is_hidden, relative_to
 from twinhive.domain.marks import without_marks
 from twinhive.domain.objects import Table
@@ -35,6 +36,7 @@ def described(metastore, files, table: Table) -> dict:
         "keys": table.partition_keys,
         "columns": table.columns,
         "parameters": spoken(table.parameters),
+        "constraints": constraints_in_words(metastore, table.name),
         "partitions": {
             partition.values: (spoken(partition.parameters), files_below(files, partition.location))
             for partition in partitions

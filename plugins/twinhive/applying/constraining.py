@@ -1,0 +1,67 @@
+"""Give tables of the replica the constraints that they have at the source."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from twinhive.domain.constraints import FOREIGN_KEY, Constraint
+from twinhive.domain.errors import AlreadyThere, Missing, Refused
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table
+from twinhive.ports import Lease, MetastoreWriter
+
+
+def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[str]:
+    """Add those of a table's constraints that are not there yet; yield what cannot be added, with the reason.
+
+    `table` has its name on the replica. Foreign keys come last: the tables they refer to must be there. Not even a
+    refusal of the server stops a load: no row depends on a constraint.
+    """
+    wanted = table.constraints or ()
+    there = {one.name for one in replica.constraints(table.name)} if wanted else frozenset()
+    absent = [one for one in wanted if one.name not in there]
+    addable = []
+    for one in absent:
+        if gone := _missing_columns(table, one):
+            yield _said(table.name, one, f"the table has no column {gone[0]}")
+        else:
+            addable.append(one)
+    for some in _calls(addable):
+        lease.confirm()
+        try:
+            replica.add_constraints(table.name, some[0].kind, [text for one in some for text in one.structs])
+        except AlreadyThere:
+            continue
+        except (Missing, Refused) as error:
+            yield from (_said(table.name, one, error.what) for one in some)
+
+
+def without_foreign_keys(table: Table) -> Table:
+    """Return the table with the constraints that need no other table."""
+    return _only(table, (one for one in table.constraints or () if one.kind != FOREIGN_KEY))
+
+
+def with_foreign_keys(table: Table) -> Table:
+    """Return the table with its foreign keys alone."""
+    return _only(table, (one for one in table.constraints or () if one.kind == FOREIGN_KEY))
+
+
+def _only(table: Table, constraints: Iterable[Constraint]) -> Table:
+    return replace(table, constraints=tuple(constraints))
+
+
+def _missing_columns(table: Table, constraint: Constraint) -> list[str]:
+    columns = {name.lower() for name, _ in table.columns} | {key.lower() for key in table.partition_keys}
+    return [column for column in constraint.columns if column not in columns]
+
+
+def _calls(constraints: Iterable[Constraint]) -> Iterator[list[Constraint]]:
+    """Yield what one call adds: constraints of one kind together, a foreign key alone, as its table may be missing."""
+    together: dict[str, list[Constraint]] = defaultdict(list)
+    for one in constraints:
+        together[one.name if one.kind == FOREIGN_KEY else one.kind].append(one)
+    return iter(together.values())
+
+
+def _said(table: TableName, constraint: Constraint, why: str) -> str:
+    return f"constraint {constraint.name} of {table}: {why}"
