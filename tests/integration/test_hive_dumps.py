@@ -148,6 +148,9 @@ def furnish(exchange: Exchange) -> None:
     users.add_partitions("comes", {("1",): {"f": b"one"}})
     users.create_view("o_recent")
     create_function(exchange, "shout")
+    for kind in ("primary_key", "unique", "not_null", "default", "check"):
+        users.add_constraint("o_rders", kind, f"the_{kind}")
+    users.add_constraint("o_empty", "foreign_key", "of_the_rest", parent="o_rders")
 
 
 def go_on(exchange: Exchange) -> None:

@@ -7,11 +7,13 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.peer import run_statements
+from tests.metastore_objects import constraints_in_words
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.thrift_source import ThriftSource
 from tests.warehouse import Warehouse
 from twinhive.copying.listing import list_files
+from twinhive.domain.names import TableName
 from twinhive.repl import StatementPlace, run_statement
 from twinhive.settings import load_configuration, resolve_from_environment
 
@@ -66,6 +68,16 @@ def read(warehouse: Warehouse, database: str) -> dict[str, dict[str | None, dict
         for part, relative, status in list_files(warehouse.files, list(roots.items())):
             rows[part][relative] = warehouse.files.read(status.path)
         found[table.name.table] = rows
+    metastore.close()
+    return found
+
+
+def constraints(warehouse: Warehouse, database: str) -> dict[str, list[str]]:
+    """Return the constraints of each table."""
+    cluster = warehouse.cluster
+    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    names = metastore.table_names(database)
+    found = {name: constraints_in_words(metastore, TableName(database, name)) for name in names}
     metastore.close()
     return found
 
@@ -132,10 +144,15 @@ def test_twinhive_loads_a_whole_database_that_hive_dumped(shared: Shared, east: 
     users.create_table("plain", files={"data": b"plain"})
     users.create_table("parts", keys=("p",))
     users.add_partitions("parts", {("a b",): {"f": b"one"}, ("b",): {"g": b"two"}})
+    for kind in ("primary_key", "unique", "not_null", "default", "check"):
+        users.add_constraint("parts", kind, f"the_{kind}")
+    users.add_constraint("plain", "foreign_key", "fk", parent="parts")
     ((directory, *_),) = shared.hive("east", f"REPL DUMP {database}")
     users.overwrite("plain", None, {"data": b"later"})
     shared.ours("west", f"REPL LOAD {database} FROM '{directory}'")
     assert read(shared.west, database)["plain"] == {None: {"data": b"plain"}}
+    assert constraints(shared.west, database) == constraints(east, database)
+    assert [len(some) for some in constraints(shared.west, database).values()] == [5, 1]
     ((directory, _),) = shared.ours("east", f"REPL DUMP {database} FROM {shared.status()}")
     shared.ours("west", f"REPL LOAD {database} FROM '{directory}'")
     shared.assert_equal(east)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from twinhive.domain.constraints import FOREIGN_KEY, Constraint
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
@@ -34,20 +33,6 @@ def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[
             continue
         except (Missing, Refused) as error:
             yield from (_said(table.name, one, error.what) for one in some)
-
-
-def without_foreign_keys(table: Table) -> Table:
-    """Return the table with the constraints that need no other table."""
-    return _only(table, (one for one in table.constraints or () if one.kind != FOREIGN_KEY))
-
-
-def with_foreign_keys(table: Table) -> Table:
-    """Return the table with its foreign keys alone."""
-    return _only(table, (one for one in table.constraints or () if one.kind == FOREIGN_KEY))
-
-
-def _only(table: Table, constraints: Iterable[Constraint]) -> Table:
-    return replace(table, constraints=tuple(constraints))
 
 
 def _missing_columns(table: Table, constraint: Constraint) -> list[str]:

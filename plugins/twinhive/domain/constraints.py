@@ -71,3 +71,13 @@ def constraints_of(kind: str, structs: Iterable[str]) -> tuple[Constraint, ...]:
     for text in structs:
         found[from_text(text)[FIELDS[kind].name]["str"].lower()].append(text)
     return tuple(Constraint(kind, name, tuple(some)) for name, some in sorted(found.items()))
+
+
+def without_foreign_keys(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Return the constraints that need no other table."""
+    return tuple(one for one in constraints if one.kind != FOREIGN_KEY)
+
+
+def foreign_keys(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Return those that refer to another table."""
+    return tuple(one for one in constraints if one.kind == FOREIGN_KEY)

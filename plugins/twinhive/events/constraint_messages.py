@@ -11,7 +11,7 @@ from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
 from twinhive.events.objects import table_name
 
-_LISTS = {
+LISTS = {
     "primary_key": "primaryKeyListJson",
     "foreign_key": "foreignKeyListJson",
     "unique": "uniqueConstraintListJson",
@@ -34,7 +34,7 @@ def drop_constraint(message: Fields) -> DropConstraint:
 
 
 def _add(kind: str, message: Fields) -> AddConstraints:
-    key, fields = _LISTS[kind], FIELDS[kind]
+    key, fields = LISTS[kind], FIELDS[kind]
 
     def constrained(tree: Tree, text: str) -> tuple[TableName, str]:
         return table_name(tree, fields.database, fields.table), text

@@ -32,13 +32,11 @@ from twinhive.hive_dump.reading import (
     read_database,
     read_functions,
     read_tables,
-    tables_with_constraints,
 )
 from twinhive.hive_dump.table_reading import TableReading, write_file_list
 from twinhive.ports import FileReader, FileWriter
 
 _MOST_FILES = 2_000
-_CONSTRAINTS = "constraints come with the events that add them, not with a whole database"
 
 PositionAt = Callable[[int], Position]
 
@@ -104,13 +102,11 @@ def _write_objects(
     reading = TableReading(hive_files, dump.places, files, attempt, policy, dump.begin, dump.end)
     taken = reading.take_over(read_tables(hive_files, dump, dump.places))
     files.write(attempt.objects(VIEWS), encode_objects(taken.views))
-    constrained = tables_with_constraints(hive_files, dump)
-    constraints = (LeftOut(f"constraints of {dump.database}.{table}", _CONSTRAINTS) for table in constrained)
     return replace(
         manifest,
         database=database,
         batches=tuple(taken.batches),
-        left_out=(*taken.left_out, *constraints),
+        left_out=tuple(taken.left_out),
         views=len(taken.views),
         functions=tuple(read_functions(hive_files, dump)),
     )

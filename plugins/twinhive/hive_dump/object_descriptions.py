@@ -67,7 +67,7 @@ def encode_function(state: int, function: str) -> bytes:
 
 def decode_table(content: bytes, path: str) -> TableDescription:
     """Read the description of a table. Raises ActNow."""
-    fields = _read(content, path)
+    fields = read_description(content, path)
     partitions = fields.get("partitions") or []
     if not isinstance(partitions, list):
         raise unreadable(path, f"partitions: {partitions!r:.80}", "a list of partitions")
@@ -77,14 +77,15 @@ def decode_table(content: bytes, path: str) -> TableDescription:
 
 def decode_struct(content: bytes, path: str, key: str) -> str:
     """Read the TJSON of a database (`db`) or a function (`function`). Raises ActNow."""
-    return _text(path, key, _read(content, path).get(key))
+    return _text(path, key, read_description(content, path).get(key))
 
 
 def _written(fields: dict[str, Any]) -> bytes:
     return json.dumps({"version": VERSION, **fields}, separators=(",", ":")).encode("ascii")
 
 
-def _read(content: bytes, path: str) -> dict[str, Any]:
+def read_description(content: bytes, path: str) -> dict[str, Any]:
+    """Read the fields of a description. Raises ActNow."""
     try:
         fields = json.loads(content, strict=False)
     except ValueError as error:

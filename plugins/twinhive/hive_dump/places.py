@@ -88,8 +88,16 @@ class HivePlaces:
         return description_in(join(self.functions(database), function))
 
     def constraints(self, database: str) -> str:
-        """The parent of the descriptions of constraints, `c_<table>` and `f_<table>`."""
+        """The parent of the descriptions of constraints."""
         return join(self.database_objects(database), "_constraints")
+
+    def constraints_of(self, database: str, table: str) -> str:
+        """The description of a table's constraints but its foreign keys."""
+        return join(self.constraints(database), f"c_{table}")
+
+    def foreign_keys_of(self, database: str, table: str) -> str:
+        """The description of a table's foreign keys."""
+        return join(self.constraints(database), f"f_{table}")
 
     def files(self, database: str, table: str, partition: str | None) -> str:
         """The list of files of a table or partition."""

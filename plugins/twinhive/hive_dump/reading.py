@@ -1,11 +1,12 @@
 """Read the dumps that Hive's own REPL DUMP writes: what one is of, its objects, its events."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import FileStatus, base_name
 from twinhive.domain.objects import Database, Function, Partition, Table
+from twinhive.hive_dump.constraint_descriptions import decode_constraints
 from twinhive.hive_dump.descriptions import Description, EventsCount
 from twinhive.hive_dump.hive_objects import function_of, partition_of, source_database, table_of
 from twinhive.hive_dump.object_descriptions import decode_struct, decode_table
@@ -117,12 +118,27 @@ def read_database(files: FileReader, dump: HiveDump) -> Database:
 
 def read_tables(files: FileReader, dump: HiveDump, places: HivePlaces) -> Iterator[HiveTable]:
     """Yield the tables and views of a dump in the order of their names, one in memory at a time."""
+    constrained = {base_name(entry.path) for entry in _children(files, places.constraints(dump.database))}
     for entry in _children(files, places.database_objects(dump.database)):
         if entry.is_directory and not base_name(entry.path).startswith("_"):
             path = description_in(entry.path)
             described = decode_table(_read(files, dump, path), path)
             table = table_of(described.table, path)
-            yield HiveTable(table, tuple(partition_of(text, table, path) for text in described.partitions))
+            partitions = tuple(partition_of(text, table, path) for text in described.partitions)
+            yield HiveTable(_constrained(files, dump, places, table, constrained), partitions)
+
+
+def _constrained(
+    files: FileReader, dump: HiveDump, places: HivePlaces, table: Table, described: Collection[str]
+) -> Table:
+    """Return a table with its constraints, which are in files of the names `described`; a view has none."""
+    if not table.has_files:
+        return table
+    both = (place(dump.database, table.name.table) for place in (places.constraints_of, places.foreign_keys_of))
+    paths = [path for path in both if base_name(path) in described]
+    return table.with_constraints(
+        tuple(one for path in paths for one in decode_constraints(_read(files, dump, path), path))
+    )
 
 
 def read_functions(files: FileReader, dump: HiveDump) -> Iterator[Function]:
@@ -130,12 +146,6 @@ def read_functions(files: FileReader, dump: HiveDump) -> Iterator[Function]:
     for entry in _children(files, dump.places.functions(dump.database)):
         path = description_in(entry.path)
         yield function_of(decode_struct(_read(files, dump, path), path, "function"), path)
-
-
-def tables_with_constraints(files: FileReader, dump: HiveDump) -> list[str]:
-    """Return the names of the tables that a bootstrap has constraints of."""
-    entries = _children(files, dump.places.constraints(dump.database))
-    return sorted({base_name(entry.path).partition("_")[2] for entry in entries})
 
 
 def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:

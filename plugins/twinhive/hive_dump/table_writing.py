@@ -9,12 +9,14 @@ from itertools import islice
 from twinhive.copying.items import file_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
+from twinhive.domain.constraints import foreign_keys, without_foreign_keys
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.files import ChecksumForm
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Function, TableKind
+from twinhive.domain.objects import Function, Table, TableKind
 from twinhive.dump.shards import TableRecord, unpack_lines
 from twinhive.dump.store import Dump
+from twinhive.hive_dump.constraint_descriptions import encode_constraints
 from twinhive.hive_dump.file_lines import encode_entry, encode_files
 from twinhive.hive_dump.object_descriptions import METADATA, OF_A_BOOTSTRAP, WHOLE, Spec, encode_table
 from twinhive.hive_dump.places import HivePlaces
@@ -67,6 +69,7 @@ class TableWriting:
                     begun[name] = whole
                 else:
                     yield self.table(whole)
+                    yield from self._constraints(whole.table)
 
     def table(self, record: TableRecord) -> tuple[str, bytes]:
         """Return the description of a whole table or view."""
@@ -76,6 +79,13 @@ class TableWriting:
         return self.places.table(name.database, name.table), encode_table(
             spec, table_text(record.table, end), partitions
         )
+
+    def _constraints(self, table: Table) -> Content:
+        name, constraints = table.name, table.constraints or ()
+        if own := without_foreign_keys(constraints):
+            yield self.places.constraints_of(name.database, name.table), encode_constraints(own)
+        if foreign := foreign_keys(constraints):
+            yield self.places.foreign_keys_of(name.database, name.table), encode_constraints(foreign)
 
     def _lists(self, batch: Batch, records: list[TableRecord]) -> Content:
         """Yield a list for each table and partition that has rows of its own, also an empty one."""

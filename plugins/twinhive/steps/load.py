@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from twinhive.applying.constraining import constrain, with_foreign_keys, without_foreign_keys
+from twinhive.applying.constraining import constrain
 from twinhive.applying.functions import Functions
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.publishing import Published, publish_ready
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
+from twinhive.domain.constraints import Constraint, foreign_keys, without_foreign_keys
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, Stamp, without_marks
@@ -34,6 +35,7 @@ from twinhive.steps.synced import Synced
 from twinhive.syncing.workers import in_parallel
 
 _REGISTERING = 4
+Constraints = tuple[Constraint, ...]
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Load:
         tables, partitions = loading.register()
         loading.constrain(without_foreign_keys)
         external = loading.register_external()
-        loading.constrain(with_foreign_keys)
+        loading.constrain(foreign_keys)
         tables, partitions = tables + external.tables, partitions + external.partitions
         views = loading.register_views()
         loading.register_functions()
@@ -200,8 +202,8 @@ class _Loading:
             raise error
         return published
 
-    def constrain(self, some: Callable[[Table], Table]) -> None:
-        """Add constraints, those that `some` leaves on a table; foreign keys need all tables and their keys."""
+    def constrain(self, some: Callable[[Constraints], Constraints]) -> None:
+        """Add constraints, those that `some` chooses; foreign keys need all tables and their keys."""
 
         def add(tables: Iterable[Table]) -> None:
             for table in tables:
@@ -210,8 +212,9 @@ class _Loading:
 
         policy = self.work.policy
         sources = (record.table for record in self._records() if record.carries_table and not record.table.is_external)
-        tables = (some(table.at(policy.on_replica(table.name), None)) for table in sources)
-        in_parallel((table for table in tables if table.constraints), _REGISTERING, add, "constrain")
+        tables = (table.with_constraints(some(table.constraints or ())) for table in sources)
+        named = (table.at(policy.on_replica(table.name), None) for table in tables if table.constraints)
+        in_parallel(named, _REGISTERING, add, "constrain")
 
     def register_views(self) -> int:
         """Create the views after all tables."""

@@ -11,6 +11,7 @@ from tests.unit.steps.twins import assert_twin
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, remove_other_dumps
@@ -28,13 +29,17 @@ def hive() -> HiveWorld:
 def objects_in(hive: HiveWorld, dump: Dump) -> dict:
     records = [record for batch in dump.manifest.batches for record in dump.objects(hive.files, batch.name)]
     return {
-        record.table.name: (record.table.columns, record.table.parameters, record.table.location)
+        record.table.name: (*_said(record.table), record.table.constraints)
         for record in (*records, *dump.objects(hive.files, "views"))
     } | {
         (record.table.name, partition.values): (partition.parameters, partition.location)
         for record in records
         for partition in record.partitions
     }
+
+
+def _said(table: Table) -> tuple:
+    return table.columns, table.parameters, table.location
 
 
 def files_in(hive: HiveWorld, dump: Dump) -> set:
@@ -47,6 +52,7 @@ def files_in(hive: HiveWorld, dump: Dump) -> set:
 
 def test_a_whole_database_comes_back_with_the_same_objects_and_files(hive: HiveWorld) -> None:
     hive.users.insert("plain", None, {"below/more": b"more"})
+    with_constraints(hive.users)
     ours = hive.our_dump()
     back = hive.taken_over(hive.for_hive())
     assert back.manifest.kind is DumpKind.CONSOLIDATE
@@ -57,6 +63,7 @@ def test_a_whole_database_comes_back_with_the_same_objects_and_files(hive: HiveW
 
 
 def test_a_whole_database_is_loaded_as_a_twin(hive: HiveWorld) -> None:
+    with_constraints(hive.users)
     assert hive.load(hive.for_hive()) == hive.repl.world.source.current_event_id()
     assert_twin(hive.repl.world)
 
