@@ -1,9 +1,14 @@
 """Bootstrap real databases between the two clusters, step by step in this process."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from sandbox import Sandbox
 from tests.policies import PolicyFiles
-from tests.twin import assert_equal_twin
+from tests.source_writer import SourceWriter
+from tests.thrift_source import ThriftSource
+from tests.twin import assert_equal_twin, describe
 from tests.warehouse import Warehouse
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import ActNow, TryAgain
@@ -11,6 +16,14 @@ from twinhive.domain.errors import ActNow, TryAgain
 pytestmark = pytest.mark.sandbox
 
 AWKWARD = ("a b", "50%", "a=b", "a#b", "10:30", "Zürich 日本", "{x}[y]", "it's", "a/b")
+
+
+@pytest.fixture
+def users(sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
+    cluster = sandbox.clusters["east"]
+    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    yield SourceWriter(metastore, east.files, east.create_database("constrained"))
+    metastore.close()
 
 
 def an_awkward_database(east: Warehouse) -> str:
@@ -54,6 +67,20 @@ def test_a_twin_may_have_another_name(east: Warehouse, west: Warehouse, policies
     east.create_table(database, "plain", files={"data": b"1"})
     policies.run(policies.add(database, replica=f"{database}_twin"))
     assert_equal_twin(east, database, west, f"{database}_twin")
+
+
+def test_constraints_come_along_under_another_name_too(
+    users: SourceWriter, east: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    users.create_table("parent", files={"data": b"1"})
+    users.create_table("child", keys=("p",))
+    for kind in ("primary_key", "unique", "not_null", "default", "check"):
+        users.add_constraint("parent", kind, f"the_{kind}")
+    users.add_constraint("child", "foreign_key", "fk", parent="parent")
+    policies.run(policies.add(users.database, replica=f"{users.database}_twin"))
+    assert_equal_twin(east, users.database, west, f"{users.database}_twin")
+    constraints = describe(west, f"{users.database}_twin")["tables"]["child"]["constraints"]
+    assert [key["fk_name"] for key in constraints["foreignKeys"]] == ["fk"]
 
 
 def test_staging_is_empty_and_one_dump_is_left_after_a_bootstrap(

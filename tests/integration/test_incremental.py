@@ -34,6 +34,9 @@ def furnish(users: SourceWriter) -> None:
     )
     users.create_table("plain", files={"data": b"plain", "zero": b""}, parameters={"comment": "x"})
     users.create_table("empty")
+    users.add_constraint("empty", "primary_key", "key_of_empty")
+    users.add_constraint("orders", "foreign_key", "to_empty", parent="empty")
+    users.add_constraint("plain", "not_null", "not_empty")
     users.create_view("recent")
 
 
