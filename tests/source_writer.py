@@ -130,6 +130,12 @@ class SourceWriter:
         found = self.table(table)
         self.metastore.alter_table(found.name, replace(found, columns=(*found.columns, *columns)), cascade=cascade)
 
+    def change_type(self, table: str, kind: str) -> None:
+        """Give the first column another type."""
+        found = self.table(table)
+        (name, _), *others = found.columns
+        self.metastore.alter_table(found.name, replace(found, columns=((name, kind), *others)))
+
     def add_partitions(self, table: str, partitions: Mapping[Values, Contents]) -> None:
         """Add partitions in their default places, by one call, their files already there."""
         found = self.table(table)

@@ -37,7 +37,7 @@ class Edit:
     """What events make of one table or partition.
 
     `after` is the source's object after the last of them, None where none changed it. `rows_event`
-    is the event that changed the files.
+    is the event that changed the files. `reshapes`: the columns of a table are other ones.
     """
 
     event_id: int
@@ -46,6 +46,7 @@ class Edit:
     files: tuple[SourceFile, ...] = ()
     rows_event: int = 0
     cascade: bool = False
+    reshapes: bool = False
 
     @property
     def only_appends(self) -> bool:
@@ -56,6 +57,9 @@ class Edit:
         """Return both edits as one, None where readers would miss a state in between."""
         if Rows.KEEP not in (self.rows, later.rows) and (self.rows, later.rows) != (Rows.APPEND, Rows.APPEND):
             return None
+        if self.reshapes and later.reshapes:
+            # The metastore drops the constraints of a column that was another one in between.
+            return None
         rows = later if self.rows is Rows.KEEP else self
         return Edit(
             event_id=later.event_id,
@@ -64,6 +68,7 @@ class Edit:
             files=self.files + later.files,
             rows_event=rows.rows_event,
             cascade=self.cascade or later.cascade,
+            reshapes=self.reshapes or later.reshapes,
         )
 
 
@@ -152,7 +157,8 @@ def _what(event: Event, cascades: frozenset[int]) -> What:
             return EditPartitions(table, edits)
         case AlterTable(after=after) if not change.renames:
             rows = Rows.REPLACE if change.truncates else Rows.KEEP
-            return EditTable(after, Edit(event_id, after, rows, (), event_id, event_id in cascades))
+            edit = Edit(event_id, after, rows, (), event_id, event_id in cascades, change.changes_columns)
+            return EditTable(after, edit)
         case Insert():
             return _insert(change, event_id)
         case _:

@@ -249,3 +249,19 @@ def tables_of(change: Change) -> tuple[TableName, ...]:
     if table is None:
         return ()
     return (table.name,) if isinstance(table, Table) else (table,)
+
+
+def unlinked(change: Change) -> TableName | None:
+    """Return the table to which foreign keys of others are gone, or under another name, after a change.
+
+    No event says so of them: a drop of the table or of a key, a rename, a column that changes.
+    """
+    match change:
+        case DropTable(table=table):
+            return table.name
+        case DropConstraint(table=name):
+            return name
+        case AlterTable(before=before) if change.renames or change.changes_columns:
+            return before.name
+        case _:
+            return None

@@ -96,6 +96,13 @@ class Table:
         return self.parameters.get("external.table.purge", "").lower() == "true"
 
     @property
+    def foreign_keys(self) -> tuple[tuple[TableName, TableName], ...]:
+        """The table with each other one that a foreign key of it refers to."""
+        return tuple(
+            (self.name, parent) for parent in sorted({one.parent for one in self.constraints or () if one.parent})
+        )
+
+    @property
     def has_files(self) -> bool:
         """True for a table whose rows are in files of its own."""
         return self.kind not in (TableKind.VIEW, TableKind.MATERIALIZED_VIEW)

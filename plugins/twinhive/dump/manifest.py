@@ -17,6 +17,8 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.stretch import Stretch
 
 FORMAT_VERSION = 2
+TablePair = tuple[TableName, TableName]
+"""A table and one that a foreign key of it refers to."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class DumpManifest:
     views: int
     version: str
     functions: tuple[Function, ...] = ()
+    foreign_keys: tuple[TablePair, ...] = ()
     cascades: tuple[int, ...] = ()
     events: int = 0
     round: int = 0
@@ -124,6 +127,7 @@ class DumpManifest:
                 views=fields["views"],
                 version=fields["version"],
                 functions=tuple(_function(entry) for entry in fields["functions"]),
+                foreign_keys=tuple(_pair(pair) for pair in fields.get("foreign_keys", ())),
                 cascades=tuple(fields["cascades"]),
                 events=fields["events"],
                 round=fields["round"],
@@ -150,6 +154,11 @@ def _plain(value: object) -> object:
 
 def _function(fields: dict[str, Any]) -> Function:
     return Function(**{**fields, "resources": tuple(fields["resources"])})
+
+
+def _pair(fields: list[dict[str, str]]) -> TablePair:
+    child, parent = fields
+    return TableName(**child), TableName(**parent)
 
 
 def _batch(fields: dict[str, Any]) -> Batch:

@@ -1,12 +1,16 @@
 """Say what a dump's manifest tells besides its batches when the dump was brought to another event."""
 
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
 from twinhive.domain.changes import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
 from twinhive.domain.contents import TableState
 from twinhive.domain.errors import Missing
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
-from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.manifest import DumpManifest, LeftOut, TablePair
 
 
 def database_after(database: Database, events: list[Event]) -> Database:
@@ -38,6 +42,22 @@ def functions_after(functions: tuple[Function, ...], events: list[Event]) -> tup
         elif isinstance(change, DropFunction):
             by_name.pop(change.name, None)
     return tuple(by_name[name] for name in sorted(by_name))
+
+
+def children(pairs: Iterable[TablePair]) -> Mapping[TableName | None, set[TableName]]:
+    """Return the tables that refer to each."""
+    found: dict[TableName | None, set[TableName]] = defaultdict(set)
+    for child, parent in pairs:
+        found[parent].add(child)
+    return found
+
+
+def foreign_keys_after(
+    pairs: Iterable[TablePair], touched: Collection[TableName], states: Iterable[TableState]
+) -> tuple[TablePair, ...]:
+    """Return which tables refer to which when the touched ones have become what they are in `states`."""
+    kept = (pair for pair in pairs if pair[0] not in touched)
+    return tuple(sorted({*kept, *(pair for state in states for pair in state.table.foreign_keys)}))
 
 
 def left_out_after(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:

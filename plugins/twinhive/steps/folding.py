@@ -6,13 +6,13 @@ where the log does not spell things out, and written as new batches.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import count
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
-from twinhive.domain.changes import Event, tables_of
+from twinhive.domain.changes import Event, tables_of, unlinked
 from twinhive.domain.contents import Content, Shard, TableState
 from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
@@ -26,7 +26,7 @@ from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
-from twinhive.steps.folded_manifest import database_after, functions_after, left_out_after
+from twinhive.steps.folded_manifest import children, database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.steps.source_states import settle
 from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 
@@ -46,6 +46,7 @@ class Folding:
         self._wide = wide_tables(dump)
         self._parts: dict[TableName, WideTable] = {}
         self._doubted: set[TableName] = set()
+        self._children: Mapping[TableName | None, set[TableName]] = children(dump.manifest.foreign_keys)
         self.events: list[Event] = []
 
     def doubt(self, batches: Collection[str]) -> None:
@@ -87,7 +88,10 @@ class Folding:
         return name.database == self._policy.source.database and self._policy.selects(name.table)
 
     def _read_for(self, events: list[Event]) -> None:
-        """Read what events are about: tables of many batches by the partitions that are named, all others whole."""
+        """Read what events are about: tables of many batches by the partitions that are named, all others whole.
+
+        Foreign keys go with what they refer to: so tables that refer to what loses its keys are read too.
+        """
         parts: dict[TableName, set[str]] = defaultdict(set)
         whole: set[TableName] = set()
         for event in events:
@@ -97,6 +101,11 @@ class Folding:
                     whole.add(name)
                 else:
                     parts[name] |= named
+            for child in self._children.get(unlinked(event.change), ()):
+                if child in self._wide:
+                    parts[child] |= frozenset()
+                else:
+                    whole.add(child)
         self.load(whole)
         for name in sorted(parts.keys() - self._loaded):
             wide, known = self._known_of(name)
@@ -169,7 +178,7 @@ class Folding:
         token = uuid.uuid4().hex
         attempt = begin_attempt(ports.dump_files, policy, token)
         number = old.manifest.round + 1
-        kept = self.kept
+        kept, touched = self.kept, self._loaded | self._parts.keys()
         with being_written(ports.dump_files, attempt):
             for batch in kept:
                 for path in (old.layout.objects, old.layout.files, old.layout.summary):
@@ -192,6 +201,7 @@ class Folding:
             end=end,
             database=database_after(old.manifest.database, self.events),
             functions=functions_after(old.manifest.functions, self.events),
+            foreign_keys=foreign_keys_after(old.manifest.foreign_keys, touched, self.shard.tables.values()),
             batches=(*kept, *wide, *new),
             left_out=left_out_after(policy, old.manifest, states),
             views=len(views),

@@ -128,6 +128,7 @@ def write_listing(
         views=len(views),
         version=__version__,
         functions=tuple(ports.source.functions(policy.source.database)),
+        foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 

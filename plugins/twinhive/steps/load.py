@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from twinhive.applying.constraining import constrain
 from twinhive.applying.functions import Functions
@@ -113,6 +113,7 @@ class _Loading:
     dump: Dump
     managed_root: str
     lease: Lease
+    constrained: list[Table] = field(default_factory=list)
 
     @property
     def stamp(self) -> Stamp:
@@ -163,11 +164,18 @@ class _Loading:
         Returns how many of each the replica has of this dump.
         """
         tables, per_call = Tables(self.ports.replica, self.lease), self.work.policy.options.partitions_per_call
-        managed = (record for record in self._records() if not record.table.is_external)
+        managed = self._remembered(record for record in self._records() if not record.table.is_external)
         # A piece is read when a thread is free for it: how much is in memory does not depend on the table.
         pieces = (piece for record in managed for piece in _pieces(record, per_call))
         done = in_parallel(pieces, _REGISTERING, lambda some: self._register_each(tables, some), "register")
         return sum(one[0] for one in done), sum(one[1] for one in done)
+
+    def _remembered(self, records: Iterable[TableRecord]) -> Iterator[TableRecord]:
+        """Pass records on; of tables with constraints remember what is needed to add them."""
+        for record in records:
+            if record.carries_table and record.table.constraints:
+                self.constrained.append(replace(record.table, parameters={}, thrift=""))
+            yield record
 
     def _register_each(self, tables: Tables, records: Iterable[TableRecord]) -> tuple[int, int]:
         count = partitions = 0
@@ -203,7 +211,7 @@ class _Loading:
         return published
 
     def constrain(self, some: Callable[[Constraints], Constraints]) -> None:
-        """Add constraints, those that `some` chooses; foreign keys need all tables and their keys."""
+        """Add constraints of registered tables, those that `some` chooses; foreign keys need all tables and keys."""
 
         def add(tables: Iterable[Table]) -> None:
             for table in tables:
@@ -211,8 +219,7 @@ class _Loading:
                     self.work.report(Detail("What is left out", f"left out: {left}"))
 
         policy = self.work.policy
-        sources = (record.table for record in self._records() if record.carries_table and not record.table.is_external)
-        tables = (table.with_constraints(some(table.constraints or ())) for table in sources)
+        tables = (table.with_constraints(some(table.constraints or ())) for table in self.constrained)
         named = (table.at(policy.on_replica(table.name), None) for table in tables if table.constraints)
         in_parallel(named, _REGISTERING, add, "constrain")
 

@@ -16,7 +16,7 @@ from tests.unit.steps.twins import assert_twin, contents
 from twinhive.domain.names import TableName
 from twinhive.steps.control import request_table
 from twinhive.steps.phase_run import run_phase, run_rounds
-from twinhive.steps.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 
 POLICY = tuned(batch_objects=2)
 EVERY_KIND = ("primary_key", "unique", "not_null", "default", "check")
@@ -104,13 +104,61 @@ def make_the_table_anew(users: SourceWriter) -> None:
     users.create_table("wide", keys=("p",))
 
 
+def make_the_parent_anew(users: SourceWriter) -> None:
+    """The foreign key is gone with the old table, and no event says so."""
+    users.drop_table("z_parent")
+    users.create_table("z_parent", files=[b"1"])
+    users.add_constraint("z_parent", "primary_key", "the_primary_key")
+
+
+def rename_the_parent(users: SourceWriter) -> None:
+    users.rename_table("z_parent", "older")
+
+
+def swap_parents(users: SourceWriter) -> None:
+    users.rename_table("z_parent", "older")
+    users.create_table("z_parent", files=[b"1"])
+    users.add_constraint("z_parent", "primary_key", "the_primary_key")
+
+
+def change_the_key_of_the_parent(users: SourceWriter) -> None:
+    users.change_type("z_parent", "bigint")
+    users.change_type("z_parent", "int")
+    users.add_constraint("z_parent", "primary_key", "the_primary_key")
+
+
+def refer_otherwise(users: SourceWriter) -> None:
+    users.add_constraint("plain", "primary_key", "of_plain")
+    users.drop_constraint("a_child", "fk")
+    users.add_constraint("a_child", "foreign_key", "fk", parent="plain")
+    users.add_constraint("wide", "foreign_key", "fk_of_wide", parent="z_parent")
+
+
 CHANGES = [add, drop, make_again, add_columns, create, rename, drop_the_child, make_the_table_anew]
+CHANGES += [make_the_parent_anew, rename_the_parent, swap_parents, change_the_key_of_the_parent, refer_otherwise]
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_becomes_of_constraints_during_the_first_copy_is_in_it(change: Callable[[SourceWriter], None]) -> None:
     world = a_constrained_world()
     bootstrap(world, change)
+    assert_twin(world)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("later", [make_the_parent_anew, rename_the_parent, change_the_key_of_the_parent])
+def test_a_parent_that_changes_between_two_rounds_takes_its_foreign_keys_along(
+    change: Callable[[SourceWriter], None], later: Callable[[SourceWriter], None]
+) -> None:
+    world = a_constrained_world()
+    run_phase(BOOTSTRAP, POLICY, world.ports(), {}, lambda line: None)
+    users_of(world).add_constraint("wide", "foreign_key", "wide_to_parent", parent="z_parent")
+    change(users_of(world))
+    run_phase(CONSOLIDATE[:1], POLICY, world.ports(), {}, lambda line: None)
+    there = world.source.table_names("sales")
+    if "z_parent" in there and "older" not in there:
+        later(users_of(world))
+    run_rounds(POLICY, world.ports(), {}, lambda line: None)
     assert_twin(world)
 
 
