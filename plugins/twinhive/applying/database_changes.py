@@ -1,5 +1,6 @@
 """Apply what happens to the database itself, to functions, constraints and column statistics."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,7 +20,8 @@ from twinhive.domain.changes import (
     Event,
     UpdateStatistics,
 )
-from twinhive.domain.errors import AlreadyThere
+from twinhive.domain.constraints import FOREIGN_KEY
+from twinhive.domain.errors import AlreadyThere, Missing, Refused
 from twinhive.domain.marks import own_marks, without_marks
 from twinhive.domain.names import partition_name
 from twinhive.domain.wording import Wording
@@ -30,11 +32,13 @@ Handler = Callable[[Event, Progress], bool]
 class DatabaseChanges:
     """These leave no stamp: each call is one that can be repeated.
 
-    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over.
+    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over. So is a
+    foreign key that has nothing to refer to on the replica: it is counted in `left_out` with the reason.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, left_out: Counter[str]) -> None:
         self._target = target
+        self._left_out = left_out
         self._functions = Functions(
             target.replica, target.files, target.source_files, target.lease, target.policy.replica.database, target.root
         )
@@ -104,6 +108,11 @@ class DatabaseChanges:
         try:
             target.replica.add_constraints(table.name, change.kind, change.constraints)
         except AlreadyThere:
+            return False
+        except (Missing, Refused) as error:
+            if change.kind != FOREIGN_KEY:
+                raise
+            self._left_out[f"{event.event_type}: {error.what}"] += 1
             return False
         return True
 

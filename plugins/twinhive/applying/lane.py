@@ -61,9 +61,9 @@ class Lane:
         self._lost = lost or {}
         self._tables = TableChanges(target)
         self._partitions = PartitionChanges(target)
-        self._database = DatabaseChanges(target)
         self._external = ExternalChanges(external)
         self.applied = Applied()
+        self._database = DatabaseChanges(target, self.applied.not_replicated)
 
     def apply(
         self,

@@ -12,7 +12,7 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps.external_followed import FollowedExternals
 from tests.unit.steps.repl_world import ReplWorld
 from tests.unit.steps.test_external_incremental import with_tables
-from tests.unit.steps.twins import assert_twin, contents
+from tests.unit.steps.twins import assert_twin, contents, files_below
 from twinhive.domain.names import TableName
 from twinhive.steps.control import request_table
 from twinhive.steps.phase_run import run_phase, run_rounds
@@ -251,6 +251,22 @@ def test_statements_bring_constraints_too() -> None:
     world = repl.world
     assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
     assert constraints_in_words(world.replica, TableName("sales", "empty")) == ["foreign_key fk of id in plain"]
+
+
+def test_a_later_foreign_key_with_nothing_to_refer_to_stops_nothing_and_is_said(followed: FollowedExternals) -> None:
+    users = followed.users
+    users.create_external("waits")
+    users.add_constraint("waits", "primary_key", "pk")
+    users.create_table("refers", files=[b"1"])
+    users.add_constraint("refers", "foreign_key", "fk", parent="waits")
+    users.insert("refers", None, [b"2"])
+    applied = followed.follow()["apply"]
+    assert followed.on_replica("waits") is None
+    assert constraints_in_words(followed.world.replica, TableName("sales", "refers")) == []
+    (reason,) = applied.not_replicated
+    assert reason.startswith("ADD_FOREIGNKEY: ") and "sales.waits" in reason
+    twin = followed.world.replica.table(TableName("sales", "refers"))
+    assert sorted(files_below(followed.world.replica_files, twin.location).values()) == [b"1", b"2"]
 
 
 @pytest.fixture
