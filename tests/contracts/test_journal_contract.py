@@ -13,6 +13,7 @@ from sqlalchemy import Engine, create_engine, func, insert, inspect, select, tex
 
 from tests.journal_records import NOW, a_batch, a_failure, a_state, a_table, a_window
 from twinhive.domain.errors import ActNow
+from twinhive.domain.files import Usage
 from twinhive.journal.opening import open_engine
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure
@@ -312,6 +313,16 @@ def test_a_look_that_knows_less_takes_no_size_and_no_sync_away(journal: Journal,
     clicks, orders = reader.tables("sales")[1]
     assert (orders.files, orders.bytes, orders.last_event) == (3, 300, 95)
     assert (clicks.files, clicks.last_sync) == (None, NOW + 1)
+
+
+def test_sizes_are_written_of_tables_that_are_known(journal: Journal, reader: JournalReader) -> None:
+    journal.replace_tables("sales", [a_table("orders"), a_table("clicks", files=None, bytes=None)])
+    journal.replace_tables("other", [replace(a_table("clicks", files=None, bytes=None), policy="other")])
+    journal.tables_sized("sales", {"clicks": Usage(5_000_000_000, 7, 2), "gone": Usage(1, 1, 1)})
+    journal.tables_sized("sales", {})
+    clicks, orders = reader.tables("sales")[1]
+    assert (clicks.files, clicks.bytes, orders.files) == (7, 5_000_000_000, 3)
+    assert [table.files for table in reader.tables("other")[1]] == [None]
 
 
 def test_texts_that_a_database_cannot_store_are_made_fit(journal: Journal, reader: JournalReader) -> None:

@@ -180,6 +180,8 @@ def test_a_pass_over_external_tables_ends_with_its_last_copy(
     [outside] = journal.tables("sales", search="outside")[1]
     assert (outside.state, outside.kind, outside.last_sync) == ("pending", "external", None)
     run(dags["external"])
+    [outside] = journal.tables("sales", search="outside")[1]
+    assert (outside.files, outside.bytes) == (1, 4)
     window = windows(journal)["external"]
     assert (window.outcome, window.batches, window.files, window.bytes) == ("done", 1, 1, 4)
     [batch] = journal.batches("sales", window.dump)

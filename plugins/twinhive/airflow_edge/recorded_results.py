@@ -136,6 +136,7 @@ class Recorder:
         if not listed.idle:
             window = self._window(listed.dump, batches=len(listed.batches))
             self.journal.record_window(window)
+            self.journal.tables_sized(self.place.policy, listed.sizes)
             self.journal.resolve_older_copies(self.place.dag_id, self.place.run_id)
 
     @_note.register

@@ -109,6 +109,6 @@ def batches_of(planned: Planned) -> list[dict[str, str]]:
 
 
 def summary_of(planned: Planned) -> dict[str, Any]:
-    """Return what was planned without its batches, of which there may be many."""
+    """Return what was planned without what there may be many of: batches, and what is told of each table."""
     fields = asdict(planned)
-    return {name: value for name, value in fields.items() if name not in ("batches", "left_out")}
+    return {name: value for name, value in fields.items() if name not in ("batches", "left_out", "sizes")}

@@ -1,11 +1,12 @@
 """Put the copies of external tables into tasks: a large one has its own, small ones share."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from twinhive.domain.batches import MAX_BATCHES, Batch
 from twinhive.domain.external_entries import Entry
-from twinhive.domain.files import copying_weight
+from twinhive.domain.files import Usage, copying_weight
 
 _SHARE_OF_KNOWN = 100
 """What was synced before is mostly listed: of its bytes a hundredth is expected to be copied."""
@@ -70,3 +71,22 @@ def cut_tasks(sized: Sequence[SizedEntry], most_weight: int) -> tuple[SyncTask, 
         groups[-1].append(each.entry)
         room -= weight
     return tuple(SyncTask(f"e{number:04d}", tuple(group)) for number, group in enumerate(groups, start=1))
+
+
+def sizes_of_tables(sized: Iterable[SizedEntry], copies: Iterable[Entry]) -> dict[str, Usage]:
+    """Return what is below the directories of each table, by name; not of one that has a directory without a size.
+
+    A directory that tables share counts for the first of them, as in `copies`.
+    """
+    known = {each.entry: each for each in sized}
+    entries: dict[str, list[Entry]] = defaultdict(list)
+    for entry in copies:
+        entries[entry.table.table].append(entry)
+    return {table: _sum(known[entry] for entry in some) for table, some in entries.items() if known.keys() >= set(some)}
+
+
+def _sum(sized: Iterable[SizedEntry]) -> Usage:
+    every = list(sized)
+    return Usage(
+        sum(each.bytes for each in every), sum(each.files for each in every), sum(each.directories for each in every)
+    )

@@ -1,10 +1,11 @@
 """Write what the tables of a policy are on the replica."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from twinhive.domain.files import Usage
 from twinhive.journal.records import IN_TROUBLE, TableState
 from twinhive.journal.schema import TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
@@ -41,6 +42,14 @@ def write_syncs(connection: Connection, policy: str, tables: Collection[str], at
     """Write when copies of the data of external tables have ended."""
     synced = (TABLES.c.policy == policy) & TABLES.c.table.in_(tables)
     connection.execute(update(TABLES).where(synced).values(last_sync=at))
+
+
+def write_sizes(connection: Connection, policy: str, sizes: Mapping[str, Usage]) -> None:
+    """Write what tables hold that are known."""
+    named = (TABLES.c.policy == policy) & (TABLES.c.table == bindparam("named"))
+    changed = update(TABLES).where(named).values(files=bindparam("counted"), bytes=bindparam("measured"))
+    rows = [{"named": table, "counted": usage.files, "measured": usage.length} for table, usage in sizes.items()]
+    connection.execute(changed, rows)
 
 
 def _count(connection: Connection, policy: str) -> None:

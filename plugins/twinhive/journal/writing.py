@@ -5,13 +5,14 @@ A journal that is down costs one warning and a few seconds in each process, howe
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from twinhive.domain.files import Usage
 from twinhive.journal import lag_rows, pruning, run_rows, table_rows
 from twinhive.journal.opening import journal_url, open_engine
 from twinhive.journal.patience import within
@@ -96,6 +97,11 @@ class Journal:
     def tables_synced(self, policy: str, tables: Collection[str], at: float) -> None:
         """Write when copies of the data of external tables have ended."""
         self._write(partial(table_rows.write_syncs, policy=policy, tables=tables, at=at))
+
+    def tables_sized(self, policy: str, sizes: Mapping[str, Usage]) -> None:
+        """Write what tables hold, by name; of those that are not known nothing is written."""
+        if sizes:
+            self._write(partial(table_rows.write_sizes, policy=policy, sizes=sizes), len(sizes))
 
     def prune(self, now: float) -> None:
         """Remove what is old. Happens by itself once an hour, by `forget_others`."""

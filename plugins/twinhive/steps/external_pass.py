@@ -1,13 +1,15 @@
 """List the directories of external tables that have to be synced, as one pass with its tasks."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from twinhive.domain.batches import Batch
 from twinhive.domain.bounded_pass import bounded_pass
 from twinhive.domain.external import COPY
 from twinhive.domain.external_entries import topmost
-from twinhive.domain.external_tasks import cut_tasks
+from twinhive.domain.external_tasks import cut_tasks, sizes_of_tables
+from twinhive.domain.files import Usage
 from twinhive.domain.marks import Phase
 from twinhive.domain.next_steps import bootstrap
 from twinhive.domain.policy import Policy
@@ -42,6 +44,7 @@ class ExternalListed:
     copies      distinct directories that are synced by this pass and the rest of its tasks
     remaining   tasks that the bound leaves for another pass, which is to follow at once
     idle        why there is nothing to do
+    sizes       what the tables hold that the pass has looked at, by name
     """
 
     dump: str = ""
@@ -52,6 +55,7 @@ class ExternalListed:
     copies: int = 0
     remaining: int = 0
     idle: str | None = None
+    sizes: Mapping[str, Usage] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class ListExternal:
         copies = topmost(found.entries)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
         due = [entry for entry in copies if entry.location not in tried] or copies
-        tasks = cut_tasks(with_sizes(ports.source_files, synced, due), policy.options.external_weight)
+        sized = with_sizes(ports.source_files, synced, due)
+        tasks = cut_tasks(sized, policy.options.external_weight)
         options = policy.options
         taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
         name = pass_name(ports.dump_files, policy, event_id)
@@ -97,9 +102,8 @@ class ListExternal:
         position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id
         for line in obey_purges(ports, policy, synced, found.entries, position or 0):
             report(line)
-        return ExternalListed(
-            name, batches, found.tables, found.partitions, len(found.entries), len(due), written.others
-        )
+        totals = found.tables, found.partitions, len(found.entries), len(due), written.others
+        return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))
 
 
 def copies_under_way(ports: ReadPorts, policy: Policy) -> int:

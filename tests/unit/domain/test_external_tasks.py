@@ -4,7 +4,8 @@ import random
 from dataclasses import replace
 
 from twinhive.domain.external_entries import Entry
-from twinhive.domain.external_tasks import SizedEntry, cut_tasks
+from twinhive.domain.external_tasks import SizedEntry, cut_tasks, sizes_of_tables
+from twinhive.domain.files import Usage
 from twinhive.domain.names import TableName
 
 
@@ -63,3 +64,12 @@ def test_directories_that_have_only_to_be_listed_count_too() -> None:
     for directories, together in ((600_000, [1, 1, 1, 1]), (100, [4])):
         known = [replace(sized(name, synced_at=1.0), directories=directories) for name in "abcd"]
         assert [len(task.entries) for task in cut_tasks(known, 16 * 2**30)] == together
+
+
+def test_a_table_holds_what_is_in_all_of_its_directories() -> None:
+    clicks = [sized("clicks", 3, 30), sized("clicks", 4, 400, partition="day=1")]
+    left = sized("late", 1, 1, partition="day=2")
+    listed = [sized("late", 1, 1), *clicks]
+    copies = [each.entry for each in (*listed, left)]
+    assert sizes_of_tables(listed, copies) == {"clicks": Usage(430, 7, 0)}
+    assert sizes_of_tables([*listed, left], copies)["late"] == Usage(2, 2, 0)
