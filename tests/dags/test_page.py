@@ -270,7 +270,7 @@ def test_windows_show_their_batches(viewer: TestClient) -> None:
     assert "sales.orders +3 tables" not in html
     html = page_of(viewer, "/policies/sales?dump=incremental-1-9-abcd")
     assert "sales.orders +3 tables" in html
-    assert "2.0 KiB" in html
+    assert "2.0 kB" in html
 
 
 @pytest.mark.usefixtures("filled")

@@ -17,7 +17,7 @@ from twinhive.airflow_edge.recording import recorded
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.copying.job import JobSettings
-from twinhive.copying.progress import readable
+from twinhive.domain.sizes import readable
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from twinhive.domain.files import copying_weight
+from twinhive.domain.sizes import readable
 
 _FIRST_SECONDS = 5.0
 _LONGEST_SECONDS = 300.0
 _GROWTH = 1.5
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 class Counting(Protocol):
@@ -83,16 +83,6 @@ class Progress:
             f"{self._done_files:,} of {self._files:,} files, {readable(length)} of {readable(self._length)} "
             f"({share:.0%}), {readable(length / max(seconds, 0.001))}/s, about {_duration(left)} left"
         )
-
-
-def readable(length: float) -> str:
-    """Return a number of bytes as people read it."""
-    value, unit = float(length), _UNITS[0]
-    for unit in _UNITS:
-        if value < 1000 or unit == _UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
 
 
 def _duration(seconds: float) -> str:

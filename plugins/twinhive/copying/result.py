@@ -6,7 +6,7 @@ from typing import Any
 
 from twinhive import __version__
 from twinhive.copying.outcome import CopyOutcome, FailureKind
-from twinhive.copying.progress import readable
+from twinhive.domain.sizes import readable
 
 _LISTED_FAILURES = 100
 _PRINTED_FAILURES = 5

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
+from twinhive.domain.sizes import readable
+
 NOTHING = "\N{EN DASH}"
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -13,13 +14,8 @@ def count(number: int | None) -> str:
 
 
 def size(number: int | None) -> str:
-    """Say a number of bytes in the unit that leaves at most four digits."""
-    if number is None:
-        return NOTHING
-    value, unit = float(number), 0
-    while value >= 1024 and unit < len(_UNITS) - 1:
-        value, unit = value / 1024, unit + 1
-    return f"{number} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+    """Say a number of bytes as the logs do."""
+    return NOTHING if number is None else readable(number)
 
 
 def duration(seconds: float | None) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinhive.copying.job import JobSettings
-from twinhive.copying.progress import readable
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.policy import Options
+from twinhive.domain.sizes import readable
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.spark_edge.by_size import LargeBySpark
 from twinhive.spark_edge.cluster import SparkCluster

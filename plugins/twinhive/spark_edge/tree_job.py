@@ -16,9 +16,10 @@ from pathlib import Path
 from pyspark import SparkContext
 
 from twinhive.copying.meter import Meter
-from twinhive.copying.progress import Progress, readable
+from twinhive.copying.progress import Progress
 from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import LeaseLost, Missing, TryAgain, TwinhiveError
+from twinhive.domain.sizes import readable
 from twinhive.ports import FileReader
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package

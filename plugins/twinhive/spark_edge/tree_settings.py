@@ -8,9 +8,9 @@ from typing import Any
 
 from twinhive import __version__
 from twinhive.copying.job import Unusable
-from twinhive.copying.progress import readable
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.sizes import readable
 from twinhive.syncing.attributes import Newborn
 from twinhive.syncing.batches import Batch
 from twinhive.syncing.executing import CopyJob

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from twinhive.copying.progress import readable
 from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.sizes import readable
 
 _NAMED = 10
 

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from twinhive.copying.progress import readable
 from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
+from twinhive.domain.sizes import readable
 from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_ended
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.steps.base import Detail, Work

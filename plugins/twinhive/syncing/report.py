@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from twinhive.copying.progress import readable
+from twinhive.domain.sizes import readable
 from twinhive.syncing.file_actions import Compared
 from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.tally import Tally

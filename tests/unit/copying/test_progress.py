@@ -2,7 +2,8 @@ from itertools import pairwise
 
 import pytest
 
-from twinhive.copying.progress import Progress, readable
+from twinhive.copying.progress import Progress
+from twinhive.domain.sizes import readable
 
 
 class Clock:
