@@ -6,6 +6,7 @@ what another one appends to.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -66,7 +67,10 @@ class _Paused:
 
 @dataclass
 class Crowd:
-    """Hold the writers of one database. of a thousand steps, so many `deaths` end with their writer's."""
+    """Hold the writers of one database. Of a thousand steps, so many `deaths` end with their writer's.
+
+    With `has_keys` tables refer to each other.
+    """
 
     random: Random
     metastore: SourceMetastore
@@ -75,6 +79,7 @@ class Crowd:
     statements: int
     writers: int = 2
     deaths: int = 0
+    has_keys: bool = False
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -187,7 +192,7 @@ class Statements:
             (2, self.alter_partitions),
             (1, self.database_parameters),
             (1, self.function),
-            (1, self.details),
+            (8 if self.crowd.has_keys else 1, self.details),
         ]
         weights, choices = zip(*weighted, strict=True)
         (choice,) = self.random.choices(choices, weights)
@@ -448,7 +453,24 @@ class Statements:
             return _alone(f"drop {gone} of {name}", lambda: self.users.drop_constraint(name, gone), name)
         kind = self.random.choice(["not_null", "default", "check"])
         constraint = f"c{self.crowd.fresh()}"
+        if self.crowd.has_keys and self.random.random() < 0.7:
+            return self._key(name, constraint)
         return _alone(f"constraint of {name}", lambda: self.users.add_constraint(name, kind, constraint), name)
+
+    def _key(self, name: str, constraint: str) -> Statement:
+        """Give a table a primary key, or a foreign key to one that has such."""
+        has_key = [other for other, table in self.tables.items() if _has_primary_key(table)]
+        parents = [other for other in has_key if other != name]
+        if parents and (name in has_key or self.random.random() < 0.7):
+            parent = self.random.choice(parents)
+            add = partial(self.users.add_constraint, name, "foreign_key", constraint, parent=parent)
+            return _alone(f"foreign key of {name} to {parent}", add, name, parent)
+        add = partial(self.users.add_constraint, name, "primary_key", constraint)
+        return _alone(f"primary key of {name}", add, name)
+
+
+def _has_primary_key(table: TableState) -> bool:
+    return any(one.startswith("primary_key ") for one in table.constraints)
 
 
 def _alone(what: str, run: Callable[[], Any], *tables: str) -> Statement:

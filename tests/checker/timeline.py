@@ -103,11 +103,17 @@ class Recorder:
 
     def look(self, tables: Collection[str]) -> None:
         """Read tables again; what is there without an event is noted with the newest moment."""
+        tables = {*tables, *self._referring_to(tables)}
         database = self._viewer.state(only=())
         kept = {name: table for name, table in self._there.tables if name not in tables}
         self._there = database.with_tables(kept | self._viewer.tables(tables))
         if self.timeline.moments:
             self._note_untold()
+
+    def _referring_to(self, tables: Collection[str]) -> list[str]:
+        """Return the tables with foreign keys to others: what becomes of those becomes of these."""
+        endings = tuple(f" in {table}" for table in tables)
+        return [name for name, state in self._there.tables if any(one.endswith(endings) for one in state.constraints)]
 
     def look_at(self, path: str) -> None:
         """Read the table again in whose default place a path is."""
