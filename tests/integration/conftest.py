@@ -10,6 +10,7 @@ from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
 from tests.integration.oncall_fixtures import assert_twin, databases, oncall, runbook_policies, writers
 from tests.policies import PolicyFiles
+from tests.thrift_source import ThriftSource
 from tests.warehouse import Warehouse
 
 __all__ = ["assert_twin", "databases", "oncall", "runbook_policies", "writers"]
@@ -27,6 +28,15 @@ def west(sandbox: Sandbox) -> Iterator[Warehouse]:
     warehouse = Warehouse(sandbox.clusters["west"])
     yield warehouse
     warehouse.close()
+
+
+@pytest.fixture
+def source_metastore(sandbox: Sandbox) -> Iterator[ThriftSource]:
+    """Return the metastore of east as users of a source call it."""
+    cluster = sandbox.clusters["east"]
+    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    yield metastore
+    metastore.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,7 @@
 """Bootstrap real databases between the two clusters, step by step in this process."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from sandbox import Sandbox
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.thrift_source import ThriftSource
@@ -19,11 +16,8 @@ AWKWARD = ("a b", "50%", "a=b", "a#b", "10:30", "Zürich 日本", "{x}[y]", "it'
 
 
 @pytest.fixture
-def users(sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
-    cluster = sandbox.clusters["east"]
-    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
-    yield SourceWriter(metastore, east.files, east.create_database("constrained"))
-    metastore.close()
+def users(source_metastore: ThriftSource, east: Warehouse) -> SourceWriter:
+    return SourceWriter(source_metastore, east.files, east.create_database("constrained"))
 
 
 def an_awkward_database(east: Warehouse) -> str:

@@ -1,7 +1,5 @@
 """Follow a real source whose users do everything that Hive's log can tell."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from sandbox import Sandbox
@@ -17,13 +15,9 @@ pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture
-def users(sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
+def users(source_metastore: ThriftSource, east: Warehouse) -> SourceWriter:
     """The users of a database that holds what the histories begin with."""
-    cluster = sandbox.clusters["east"]
-    database = east.create_database("followed", parameters={"team": "Zürich"})
-    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
-    yield SourceWriter(metastore, east.files, database)
-    metastore.close()
+    return SourceWriter(source_metastore, east.files, east.create_database("followed", parameters={"team": "Zürich"}))
 
 
 def furnish(users: SourceWriter) -> None:

@@ -7,7 +7,6 @@ import pytest
 import yaml
 from hive_metastore import ttypes
 
-from sandbox import Sandbox
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.thrift_source import ThriftSource
@@ -21,11 +20,8 @@ pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture
-def users(sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
-    cluster = sandbox.clusters["east"]
-    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
-    yield SourceWriter(metastore, east.files, east.create_database("trashed"))
-    metastore.close()
+def users(source_metastore: ThriftSource, east: Warehouse) -> SourceWriter:
+    return SourceWriter(source_metastore, east.files, east.create_database("trashed"))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.domain.constraints import FOREIGN_KEY, Constraint
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
-from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.ports import Lease, MetastoreWriter
 
@@ -18,26 +17,12 @@ def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[
     """
     wanted = table.constraints or ()
     there = {one.name for one in replica.constraints(table.name)} if wanted else frozenset()
-    absent = [one for one in wanted if one.name not in there]
-    addable = []
-    for one in absent:
-        if gone := _missing_columns(table, one):
-            yield _said(table.name, one, f"the table has no column {gone[0]}")
-        else:
-            addable.append(one)
-    for some in _calls(addable):
+    for some in _calls(one for one in wanted if one.name not in there):
         lease.confirm()
         try:
             replica.add_constraints(table.name, some[0].kind, [text for one in some for text in one.structs])
-        except AlreadyThere:
-            continue
-        except (Missing, Refused) as error:
-            yield from (_said(table.name, one, error.what) for one in some)
-
-
-def _missing_columns(table: Table, constraint: Constraint) -> list[str]:
-    columns = {name.lower() for name, _ in table.columns} | {key.lower() for key in table.partition_keys}
-    return [column for column in constraint.columns if column not in columns]
+        except (AlreadyThere, Missing, Refused) as error:
+            yield from (f"constraint {one.name} of {table.name}: {error.what}" for one in some)
 
 
 def _calls(constraints: Iterable[Constraint]) -> Iterator[list[Constraint]]:
@@ -46,7 +31,3 @@ def _calls(constraints: Iterable[Constraint]) -> Iterator[list[Constraint]]:
     for one in constraints:
         together[one.name if one.kind == FOREIGN_KEY else one.kind].append(one)
     return iter(together.values())
-
-
-def _said(table: TableName, constraint: Constraint, why: str) -> str:
-    return f"constraint {constraint.name} of {table}: {why}"

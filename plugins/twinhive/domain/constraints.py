@@ -11,6 +11,8 @@ from twinhive.domain.names import TableName
 from twinhive.domain.tjson import from_text
 
 FOREIGN_KEY = "foreign_key"
+TablePair = tuple[TableName, TableName]
+"""A table, and one that a foreign key of it refers to."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,14 @@ class Constraint:
             return None
         tree = from_text(self.structs[0])
         return TableName(tree[_PARENT_DATABASE]["str"].lower(), tree[_PARENT_TABLE]["str"].lower())
+
+
+def referring(pairs: Iterable[TablePair]) -> Mapping[TableName | None, set[TableName]]:
+    """Return the tables that refer to each."""
+    found: dict[TableName | None, set[TableName]] = defaultdict(set)
+    for child, parent in pairs:
+        found[parent].add(child)
+    return found
 
 
 def constraints_of(kind: str, structs: Iterable[str]) -> tuple[Constraint, ...]:

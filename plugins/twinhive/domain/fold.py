@@ -10,7 +10,6 @@ are. A partition may be read again alone, and keep its list of files where its l
 Events may be folded again that were folded before.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -30,6 +29,7 @@ from twinhive.domain.changes import (
     RenamePartition,
     unlinked,
 )
+from twinhive.domain.constraints import referring
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Partition, Table
@@ -60,7 +60,7 @@ class _Folding:
         self._names_lo = shard.names_lo
         self._tables = dict(shard.tables)
         self._owned: dict[int, dict[str, Any]] = {}
-        self._referring = _referring(shard.tables.values())
+        self._children = referring(pair for state in shard.tables.values() for pair in state.table.foreign_keys)
         self._column_changes: dict[TableName, int] = {}
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             CreateTable: self._create_table,
@@ -81,7 +81,7 @@ class _Folding:
         if handler is not None:
             handler(event.change, event.event_id)
         if (parent := unlinked(event.change)) is not None:
-            for child in self._referring.get(parent, ()):
+            for child in self._children.get(parent, ()):
                 self._doubt_constraints(child, event.event_id)
 
     def result(self) -> Shard:
@@ -239,15 +239,6 @@ class _Folding:
             own = dict(mapping)
             self._owned[id(own)] = own
         return own
-
-
-def _referring(states: Iterable[TableState]) -> Mapping[TableName, set[TableName]]:
-    """Return which tables have foreign keys to each."""
-    found: dict[TableName, set[TableName]] = defaultdict(set)
-    for state in states:
-        for child, parent in state.table.foreign_keys:
-            found[parent].add(child)
-    return found
 
 
 def _unread(table: Table, event_id: int) -> TableState:

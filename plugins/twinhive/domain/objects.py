@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from twinhive.domain.constraints import Constraint
+from twinhive.domain.constraints import Constraint, TablePair
 from twinhive.domain.names import TableName, partition_name
 
 Parameters = Mapping[str, str]
@@ -96,7 +96,7 @@ class Table:
         return self.parameters.get("external.table.purge", "").lower() == "true"
 
     @property
-    def foreign_keys(self) -> tuple[tuple[TableName, TableName], ...]:
+    def foreign_keys(self) -> tuple[TablePair, ...]:
         """The table with each other one that a foreign key of it refers to."""
         return tuple(
             (self.name, parent) for parent in sorted({one.parent for one in self.constraints or () if one.parent})

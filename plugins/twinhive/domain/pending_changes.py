@@ -111,8 +111,15 @@ def renamed(old: PendingTable, new: PendingTable, after: Table, event_id: int) -
 
 
 def _shaped_table(known: Waiting[Table] | None, table: Table, event_id: int) -> Waiting[Table]:
-    """Shape a table, which keeps the constraints that it was read with: the event does not tell them."""
-    return _shaped(known, table.with_constraints(known.thing.constraints) if known else table, event_id)
+    """Shape a table, which keeps the constraints that it was read with: the event does not tell them.
+
+    Those of a column with another name or type are gone at the source.
+    """
+    if known is None or known.thing.constraints is None:
+        return _shaped(known, table, event_id)
+    changed = {name.lower() for name, kind in known.thing.columns if (name, kind) not in table.columns}
+    kept = tuple(one for one in known.thing.constraints if changed.isdisjoint(one.columns))
+    return _shaped(known, table.with_constraints(kept), event_id)
 
 
 def _shaped(known: Waiting[T] | None, thing: T, event_id: int) -> Waiting[T]:

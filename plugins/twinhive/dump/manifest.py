@@ -7,6 +7,7 @@ from typing import Any
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.constraints import TablePair
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
@@ -17,8 +18,6 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.stretch import Stretch
 
 FORMAT_VERSION = 2
-TablePair = tuple[TableName, TableName]
-"""A table and one that a foreign key of it refers to."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ the kind `consolidate`, exact at that event; any other one becomes a `bootstrap`
 the source's log before it can be loaded.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from twinhive import __version__
@@ -20,7 +20,7 @@ from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest, LeftOut, TablePair
+from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
 from twinhive.dump.stretch import Stretch
@@ -28,7 +28,6 @@ from twinhive.events.decoder import decode_event
 from twinhive.hive_dump.event_reading import EventReading
 from twinhive.hive_dump.reading import (
     HiveDump,
-    HiveTable,
     events_of,
     read_database,
     read_functions,
@@ -101,9 +100,7 @@ def _write_objects(
 ) -> DumpManifest:
     database = read_database(hive_files, dump)
     reading = TableReading(hive_files, dump.places, files, attempt, policy, dump.begin, dump.end)
-    foreign_keys: list[TablePair] = []
-    tables = _noting_foreign_keys(read_tables(hive_files, dump, dump.places), foreign_keys)
-    taken = reading.take_over(tables)
+    taken = reading.take_over(read_tables(hive_files, dump, dump.places))
     files.write(attempt.objects(VIEWS), encode_objects(taken.views))
     return replace(
         manifest,
@@ -112,14 +109,8 @@ def _write_objects(
         left_out=tuple(taken.left_out),
         views=len(taken.views),
         functions=tuple(read_functions(hive_files, dump)),
-        foreign_keys=tuple(foreign_keys),
+        foreign_keys=tuple(taken.foreign_keys),
     )
-
-
-def _noting_foreign_keys(tables: Iterable[HiveTable], found: list[TablePair]) -> Iterator[HiveTable]:
-    for one in tables:
-        found += one.table.foreign_keys
-        yield one
 
 
 def _write_events(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.constraints import TablePair
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import Missing
 from twinhive.domain.objects import TableKind
@@ -30,11 +31,12 @@ Owner = tuple[TableRecord, str | None, str]
 
 @dataclass
 class TakenOver:
-    """What came of the tables: the batches that were written, views, and what is not replicated."""
+    """What came of the tables: the batches that were written, views, which refer to which, what is not replicated."""
 
     batches: list[Batch] = field(default_factory=list)
     views: list[TableRecord] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    foreign_keys: list[TablePair] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class TableReading:
             elif table.kind is TableKind.VIEW:
                 done.views.append(TableRecord(table, (), True, self.lo, self.hi))
             else:
+                done.foreign_keys += table.foreign_keys
                 yield from self._slices(whole)
 
     def _slices(self, whole: HiveTable) -> Iterator[tuple[TableRecord, Slice]]:

@@ -1,16 +1,16 @@
 """Say what a dump's manifest tells besides its batches when the dump was brought to another event."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from twinhive.domain.changes import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
+from twinhive.domain.constraints import TablePair
 from twinhive.domain.contents import TableState
 from twinhive.domain.errors import Missing
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
-from twinhive.dump.manifest import DumpManifest, LeftOut, TablePair
+from twinhive.dump.manifest import DumpManifest, LeftOut
 
 
 def database_after(database: Database, events: list[Event]) -> Database:
@@ -42,14 +42,6 @@ def functions_after(functions: tuple[Function, ...], events: list[Event]) -> tup
         elif isinstance(change, DropFunction):
             by_name.pop(change.name, None)
     return tuple(by_name[name] for name in sorted(by_name))
-
-
-def children(pairs: Iterable[TablePair]) -> Mapping[TableName | None, set[TableName]]:
-    """Return the tables that refer to each."""
-    found: dict[TableName | None, set[TableName]] = defaultdict(set)
-    for child, parent in pairs:
-        found[parent].add(child)
-    return found
 
 
 def foreign_keys_after(

@@ -6,13 +6,14 @@ where the log does not spell things out, and written as new batches.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event, tables_of, unlinked
+from twinhive.domain.constraints import referring
 from twinhive.domain.contents import Content, Shard, TableState
 from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
@@ -26,7 +27,7 @@ from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
-from twinhive.steps.folded_manifest import children, database_after, foreign_keys_after, functions_after, left_out_after
+from twinhive.steps.folded_manifest import database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.steps.source_states import settle
 from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 
@@ -46,7 +47,7 @@ class Folding:
         self._wide = wide_tables(dump)
         self._parts: dict[TableName, WideTable] = {}
         self._doubted: set[TableName] = set()
-        self._children: Mapping[TableName | None, set[TableName]] = children(dump.manifest.foreign_keys)
+        self._children = referring(dump.manifest.foreign_keys)
         self.events: list[Event] = []
 
     def doubt(self, batches: Collection[str]) -> None:

@@ -14,6 +14,7 @@ from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, clear
+from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
@@ -82,14 +83,7 @@ def write_listing(
 
     With `checks_places` an external table for which the policy has no place is refused (InvalidSettings).
     """
-    database = ports.source.database(policy.source.database)
-    if database is None:
-        raise Missing(
-            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
-            found=f"no such database at {', '.join(ports.source.addresses())}",
-            expected="the database that " + Wording("source.database of the policy file", "the statement") + " names",
-            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
-        )
+    database = _source_database(ports.source, policy)
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
     with being_written(ports.dump_files, attempt):
@@ -104,11 +98,7 @@ def write_listing(
         suspects = OverlapSuspects()
         for batch in batches:
             records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
-            for record in records:
-                if not record.table.is_external:
-                    suspects.look_at(record.table, record.partitions)
-                elif checks_places:
-                    _check_external(policy, record)
+            _check_places(policy, records, suspects, checks_places=checks_places)
             ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
         _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
         newest = ports.source.current_event_id()
@@ -131,6 +121,28 @@ def write_listing(
         foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _source_database(source: MetastoreReader, policy: Policy) -> Database:
+    database = source.database(policy.source.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
+            found=f"no such database at {', '.join(source.addresses())}",
+            expected="the database that " + Wording("source.database of the policy file", "the statement") + " names",
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
+        )
+    return database
+
+
+def _check_places(
+    policy: Policy, records: Iterable[TableRecord], suspects: OverlapSuspects, *, checks_places: bool
+) -> None:
+    for record in records:
+        if not record.table.is_external:
+            suspects.look_at(record.table, record.partitions)
+        elif checks_places:
+            _check_external(policy, record)
 
 
 def _check_overlaps(

@@ -282,6 +282,7 @@ def test_constraints_of_an_external_table_wait_with_it(followed: FollowedExterna
     followed.follow()
     assert followed.on_replica("late") is None
     followed.users.set_parameters("late", {"k": "v"})
+    followed.users.add_columns("late", [("more", "int")])
     followed.users.drop_constraint("late", "gone")
     followed.users.add_constraint("late", "check", "ck")
     followed.users.rename_table("late", "later")
@@ -292,3 +293,19 @@ def test_constraints_of_an_external_table_wait_with_it(followed: FollowedExterna
         "primary_key pk of id",
         "check ck of id",
     ]
+
+
+def test_an_external_table_that_waits_loses_the_constraints_of_a_column_that_changes(
+    followed: FollowedExternals,
+) -> None:
+    followed.users.create_external("late")
+    followed.users.add_constraint("late", "primary_key", "pk")
+    request_table(followed.world.replica_files, followed.policy, "late", "a person asks")
+    followed.follow()
+    followed.users.change_type("late", "bigint")
+    followed.follow()
+    followed.sync("hdfs://east/data")
+    followed.follow()
+    name = TableName("sales", "late")
+    assert followed.on_replica("late").columns == (("id", "bigint"),)
+    assert constraints_in_words(followed.world.replica, name) == constraints_in_words(followed.world.source, name) == []
