@@ -16,6 +16,7 @@ def hive() -> HiveWorld:
 
 
 def a_bootstrap(hive: HiveWorld) -> str:
+    hive.users.add_constraint("plain", "not_null", "nn")
     return hive.write(hive.our_dump())
 
 
@@ -75,6 +76,20 @@ def with_a_file_without_checksum(hive: HiveWorld, directory: str) -> None:
     hive.files.write(only(hive, directory, "data/sales/plain/_files"), b"hdfs://east/warehouse/plain/data###\n")
 
 
+def constraints_that_are_no_json(hive: HiveWorld, directory: str) -> None:
+    hive.files.write(only(hive, directory, "_constraints/c_plain"), b'{"version":"0.2","nns":"{"}')
+
+
+def constraints_without_their_list(hive: HiveWorld, directory: str) -> None:
+    rewritten(hive, only(hive, directory, "_constraints/c_plain"), "notNullConstraintListJson", "another")
+
+
+def a_constraint_without_a_name(hive: HiveWorld, directory: str) -> None:
+    message = json.dumps({"notNullConstraintListJson": ["{}"]})
+    content = json.dumps({"version": "0.2", "nns": message}).encode()
+    hive.files.write(only(hive, directory, "_constraints/c_plain"), content)
+
+
 @pytest.mark.parametrize(
     ("damage", "kind", "said"),
     [
@@ -87,6 +102,9 @@ def with_a_file_without_checksum(hive: HiveWorld, directory: str) -> None:
         (a_struct_that_is_none, ActNow, "orders/_metadata"),
         (without_a_list_of_files, Missing, "data/sales/plain/_files"),
         (with_a_file_without_checksum, ActNow, "no checksum"),
+        (constraints_that_are_no_json, ActNow, "_constraints/c_plain"),
+        (constraints_without_their_list, ActNow, "_constraints/c_plain"),
+        (a_constraint_without_a_name, ActNow, "_constraints/c_plain"),
     ],
 )
 def test_a_bootstrap_that_is_wrong_in_one_way(hive: HiveWorld, damage: Callable, kind: type, said: str) -> None:
