@@ -1,13 +1,13 @@
 """Stand for spark-submit: a small program that does what a test has told it."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 # Leaves what it was given for the test to see, says and does what the test has told it.
-_PROGRAM = """#!{python}
-import json, os, shutil, sys, time
+_PROGRAM = """import json, os, shutil, sys, time
 home = {home!r}
 told = json.load(open(home + "/told.json"))
 json.dump(dict(words=sys.argv, mode=os.stat(sys.argv[-1]).st_mode), open(home + "/given.json", "w"))
@@ -27,7 +27,10 @@ class Submit:
         self.home = home
         program = home / "bin" / "spark-submit"
         program.parent.mkdir()
-        program.write_text(_PROGRAM.format(python=sys.executable, home=str(home)))
+        script = home / "spark_submit.py"
+        script.write_text(_PROGRAM.format(home=str(home)))
+        # Not the interpreter in the first line: its path may hold a blank.
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n')
         program.chmod(0o755)
         self.tell()
 

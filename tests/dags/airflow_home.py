@@ -15,6 +15,8 @@ _SETTINGS = {
     "CORE__PLUGINS_FOLDER": str(CHECKOUT / "plugins"),
     "CORE__LOAD_EXAMPLES": "False",
     "LOGGING__LOGGING_LEVEL": "WARNING",
+    # What a test says of 500 policies must not depend on how busy the machine is.
+    "CORE__DAGBAG_IMPORT_TIMEOUT": "600",
 }
 
 

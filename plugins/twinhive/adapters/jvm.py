@@ -117,7 +117,7 @@ def _start(heap: str) -> None:
         jars = hadoop_jars()
         # Ending Java while Python's threads and objects still hold on to it can crash the process
         # after its work is done. Streams are closed by whoever opened them; the rest goes with the process.
-        importlib.import_module("jpype.config").onexit = False
+        vars(importlib.import_module("jpype.config"))["onexit"] = False
         try:
             jpype.startJVM(
                 *_flags(heap), jvmpath=_java_library(), classpath=jars, convertStrings=False, interrupt=False

@@ -7,7 +7,7 @@ that returns without doing anything makes Java touch the page for ever, at full 
 
 import ctypes
 import signal
-from _signal import getsignal  # the public one makes an enumeration's member of each answer, which takes long
+from _signal import getsignal  # type: ignore[import-not-found]  # the public one makes an enumeration's member of each answer, which takes long
 
 # Larger than `struct sigaction` of any system; what is in it is only ever handed back.
 _java_handler = ctypes.create_string_buffer(512)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, TaskGroup, get_parsing_context, task_group
+from airflow.sdk import DAG, get_parsing_context, task_group
 
 from twinhive import __version__
 from twinhive.airflow_edge.assets import outlets_of
@@ -129,7 +129,7 @@ class _Builder:
                     before >> made[stage.name]
         self._hand_over(made)
 
-    def _group(self, stages: list[Stage], made: Mapping[str, Any]) -> dict[str, TaskGroup]:
+    def _group(self, stages: list[Stage], made: Mapping[str, Any]) -> dict[str, Any]:
         """Build one mapped task group: each batch passes its stages without waiting for others."""
 
         @task_group(group_id="tables", tooltip="one per batch of tables")

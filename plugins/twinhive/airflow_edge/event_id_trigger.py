@@ -32,7 +32,7 @@ class EventIdTrigger(BaseTrigger):
         table: str | None = None,
         position: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # Airflow's triggers have no types
         self.metastore = metastore
         self.event_id = event_id
         self.policy = policy

@@ -27,7 +27,7 @@ class NotificationTrigger(BaseEventTrigger):
     """
 
     def __init__(self, metastore: str, database: str, greets: str = "yes") -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # Airflow's triggers have no types
         self.metastore = metastore
         self.database = database
         self.greets = greets

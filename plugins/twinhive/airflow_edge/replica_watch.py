@@ -5,6 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol
 
 from twinhive.domain.errors import TwinhiveError
@@ -49,7 +50,7 @@ async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: 
     try:
         while True:
             async with watch.news:
-                await watch.news.wait_for(lambda last=seen: watch.rounds > last and question in watch.answers)
+                await watch.news.wait_for(partial(watch.has_answered, question, seen))
                 seen, answer = watch.rounds, watch.answers[question]
             yield answer
     finally:
@@ -72,6 +73,10 @@ class _Watch:
         self._open = open_metastore
         self._metastore: Watched | None = None
         self._failures = 0
+
+    def has_answered(self, question: Question, after: int) -> bool:
+        """True when a poll later than round `after` has an answer to the question."""
+        return self.rounds > after and question in self.answers
 
     async def _poll(self) -> None:
         # One thread, because a client keeps a connection for each thread that uses it.

@@ -7,7 +7,7 @@ from airflow.timetables.simple import NullTimetable
 _SECONDS = 10
 
 
-class StartedByPeople(NullTimetable):  # type: ignore[misc]
+class StartedByPeople(NullTimetable):
     """No schedule. Runs that are triggered within the same ten seconds get one id: Airflow refuses the second (409).
 
     Whoever wants more names the run: an id that is given is taken as it is.
