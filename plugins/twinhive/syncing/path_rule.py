@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from twinhive.domain.errors import AlreadyThere, InvalidSettings, Missing, Refused
 from twinhive.domain.files import FileStatus, authority, base_name, is_below, join, parent
 from twinhive.ports import FileReader
+from twinhive.syncing.apart import check_apart
 from twinhive.syncing.places import Places, is_ours
 from twinhive.syncing.request import SyncRequest
 
@@ -60,8 +61,10 @@ def lay_out(request: SyncRequest, source: FileReader, target: FileReader) -> Lay
     else:
         roots = [_below(goal, original, there, target) for original in found]
         layout = Layout(Places(goal, there is None, staging), tuple(roots))
-    for root in layout.roots:
-        _check_root(root, join(layout.places.base, root.relative))
+    places = {join(layout.places.base, root.relative): root for root in layout.roots}
+    check_apart({place: root.source.path for place, root in places.items()})
+    for place, root in places.items():
+        _check_place(root, place)
     if request.options.atomic:
         _check_atomic(layout, goal)
     return layout
@@ -202,32 +205,10 @@ def _check_kind(goal: str, there: FileStatus | None, found: list[FileStatus]) ->
         )
 
 
-def _check_root(root: Root, place: str) -> None:
-    origin = root.source.path
-    if place == origin:
-        raise InvalidSettings(
-            f"{origin}: source and target are the same",
-            found=place,
-            expected="a target apart from its source",
-            next_step="choose another target",
-        )
-    if is_below(place, origin):
-        raise InvalidSettings(
-            f"{place}: the target lies in its source {origin}",
-            found=f"{place} below {origin}",
-            expected="a target apart from its source",
-            next_step="choose another target",
-        )
-    if is_below(origin, place):
-        raise InvalidSettings(
-            f"{origin}: the source lies in its target {place}, and would be changed or deleted by its own copy",
-            found=f"{origin} below {place}",
-            expected="a target apart from its source",
-            next_step="choose another target",
-        )
+def _check_place(root: Root, place: str) -> None:
     if root.target is not None and root.target.is_directory != root.source.is_directory:
         raise AlreadyThere(
-            f"{place}: {origin} cannot be put there",
+            f"{place}: {root.source.path} cannot be put there",
             found=_kind(root.target),
             expected=f"{_kind(root.source)}, or nothing",
             next_step="choose another target, or move away what is there",

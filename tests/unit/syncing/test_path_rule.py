@@ -117,6 +117,28 @@ class TestSeveral:
         with pytest.raises(InvalidSettings, match="no name"):
             Case().lay("hdfs://east/", "hdfs://east/d", target="hdfs://west/t")
 
+    @pytest.mark.parametrize(
+        ("sources", "target", "text"),
+        [
+            (("other/d", "t/d/deep/e"), "t", "east/t/d/deep/e: .* by the copy of hdfs://east/other/d"),
+            (("t/d/deep/e", "other/d"), "t", "east/t/d/deep/e: .* by the copy of hdfs://east/other/d"),
+            (("other/d", "t/d/f"), "t", "east/t/d/f: .* by the copy of hdfs://east/other/d"),
+            (("other/d", "t/d/e"), "t", "east/t/d/e: .* by the copy of hdfs://east/other/d"),
+            (("e/f", "t"), "t", "t/f: the target lies in the source hdfs://east/t"),
+            (("e", "t/e/t"), "t", "east/t/e/t: .* by the copy of hdfs://east/e"),
+        ],
+    )
+    def test_the_copy_of_one_must_not_change_another(self, sources: tuple[str, ...], target: str, text: str) -> None:
+        case = Case(same_cluster=True)
+        for path in ("t/d/deep/e/g", "t/d/e/g", "t/d/f", "t/e/t"):
+            case.east.put(f"hdfs://east/{path}")
+        with pytest.raises(InvalidSettings, match=text):
+            case.lay(*(f"hdfs://east/{source}" for source in sources), target=f"hdfs://east/{target}", delete="trash")
+
+    def test_one_in_another_is_fine_while_both_are_apart_from_the_target(self) -> None:
+        layout = Case().lay("hdfs://east/other", "hdfs://east/other/d", target="hdfs://west/t")
+        assert len(layout.roots) == 2
+
 
 @pytest.mark.parametrize(
     ("sources", "target", "error", "text"),
