@@ -16,11 +16,13 @@ class NotificationLog:
     def __init__(self) -> None:
         self.rows: list[EventRow] = []
         self.last_event_id = 0
+        self.passed = 0
+        """Seconds in which nothing happened."""
         self._lock = threading.Lock()
 
     def now(self) -> int:
         """Return the time in seconds since 1970, as far as this log knows it."""
-        return START_OF_TIME + self.last_event_id
+        return START_OF_TIME + self.last_event_id + self.passed
 
     def emit(self, event_type: str, database: str | None, table: str | None, message: Mapping[str, Any]) -> EventRow:
         """Append a row."""

@@ -59,6 +59,10 @@ class MetastoreState:
         """Append a row to the log, also of a kind that no call of this class makes."""
         return self._log.emit(event_type, database, table, message)
 
+    def pass_time(self, seconds: int) -> None:
+        """Let some time pass in which nothing happens."""
+        self._log.passed += seconds
+
     def expire_events(self, up_to: int) -> None:
         """Delete the rows up to an id, as the log's cleaner does; ids go on where they were."""
         self._log.expire(up_to)

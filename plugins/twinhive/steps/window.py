@@ -4,7 +4,9 @@ A window is fixed once it is written: a rerun works with the same events, files 
 the source has done since.
 """
 
+import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from twinhive.applying.compaction import segments
@@ -42,8 +44,9 @@ from twinhive.steps.snapshots import write_snapshots
 from twinhive.steps.whole_tables import refuse_another_base, request_whole_tables
 from twinhive.steps.window_files import event_items, write_event_batches
 
-# So many events outside the scope are passed over before it is worth a task to say so on the replica.
+# So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500
+_SILENT_SECONDS = 3600
 _KEPT_WINDOWS = 2
 
 
@@ -68,6 +71,7 @@ class Window:
     """Cut, resume or drain."""
 
     work: Work
+    clock: Callable[[], float] = time.time
 
     def run(self, ports: WritePorts) -> WindowCut:
         """Return what is to be copied and applied. A small window is copied here, without Spark."""
@@ -150,8 +154,7 @@ class Window:
         skipped = skipped_events(ports.replica_files, policy)
         stretch = window_after(ports, beside_copies(ports, policy), state.position, skipped)
         wanted = request_whole_tables(ports, policy, state, stretch.rows)
-        passed = stretch.end.event_id - stretch.begin.event_id
-        if not stretch.rows and not wanted and passed < _SILENT_EVENTS:
+        if not stretch.rows and not wanted and not self._passes_much(stretch):
             return None
         token = uuid.uuid4().hex
         attempt = begin_attempt(ports.dump_files, policy, token)
@@ -175,6 +178,16 @@ class Window:
         )
         self.work.report(f"window ({begin}, {end}]: {len(events)} events in scope, {len(items)} files")
         return dump
+
+    def _passes_much(self, stretch: Stretch) -> bool:
+        """True for events out of scope that are worth a window: many of them, or a position that the log outgrows.
+
+        A position that stays where it is falls out of the log, though none of its events was lost. Where our clock is
+        behind the log's, the log's counts.
+        """
+        passed = stretch.end.event_id - stretch.begin.event_id
+        since = max(self.clock(), stretch.end.time) - stretch.begin.time
+        return passed >= _SILENT_EVENTS or (passed > 0 and since >= _SILENT_SECONDS)
 
     def _manifest(
         self, ports: ReadPorts, token: str, log_id: str, stretch: Stretch, batches: tuple[Batch, ...]
