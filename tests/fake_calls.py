@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from tests.fake_tree import SNAPSHOTS, Node, Tree
 from twinhive.domain.errors import Missing, Refused, SafeMode, Unreachable
 from twinhive.domain.files import Space, is_below, parent
+from twinhive.domain.outside_paths import is_collapsed
 
 
 class InMemoryCalls:
@@ -64,8 +65,13 @@ class InMemoryCalls:
             yield
 
     def _check_writable(self, path: str) -> None:
+        self._check_text(path)
         if f"/{SNAPSHOTS}/" in path or _is_one_of(path, self.forbidden):
             raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
+
+    def _check_text(self, path: str) -> None:
+        if is_collapsed(path):
+            raise Refused(f"{path}: nothing is changed at a path that is another place than it says")
 
     def _check_readable(self, path: str) -> None:
         if _is_one_of(path, self.unreadable):

@@ -186,6 +186,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
 
     def rename(self, source: str, target: str) -> bool:
         with self._change("rename", target):
+            self._check_text(source)
             if source not in self._nodes or target in self._nodes:
                 return False
             self._check_parent(target)
@@ -194,6 +195,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
 
     def replace(self, source: str, target: str) -> None:
         with self._change("replace", target):
+            self._check_text(source)
             there = self._nodes.get(target)
             if self._node(source).status.is_directory or (there and there.status.is_directory):
                 raise Refused(f"{target}: {self.root} refused", found="a directory", expected="files")

@@ -56,6 +56,31 @@ def test_status_of_a_file_and_of_a_directory(files: FileWriter, place: str) -> N
         assert file.permission == 0o644
 
 
+@pytest.mark.parametrize("odd", ["a/../b", "..", "./b", "a/.", "b\x00"])
+def test_nothing_is_changed_at_a_path_that_is_another_place_than_it_says(
+    files: FileWriter, place: str, odd: str
+) -> None:
+    files.write(f"{place}/a/b", b"one")
+    files.write(f"{place}/b", b"two")
+    path = f"{place}/{odd}"
+    for call in (
+        lambda: files.write(path, b"evil"),
+        lambda: files.create_from(files.open(f"{place}/b"), path),
+        lambda: files.append_from(files.open(f"{place}/b"), path),
+        lambda: files.make_directories(path),
+        lambda: files.rename(f"{place}/b", path),
+        lambda: files.rename(path, f"{place}/c"),
+        lambda: files.replace(f"{place}/b", path),
+        lambda: files.replace(path, f"{place}/c"),
+        lambda: files.delete(path),
+        lambda: files.to_trash(path),
+        lambda: files.set_attribute(path, "user.x", "evil"),
+    ):
+        with pytest.raises(Refused, match="another place than it says"):
+            call()
+    assert (files.read(f"{place}/a/b"), files.read(f"{place}/b")) == (b"one", b"two")
+
+
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_names_survive(files: FileWriter, place: str, name: str) -> None:
     path = f"{place}/{name}/{name}"

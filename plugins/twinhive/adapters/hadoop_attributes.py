@@ -56,7 +56,7 @@ class HadoopAttributes(HadoopConnections):
         The path has exactly the given extended attributes afterwards. Raises Missing, Refused.
         """
         with translated(self.root, path):
-            self._set_ownership(self._path(path), attributes)
+            self._set_ownership(self._changed(path), attributes)
             if attributes.replication is not None:
                 self._java.setReplication(self._path(path), attributes.replication)
             if attributes.acl is not None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from twinhive.adapters.hadoop_errors import translated
 from twinhive.adapters.jvm import detach_at_end_of_thread, java_class
+from twinhive.domain.errors import Refused
+from twinhive.domain.outside_paths import is_collapsed
 
 _CLIENT_SETTINGS = {
     # Closing a file asks for its last block before the DataNode has reported it, and then sleeps
@@ -64,6 +66,17 @@ class HadoopClient:
         """Return Java's Path of a URI; nothing in it is decoded or expanded."""
         detach_at_end_of_thread()
         return java_class("org.apache.hadoop.fs.Path")(path)
+
+    def to_change(self, path: str) -> Any:
+        """Return Java's Path of something that is to be changed. Raises Refused where Java would take another one."""
+        if is_collapsed(path):
+            raise Refused(
+                f"{path}: nothing is changed at a path that is another place than it says",
+                found="a component '.' or '..'",
+                expected="the path itself",
+                next_step="find out who named this path: a location, an event or a dump holds it",
+            )
+        return self.to_java(path)
 
     def from_java(self, path: Any) -> str:
         """Return the URI of Java's Path, as it was before `to_java`."""

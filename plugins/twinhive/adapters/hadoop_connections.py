@@ -36,3 +36,6 @@ class HadoopConnections:
 
     def _path(self, path: str) -> Any:
         return self._client.to_java(path)
+
+    def _changed(self, path: str) -> Any:
+        return self._client.to_change(path)

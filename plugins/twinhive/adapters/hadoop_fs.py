@@ -65,7 +65,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
         """Write what a file holds behind the end of another, close both, return the bytes. Raises Missing."""
         with translated(self.root, path):
             try:
-                target = self._java.append(self._path(path))
+                target = self._java.append(self._changed(path))
                 try:
                     return hadoop_streams.pump(stream, target, None, None, meter)
                 finally:
@@ -80,12 +80,12 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
             raise Refused(f"{path}: {self.root} cannot put files together", expected="a file on HDFS")
         with translated(self.root, path):
             if parts:
-                self._java.concat(self._path(path), [self._path(part) for part in parts])
+                self._java.concat(self._changed(path), [self._changed(part) for part in parts])
 
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents; one that exists is fine."""
         with translated(self.root, path):
-            if not self._java.mkdirs(self._path(path)):
+            if not self._java.mkdirs(self._changed(path)):
                 raise Refused(f"{path}: {self.root} did not make the directory")
 
     def rename(self, source: str, target: str) -> bool:
@@ -96,11 +96,12 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
         with translated(self.root, target):
             if self._client.is_hdfs:
                 return self._rename_on_hdfs(source, target)
+            java_source, java_target = self._changed(source), self._changed(target)
             if not self._exists(source) or self._exists(target):
                 return False
             if not self._exists(parent(target)):
                 raise _no_parent(source, target)
-            return bool(self._java.rename(self._path(source), self._path(target)))
+            return bool(self._java.rename(java_source, java_target))
 
     def replace(self, source: str, target: str) -> None:
         """Rename a file over another; on HDFS in one step. Raises Missing, Refused (a directory)."""
@@ -108,10 +109,10 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
             if self._client.is_hdfs:
                 self._replace_on_hdfs(source, target)
                 return
+            java_source, java_target = self._changed(source), self._changed(target)
             there = self.status(target)
             if there is not None and there.is_directory:
                 raise _directory_there(target)
-            java_source, java_target = self._path(source), self._path(target)
             self._java.getFileStatus(java_source)
             if not self._java.rename(java_source, java_target):
                 self._java.delete(java_target, False)
@@ -121,7 +122,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
     def delete(self, path: str) -> bool:
         """Delete a file or a whole directory for good; False when there was none."""
         with translated(self.root, path):
-            return bool(self._java.delete(self._path(path), True))
+            return bool(self._java.delete(self._changed(path), True))
 
     def to_trash(self, path: str) -> bool:
         """Move a file or a whole directory to the user's trash; False without a trash, or when nothing is there."""
@@ -130,7 +131,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute (`user.x`). Raises Missing, and Refused where there are none."""
         with translated(self.root, path):
-            self._java.setXAttr(self._path(path), name, value.encode())
+            self._java.setXAttr(self._changed(path), name, value.encode())
 
     def _exists(self, path: str) -> bool:
         return bool(self._java.exists(self._path(path)))
@@ -139,7 +140,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
         # The rename without options would move the source *into* a target that is a directory.
         options = java_class("org.apache.hadoop.fs.Options$Rename")
         try:
-            self._java.rename(self._path(source), self._path(target), [options.NONE])
+            self._java.rename(self._changed(source), self._changed(target), [options.NONE])
         except java_class("java.io.IOException") as error:
             # HDFS has several exceptions for a target that exists, one of them without a name.
             if self._exists(target) or not self._exists(source):
@@ -152,7 +153,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
     def _replace_on_hdfs(self, source: str, target: str) -> None:
         options = java_class("org.apache.hadoop.fs.Options$Rename")
         try:
-            self._java.rename(self._path(source), self._path(target), [options.OVERWRITE])
+            self._java.rename(self._changed(source), self._changed(target), [options.OVERWRITE])
         except java_class("java.io.IOException"):
             # HDFS says all that is wrong by one exception.
             there = self.status(target)

@@ -46,14 +46,14 @@ class HadoopSnapshots(HadoopConnections):
         """Let a directory have snapshots; one that may is fine. Raises Missing, Refused."""
         self._check_is_hdfs(path)
         with translated(self.root, path):
-            self._java.allowSnapshot(self._path(path))
+            self._java.allowSnapshot(self._changed(path))
 
     def create_snapshot(self, path: str, name: str) -> None:
         """Make a snapshot. Raises AlreadyThere, Missing, Refused."""
         self._check_is_hdfs(path)
         with translated(self.root, path):
             try:
-                self._java.createSnapshot(self._path(path), name)
+                self._java.createSnapshot(self._changed(path), name)
             except java_class("java.io.IOException") as error:
                 if _is_about_snapshots(error) and name in (self.snapshots(path) or ()):
                     raise AlreadyThere(
@@ -67,7 +67,7 @@ class HadoopSnapshots(HadoopConnections):
         self._check_is_hdfs(path)
         with translated(self.root, path):
             try:
-                self._java.deleteSnapshot(self._path(path), name)
+                self._java.deleteSnapshot(self._changed(path), name)
             except java_class("java.io.IOException") as error:
                 if is_missing(error) or (_is_about_snapshots(error) and name not in (self.snapshots(path) or ())):
                     return

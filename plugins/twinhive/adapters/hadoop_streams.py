@@ -44,7 +44,7 @@ class OpenFile:
 
 def create(client: HadoopClient, path: str, how: Creation) -> Any:
     """Create a file with one call of the server; on HDFS its permission is `how`'s less the client's umask."""
-    java, java_path = client.java, client.to_java(path)
+    java, java_path = client.java, client.to_change(path)
     replication = how.replication or java.getDefaultReplication(java_path)
     block_size = how.block_size or java.getDefaultBlockSize(java_path)
     if not client.is_hdfs:

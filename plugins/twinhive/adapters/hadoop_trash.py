@@ -17,7 +17,7 @@ def to_trash(client: HadoopClient, path: str) -> bool:
 
     Trash.moveToAppropriateTrash does the same for Java's shared file systems, which may be another user's.
     """
-    java_path = client.to_java(path)
+    java_path = client.to_change(path)
     with translated(client.root, path):
         trash = _trash(client, java_path)
         if not trash.isEnabled():

@@ -7,9 +7,10 @@ from typing import TypeVar
 from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.files import ChecksumForm, join, parent
+from twinhive.domain.files import ChecksumForm, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
+from twinhive.domain.outside_paths import place_below
 from twinhive.ports import FileWriter
 
 _THREADS = 8
@@ -110,7 +111,7 @@ class Placing:
 
 
 def _moves(contents: Sequence[Contents]) -> list[tuple[SourceFile, str]]:
-    return [(file, join(directory, file.relative)) for directory, files in contents for file in files]
+    return [(file, place_below(directory, file.relative)) for directory, files in contents for file in files]
 
 
 def _directories(contents: Sequence[Contents], moves: Sequence[tuple[SourceFile, str]]) -> set[str]:

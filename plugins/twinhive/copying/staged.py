@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from twinhive.domain.files import FileStatus, join
+from twinhive.domain.outside_paths import leads_elsewhere, path_error
 
 _OF_THE_BASE = "base"
 _OF_EVENTS = "events"
 _UNFINISHED = "tmp"
+_LIST_AGAIN = "find out who wrote this dump; write another one: by a new bootstrap, window or REPL DUMP"
 _EVENT_FIELDS = ("checksum", "cmroot", "event_id", "elsewhere")
 
 
@@ -65,10 +67,17 @@ class CopyItem:
 
     @classmethod
     def from_line(cls, line: str) -> "CopyItem":
-        """Read what `to_line` wrote; fields that this version does not know are left out."""
+        """Read what `to_line` wrote; fields that this version does not know are left out.
+
+        Raises ActNow for a line by which its copy would be staged or placed elsewhere.
+        """
         fields = json.loads(line)
         known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        return cls(**{**known, "source_path": fields["path"], "elsewhere": tuple(known.get("elsewhere", ()))})
+        item = cls(**{**known, "source_path": fields["path"], "elsewhere": tuple(known.get("elsewhere", ()))})
+        is_odd = item.relative != "" and leads_elsewhere(item.relative)
+        if is_odd or type(item.length) is not int or type(item.event_id) is not int:
+            raise path_error(f"a line of a dump's list of files, {line:.300}", item.relative, _LIST_AGAIN)
+        return item
 
 
 def remaining(items: Iterable[CopyItem], after_event: int) -> Iterator[CopyItem]:

@@ -11,6 +11,8 @@ from twinhive.domain.changes import EventFile
 from twinhive.domain.files import base_name, is_below, join, relative_to
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table, TableKind
+from twinhive.domain.outside_paths import leads_elsewhere, path_error
+from twinhive.domain.wording import Wording
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,27 @@ class SourceFile:
     event_id: int = 0
 
     @classmethod
-    def of_event(cls, file: EventFile, location: str | None, event_id: int) -> "SourceFile":
-        """Take a file of an event; `location` is the directory of its object at that event."""
+    def of_event(cls, file: EventFile, location: str | None, event_id: int, said_by: str = "") -> "SourceFile":
+        """Take a file of an event; `location` is the directory of its object at that event.
+
+        Raises ActNow for one that would not lie in the directory of its object; `said_by` is who names it instead.
+        """
         if location and is_below(file.path, location):
             relative = relative_to(file.path, location)
         else:
             relative = join(file.subdirectory, base_name(file.path)) if file.subdirectory else base_name(file.path)
+        if leads_elsewhere(relative):
+            what = f"the path of a file that {said_by or f'event {event_id}'} names, {file.path},"
+            raise path_error(what, relative, _pass_over(event_id))
         return cls(file.path, relative, checksum=file.checksum, cmroot=file.cmroot, event_id=event_id)
+
+
+def _pass_over(event_id: int) -> Wording:
+    return Wording(
+        "find out who wrote this; if the replica can do without it: "
+        f"twinhive skip-event <policy> {event_id} --reason '...'",
+        "find out who wrote this, and leave its table out of the dump",
+    )
 
 
 Files = Mapping[str, SourceFile]

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 
 from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.files import authority
+from twinhive.domain.files import authority, join
 from twinhive.domain.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POLICY_FILE, clear
+from twinhive.domain.outside_paths import is_collapsed
 
 COPY, METADATA_ONLY = "copy", "metadata_only"
 FAIL, EMPTY = "fail", "empty"
@@ -60,6 +61,14 @@ class External:
         """Return where the replica's `what` (a table, a partition) lies. Raises InvalidSettings."""
         if self.stays(location):
             return location
+        if is_collapsed(location):
+            raise InvalidSettings(
+                f"the location of {what} is another place than it says",
+                found=location,
+                expected="a location without the components '.' and '..'",
+                next_step="correct it at the source (ALTER TABLE ... SET LOCATION), or exclude the table; then "
+                + clear("the task"),
+            )
         if self.source_root != authority(location):
             raise InvalidSettings(
                 f"the data of {what} is in a place that this policy says nothing of",
@@ -75,4 +84,4 @@ class External:
                 expected="a directory on the replica's file system, below which all source paths begin",
                 next_step=NAME_A_BASE,
             )
-        return self.base_directory.rstrip("/") + location[len(self.source_root) :]
+        return join(self.base_directory, *location[len(self.source_root) :].split("/"))

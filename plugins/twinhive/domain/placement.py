@@ -15,6 +15,7 @@ from twinhive.domain.files import is_below, join, relative_to
 from twinhive.domain.marks import Stamp, stamped
 from twinhive.domain.names import escape_path_name
 from twinhive.domain.objects import Parameters, Partition, Table
+from twinhive.domain.outside_paths import leads_elsewhere
 from twinhive.domain.policy import Policy
 
 _OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
@@ -28,7 +29,10 @@ def relative_place(table: Table, partition: Partition) -> str:
     """Return where a partition goes below its table's directory on the replica."""
     location = partition.location
     if location and table.location and is_below(location, table.location):
-        return relative_to(location, table.location)
+        relative = relative_to(location, table.location)
+        # What only looks as if it lay below the table lies elsewhere.
+        if not leads_elsewhere(relative):
+            return relative
     return partition.name(table.partition_keys)
 
 

@@ -1,6 +1,7 @@
 """Describe a dump as a value and as `dump.json`."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.stretch import Stretch
 
 FORMAT_VERSION = 2
+_COMPONENT = re.compile(r"[\w-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class DumpManifest:
                 )
             return cls(
                 kind=DumpKind(fields["kind"]),
-                token=fields["token"],
+                token=_component(fields["token"]),
                 policy=fields["policy"],
                 fingerprint=fields["fingerprint"],
                 log_id=fields["log_id"],
@@ -164,4 +166,11 @@ def _batch(fields: dict[str, Any]) -> Batch:
     slices = tuple(
         Slice(TableName(**entry["table"]), entry["first"], entry["last"], entry["of"]) for entry in fields["slices"]
     )
-    return Batch(fields["name"], fields["label"], slices)
+    return Batch(_component(fields["name"]), fields["label"], slices)
+
+
+def _component(name: str) -> str:
+    """Return what names files. Raises ValueError for a text that names none, or one elsewhere."""
+    if _COMPONENT.fullmatch(name) is None:
+        raise ValueError(f"{name!r} cannot be in the name of a file")
+    return name

@@ -113,7 +113,8 @@ class TableReading:
                 "a list of files of each table and partition (a dump that was made with "
                 "hive.repl.run.data.copy.tasks.on.target=false or of metadata alone has none)",
             ) from error
-        files = [SourceFile.of_event(decode_entry(entry), location, self.lo) for entry in decode_entries(content, path)]
+        entries = map(decode_entry, decode_entries(content, path))
+        files = [SourceFile.of_event(entry, location, self.lo, path) for entry in entries]
         for file in files:
             if not file.checksum:
                 raise unusable(f"the file {file.path} of {name}", "no checksum", "the checksum that says which it is")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import authority, is_below
+from twinhive.domain.outside_paths import is_collapsed
 from twinhive.domain.pending import PurgeNote
 from twinhive.domain.policy import Policy
 from twinhive.ports import TreeWriter, WritePorts
@@ -41,6 +42,7 @@ def obey_purges(
 def _purge(files: TreeWriter, policy: Policy, synced: Synced, note: PurgeNote) -> str:
     external = policy.external
     is_ours = external.is_copied(note.location) and authority(note.location) == external.source_root
+    is_ours = is_ours and not is_collapsed(note.location)
     if not is_ours or not synced.covers(note.location, 0):
         return f"{note.table}: {note.location} was dropped with its data, of which nothing was copied"
     target = external.place(note.location, note.table)
@@ -54,6 +56,8 @@ def _purge(files: TreeWriter, policy: Policy, synced: Synced, note: PurgeNote) -
 def _notes(files: TreeWriter, policy: Policy) -> Iterable[tuple[str, PurgeNote]]:
     ((_, children),) = files.list_directories([purge_directory(policy)])
     for child in children or ():
+        if not child.path.endswith(".json"):
+            continue  # A note that somebody was killed in writing.
         try:
             yield child.path, PurgeNote(**json.loads(files.read(child.path)))
         except Missing:

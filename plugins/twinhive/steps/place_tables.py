@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.errors import ActNow, Foreign, TryAgain
-from twinhive.domain.files import join, parent
+from twinhive.domain.files import parent
 from twinhive.domain.marks import DIRECTORY_MARK
 from twinhive.domain.next_steps import RETRIES, clear
+from twinhive.domain.outside_paths import place_below
 from twinhive.domain.placement import TablePlacement
 from twinhive.dump.shards import TableRecord
 from twinhive.ports import FileWriter, Lease
@@ -44,10 +45,10 @@ def build(
     partitions = {
         partition.name(record.table.partition_keys): placement.relative(partition) for partition in record.partitions
     }
-    directories |= {join(placement.building, relative) for relative in partitions.values()}
+    directories |= {place_below(placement.building, relative) for relative in partitions.values()}
     for item in items:
         below = partitions[item.partition] if item.partition is not None else ""
-        target = join(placement.building, below, item.relative)
+        target = place_below(placement.building, below, item.relative)
         moves[target] = item
         directories.add(parent(target))
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from twinhive.domain.errors import Missing
-from twinhive.domain.files import join
+from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.files import is_below, join
+from twinhive.domain.outside_paths import is_collapsed
 from twinhive.ports import FileWriter
 from twinhive.syncing.deleting import put_away
 from twinhive.syncing.places import Places
@@ -53,6 +54,7 @@ def finish_moves(target: FileWriter, places: Places) -> bool:
     moves = _read(target, _record(places))
     if moves is None:
         return False
+    _check(moves, places)
     if moves["aside"]:
         _rename_each(target, moves["aside"])
         _write(target, _record(places), {**moves, "aside": []})
@@ -64,6 +66,19 @@ def finish_moves(target: FileWriter, places: Places) -> bool:
 def _rename_each(target: FileWriter, renames: _Renames) -> None:
     for path, place in renames:
         twice(partial(put_away, target, path, place))
+
+
+def _check(moves: dict[str, _Renames], places: Places) -> None:
+    """Raise ActNow when what is written down would move something of another directory."""
+    ours = (places.base, places.work)
+    for path in (path for renames in moves.values() for pair in renames for path in pair):
+        if is_collapsed(path) or not any(path == place or is_below(path, place) for place in ours):
+            raise ActNow(
+                f"{_record(places)} names a path outside the directory that is copied to",
+                found=path,
+                expected=f"paths below {places.base}",
+                next_step="find out who wrote it; remove it, and run the copy again",
+            )
 
 
 def _sizes(target: FileWriter, paths: Iterable[str]) -> Tally:

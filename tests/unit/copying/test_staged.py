@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from twinhive.copying.staged import CopyItem, event_directory, events_directory
+from twinhive.domain.errors import ActNow
 from twinhive.domain.files import FileStatus
 
 ITEM = CopyItem("hdfs://east/w/t/p=é b/f%20", 10, 1700, 16400, 1024, 0o640, "sales.t", "p=é b", "f%20")
@@ -23,6 +24,23 @@ EVENT_FILE = replace(
 def test_a_line_is_read_back(item: CopyItem) -> None:
     assert CopyItem.from_line(item.to_line()) == item
     assert "\n" not in item.to_line()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"relative": "../../finance.db/accounts.7/evil"},
+        {"relative": "a//b"},
+        {"relative": "/a"},
+        {"length": "10/../../evil"},
+        {"event_id": "1"},
+    ],
+)
+def test_a_line_by_which_a_copy_would_land_elsewhere_is_refused(wrong: dict[str, object]) -> None:
+    line = json.dumps(json.loads(EVENT_FILE.to_line()) | wrong)
+    with pytest.raises(ActNow, match="a line of a dump's list of files") as caught:
+        CopyItem.from_line(line)
+    assert "00ab" in str(caught.value), "the line says which it is"
 
 
 def test_the_keys_of_a_line() -> None:

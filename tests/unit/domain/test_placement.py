@@ -32,6 +32,13 @@ def test_a_partition_elsewhere_moves_to_its_default_place() -> None:
     assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/m=a b"
 
 
+@pytest.mark.parametrize("climbing", ["..", "../../finance.db/accounts.7", "a//b", "./x", "p=1/.."])
+def test_a_partition_that_only_looks_as_if_it_lay_below_its_table_moves_to_its_default_place(climbing: str) -> None:
+    table = a_table(partition_keys=("m",))
+    partition = a_partition(table, "1", location=f"{table.location}/{climbing}")
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/m=1"
+
+
 def test_a_view_has_no_place() -> None:
     view = place_view(a_table("sales.v", table_type="VIRTUAL_VIEW"), a_policy(), STAMP)
     assert view.location is None

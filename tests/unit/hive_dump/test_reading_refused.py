@@ -76,6 +76,13 @@ def with_a_file_without_checksum(hive: HiveWorld, directory: str) -> None:
     hive.files.write(only(hive, directory, "data/sales/plain/_files"), b"hdfs://east/warehouse/plain/data###\n")
 
 
+def with_a_file_outside_its_table(hive: HiveWorld, directory: str) -> None:
+    path = only(hive, directory, "plain/_files")
+    line = hive.files.read(path).decode().splitlines()[0]
+    name, checksum, cmroot, _ = line.split("#")
+    hive.files.write(path, f"{name}x#{checksum}#{cmroot}#../../finance.db/accounts.7\n".replace("east", "far").encode())
+
+
 def constraints_that_are_no_json(hive: HiveWorld, directory: str) -> None:
     hive.files.write(only(hive, directory, "_constraints/c_plain"), b'{"version":"0.2","nns":"{"}')
 
@@ -102,6 +109,7 @@ def a_constraint_without_a_name(hive: HiveWorld, directory: str) -> None:
         (a_struct_that_is_none, ActNow, "orders/_metadata"),
         (without_a_list_of_files, Missing, "data/sales/plain/_files"),
         (with_a_file_without_checksum, ActNow, "no checksum"),
+        (with_a_file_outside_its_table, ActNow, "data/sales/plain/_files"),
         (constraints_that_are_no_json, ActNow, "_constraints/c_plain"),
         (constraints_without_their_list, ActNow, "_constraints/c_plain"),
         (a_constraint_without_a_name, ActNow, "_constraints/c_plain"),

@@ -33,6 +33,15 @@ def test_what_was_dropped_with_its_data_is_deleted_when_the_replica_has_dropped_
     assert world.world.replica_files.status(f"{BASE}/data/events") is not None
 
 
+def test_nothing_is_deleted_for_a_note_whose_place_is_another_than_it_says() -> None:
+    world = a_world_with_a_dropped_table()
+    note = world.note_purge("/data/gone/../../finance.db")
+    world.follow_up_to(5)
+    world.listed()
+    assert world.there("/data/gone")
+    assert world.world.replica_files.status(note) is None
+
+
 def test_it_is_not_deleted_while_another_table_uses_the_directory() -> None:
     world = a_world_with_a_dropped_table()
     place = world.note_purge("/data/gone")

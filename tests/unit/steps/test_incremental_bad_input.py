@@ -9,6 +9,7 @@ from tests.builders import a_table
 from tests.fake_world import tuned
 from tests.unit.steps.test_incremental import Followed
 from twinhive.domain.errors import ActNow, LeaseLost, TryAgain, TwinhiveError
+from twinhive.domain.files import ChecksumForm
 from twinhive.domain.names import TableName
 from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
@@ -82,6 +83,14 @@ def permission_denied(followed: Followed) -> None:
     followed.world.replica_files.forbidden.add("hdfs://west/warehouse")
 
 
+def file_outside_its_table(followed: Followed) -> None:
+    table = followed.users.table("plain")
+    path = f"{table.location}/../../finance.db/accounts.7/evil"
+    followed.world.source_files.put(path, b"evil rows")
+    checksum = followed.world.source_files.checksum(path, ChecksumForm.IDENTITY)
+    followed.world.source.fire_insert(table.name, None, [(path, checksum)])
+
+
 def down(followed: Followed) -> None:
     followed.world.replica.down = True
 
@@ -100,6 +109,7 @@ def down(followed: Followed) -> None:
         (broken_json, ActNow, "skip-event"),
         (truncated_gzip, ActNow, "skip-event"),
         (dropped_database, ActNow, "twinhive forget sales"),
+        (file_outside_its_table, ActNow, "skip-event"),
         (permission_denied, ActNow, "permission denied"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -119,6 +129,7 @@ def test_the_run_stops_and_the_position_stays(
     assert int(state(followed)[0]) >= int(before[0])
     if spoil is not dropped_database:
         assert state(followed) == before
+    assert not any("evil" in path for path in followed.world.replica_files.paths())
 
 
 def test_a_replica_that_does_not_answer_is_tried_again() -> None:
