@@ -19,8 +19,11 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.failures import PersonMustAct
+from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.airflow_edge.spark_connection import spark_cluster
+from twinhive.airflow_edge.task_places import refuse_unknown_executors
 from twinhive.domain.errors import InvalidSettings
+from twinhive.settings import PolicyEntry, PolicySettings
 from twinhive.steps.operations import KINDS
 from twinhive.steps.phases import PHASES
 
@@ -77,7 +80,7 @@ def refused(dag: Any, form: dict[str, Any]) -> str:
 def test_each_rule_of_each_form_refuses_what_breaks_it(parsed: dict[str, Any], world: World) -> None:
     before = state(world)
     cases = list(form_cases(parsed))
-    assert {phase for phase, *_ in cases} == {*PHASES, "operate"} and len(cases) > 20
+    assert {phase for phase, *_ in cases} == {*PHASES, *FORMS} and len(cases) > 20
     for phase, name, rule, value in cases:
         said = refused(parsed[phase], {name: value})
         assert f"sales.{phase}" in said and name in said and repr(value) in said, (phase, name, rule)
@@ -97,13 +100,36 @@ def test_each_operation_refuses_fields_that_it_lacks_or_does_not_have(
     parsed: dict[str, Any], world: World, name: str
 ) -> None:
     kind = KINDS[name]
+    form = "give_up" if kind.gives_up else "operate"
     fields = {"table": "plain", "event_id": 9, "reason": "why"}
-    others = fields.keys() - set(kind.needs)
+    others = (fields.keys() & set(parsed[form].params)) - set(kind.needs)
     wrong = {field: fields[field] for field in kind.needs} | {field: fields[field] for field in list(others)[:1]}
     if others:
-        assert f"cannot be used for the operation {name}" in refused(parsed["operate"], {"operation": name, **wrong})
+        assert f"cannot be used for the operation {name}" in refused(parsed[form], {"operation": name, **wrong})
     if kind.needs:
-        assert f"cannot be used for the operation {name}" in refused(parsed["operate"], {"operation": name})
+        assert f"cannot be used for the operation {name}" in refused(parsed[form], {"operation": name})
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({}, "operation: nothing chosen"),
+        ({"operation": "unlock", "dry_run": False, "confirm": "other"}, "wants the policy's name"),
+    ],
+)
+def test_what_gives_something_up_is_chosen_and_confirmed(
+    parsed: dict[str, Any], world: World, form: dict[str, Any], says: str
+) -> None:
+    before = state(world)
+    assert says in refused(parsed["give_up"], form)
+    assert state(world) == before
+
+
+def unknown_executor() -> object:
+    said = {"policy": "sales", "airflow": {"copies": {"executor": "NowhereExecutor"}}}
+    said |= {side: {"cluster": side, "database": "sales"} for side in ("source", "replica")}
+    entry = PolicyEntry("sales", Path("sales.yaml"), PolicySettings.model_validate(said))
+    return refuse_unknown_executors(entry)
 
 
 class OfASensor:
@@ -124,6 +150,7 @@ class OfASensor:
     [
         (OfASensor.event_id, "event_id of wait is no event id"),
         (OfASensor.since, "since of wait is no time"),
+        (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: resolve_from_airflow("nowhere"), "Airflow knows no connection nowhere"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),
     ],

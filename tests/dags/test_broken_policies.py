@@ -16,6 +16,7 @@ TASKS = {
     "scan": {"scan"},
     "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
+    "give_up": {"give_up"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 

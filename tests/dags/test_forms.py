@@ -53,6 +53,8 @@ def test_what_nobody_touches_is_safe(parsed: dict[str, Any]) -> None:
         assert [name for name in dag.params if dag.params[name] is True] == []
     assert parsed["operate"].params["operation"] == "status"
     assert parsed["operate"].params[DRY_RUN] is True
+    assert parsed["give_up"].params["operation"] is None
+    assert parsed["give_up"].params[DRY_RUN] is True
 
 
 def test_the_form_is_short_at_first_sight_and_tuning_is_folded_away(parsed: dict[str, Any]) -> None:
@@ -76,7 +78,8 @@ def test_no_field_has_a_name_whose_value_airflow_would_hide(parsed: dict[str, An
         ("incremental", "window", {"dry_run": "yes"}, "dry_run"),
         ("scan", "scan", {"deep": None}, "deep"),
         ("operate", "operate", {"operation": "destroy"}, "operation"),
-        ("operate", "operate", {"event_id": 0}, "event_id"),
+        ("operate", "operate", {"operation": "forget"}, "operation"),
+        ("give_up", "give_up", {"event_id": 0}, "event_id"),
     ],
 )
 def test_a_wrong_value_that_came_past_the_form_is_refused_by_the_task(

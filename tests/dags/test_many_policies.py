@@ -8,6 +8,7 @@ import pytest
 from tests.dags.airflow_home import parse_dags
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
+from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.steps.phases import PHASES
 
 COUNT = 500
@@ -46,7 +47,7 @@ def test_a_running_task_builds_only_its_own_dag(
 
 def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
     wanted = {f"db{number}.{phase}" for number in range(COUNT) for phase in PHASES}
-    operations = {f"db{number}.operate" for number in range(COUNT)}
+    operations = {f"db{number}.{form}" for number in range(COUNT) for form in FORMS}
     assert set(parse_dags(config)) == wanted | operations | {"twinhive.monitor", "twinhive.sql"}
     assert sorted(built) == sorted(wanted)
 

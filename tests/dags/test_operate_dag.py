@@ -1,4 +1,4 @@
-"""`<policy>.operate`: a form that changes nothing by default, over two clusters in memory."""
+"""`<policy>.operate` and `<policy>.give_up`: forms that change nothing by default, over two clusters in memory."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,9 @@ from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import PersonMustAct
-from twinhive.airflow_edge.operate_dag import operate_dag
+from twinhive.airflow_edge.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
+from twinhive.domain.marks import POLICY
+from twinhive.dump.store import read_json
 from twinhive.settings import load_configuration
 from twinhive.steps.operations import KINDS
 from twinhive.steps.phase_run import run_bootstrap
@@ -36,21 +38,29 @@ def dag(policies: PolicyFiles, world: World) -> DAG:
     """The DAG of a policy whose replica is published."""
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
     entry = load_configuration(policies.directory).policy("sales")
-    made = operate_dag(entry, policies.directory)
+    made = form_dag(entry, policies.directory, FORMS[OPERATE])
     run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)
     return made
 
 
+@pytest.fixture
+def giving_up(dag: DAG, policies: PolicyFiles) -> DAG:
+    """The other form of the same policy."""
+    return form_dag(load_configuration(policies.directory).policy("sales"), policies.directory, FORMS[GIVE_UP])
+
+
 def policy_of(dag: DAG) -> Any:
-    task = dag.task_dict["operate"]
+    [task] = dag.tasks
     return Wiring.of(load_configuration(Path(task.config)), task.policy, resolve_from_airflow).policy
 
 
 def operate(dag: DAG, **form: Any) -> list[str]:
     """Trigger with a form; what is not given has its default."""
-    context = a_context(dag, "operate", **form)
+    [task] = dag.tasks
+    context = a_context(dag, task.task_id, **form)
     context["params"] |= form
-    return dag.task_dict["operate"].execute(context)
+    lines: list[str] = task.execute(context)
+    return lines
 
 
 def test_the_dag_runs_when_it_is_triggered_and_needs_no_unpausing(dag: DAG) -> None:
@@ -67,11 +77,13 @@ def test_a_thoughtless_trigger_shows_the_status_and_changes_nothing(dag: DAG, wo
     assert (dict(world.replica.database("sales").parameters), world.replica_files.paths()) == before
 
 
-@pytest.mark.parametrize("name", ["resync", "unlock", "pause", "unpause", "forget"])
-def test_every_operation_is_rehearsed_by_default(dag: DAG, world: World, name: str) -> None:
+@pytest.mark.parametrize("name", list(KINDS))
+def test_every_operation_is_rehearsed_by_default(dag: DAG, giving_up: DAG, world: World, name: str) -> None:
+    event = world.source.emit("ALTER_TABLE", database="sales", table="plain", message={"nonsense": 1}).event_id
     before = dict(world.replica.database("sales").parameters), world.replica_files.paths()
-    fields = {"resync": {"table": "plain"}, "pause": {"reason": "why"}}.get(name, {})
-    assert operate(dag, operation=name, **fields)
+    values = {"table": "plain", "reason": "why", "event_id": event}
+    fields = {field: values[field] for field in KINDS[name].needs}
+    assert operate(giving_up if KINDS[name].gives_up else dag, operation=name, **fields)
     assert (dict(world.replica.database("sales").parameters), world.replica_files.paths()) == before
 
 
@@ -80,14 +92,45 @@ def test_with_dry_run_off_it_is_done(dag: DAG, world: World) -> None:
     assert read_status(world.ports(), policy_of(dag)).requested == ("plain",)
 
 
+def test_a_form_does_nothing_of_the_other_one(dag: DAG, giving_up: DAG) -> None:
+    assert set(dag.params.get_param("operation").schema["enum"]).isdisjoint(
+        giving_up.params.get_param("operation").schema["enum"]
+    )
+    with pytest.raises(PersonMustAct, match="holds a value for operation that cannot be used"):
+        operate(dag, operation="forget")
+    with pytest.raises(PersonMustAct, match="operation: nothing chosen"):
+        operate(giving_up)
+
+
+@pytest.mark.parametrize("typed", [None, "", "sale", "SALES"])
+def test_a_replica_is_not_given_up_before_the_name_of_its_policy_is_typed(
+    giving_up: DAG, world: World, typed: str | None
+) -> None:
+    before = dict(world.replica.database("sales").parameters), world.replica_files.paths()
+    with pytest.raises(PersonMustAct, match="cannot be undone, so it wants the policy's name"):
+        operate(giving_up, operation="forget", dry_run=False, confirm=typed)
+    assert (dict(world.replica.database("sales").parameters), world.replica_files.paths()) == before
+    operate(giving_up, operation="forget", dry_run=False, confirm="sales")
+    assert POLICY not in world.replica.database("sales").parameters
+
+
+def test_a_mark_says_which_user_triggered_it(dag: DAG, world: World) -> None:
+    [task] = dag.tasks
+    context = a_context(dag, task.task_id, operation="pause", reason="tests", dry_run=False)
+    context["dag_run"].triggering_user_name = "ann"
+    task.execute(context)
+    [mark] = [path for path in world.replica_files.paths() if path.endswith("paused.json")]
+    assert (read_json(world.replica_files, mark) or {})["by"] == "ann"
+
+
 @pytest.mark.parametrize(
     ("form", "said"),
     [
         ({"operation": "resync"}, "table: cannot be used"),
-        ({"operation": "forget", "table": "plain"}, "table: cannot be used for the operation forget"),
-        ({"operation": "skip-event", "event_id": 10**9, "reason": "why"}, "event_id: there is no event"),
+        ({"operation": "unpause", "table": "plain"}, "table: cannot be used for the operation unpause"),
         ({"operation": "resync", "table": "nowhere"}, "table: there is no table nowhere"),
         ({"operation": "resync", "tabel": "plain"}, "unknown keys"),
+        ({"operation": "resync", "event_id": 3}, "unknown keys"),
     ],
 )
 def test_what_is_wrong_names_the_field(dag: DAG, form: dict[str, Any], said: str) -> None:
@@ -95,13 +138,27 @@ def test_what_is_wrong_names_the_field(dag: DAG, form: dict[str, Any], said: str
         operate(dag, **form)
 
 
-def test_the_form_offers_every_operation_and_each_field(dag: DAG) -> None:
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"operation": "forget", "reason": "why"}, "reason: cannot be used for the operation forget"),
+        ({"operation": "skip-event", "event_id": 10**9, "reason": "why"}, "event_id: there is no event"),
+    ],
+)
+def test_what_is_wrong_with_giving_up_names_the_field(giving_up: DAG, form: dict[str, Any], said: str) -> None:
+    with pytest.raises(PersonMustAct, match=said):
+        operate(giving_up, **form)
+
+
+def test_the_form_offers_every_operation_and_each_field(dag: DAG, giving_up: DAG) -> None:
     assert dag.params["operation"] == "status"
-    assert dag.params.get_param("operation").schema["enum"] == list(KINDS)
-    assert dag.params["dry_run"] is True
+    for form in (dag, giving_up):
+        assert form.params["dry_run"] is True
     for kind in KINDS.values():
-        assert set(kind.needs) <= set(dag.params)
-        assert f"`{kind.name}`" in dag.doc_md
+        form = giving_up if kind.gives_up else dag
+        assert kind.name in form.params.get_param("operation").schema["enum"]
+        assert set(kind.needs) <= set(form.params)
+        assert f"`{kind.name}`" in (form.doc_md or "")
 
 
 def test_it_survives_being_stored(dag: DAG) -> None:
@@ -111,7 +168,7 @@ def test_it_survives_being_stored(dag: DAG) -> None:
 
 def test_a_broken_policy_gives_a_dag_that_says_so(policies: PolicyFiles) -> None:
     policies.write("policies/broken.yaml", "policy: broken\nsource: 1\n")
-    dag = operate_dag(load_configuration(policies.directory).policy("broken"), policies.directory)
+    dag = form_dag(load_configuration(policies.directory).policy("broken"), policies.directory, FORMS[OPERATE])
     assert "invalid" in dag.tags
     with pytest.raises(PersonMustAct, match=r"broken\.yaml"):
         operate(dag)

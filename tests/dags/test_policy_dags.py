@@ -1,6 +1,7 @@
 """Parse the DAG file as Airflow does, and look at the DAGs of a policy."""
 
 import json
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,11 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import CHECKOUT, parse_dags
 from tests.policies import PolicyFiles
+from twinhive.airflow_edge import dag_factory
+from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.airflow_edge.run_ids import StartedByPeople
+from twinhive.airflow_edge.schedule import schedule_of
+from twinhive.settings import PolicyEntry
 from twinhive.steps.phases import HAND_OVERS, PHASES
 
 UPSTREAM: dict[str, dict[str, set[str]]] = {
@@ -79,7 +84,7 @@ def dag(dags: dict[str, DAG], phase: str) -> DAG:
 def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
-    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, "operate")}
+    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS)}
     assert set(dags) == {*phases, "twinhive.monitor", "twinhive.sql"}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
@@ -100,7 +105,7 @@ def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dic
 
 
 def test_of_two_wishes_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
-    assert {phase for phase, dag in dags.items() if dag.schedule is None} == {"operate"}
+    assert {phase for phase, dag in dags.items() if dag.schedule is None} == set(FORMS)
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:
@@ -284,9 +289,96 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:
     policies.add("sales")
     once, again = (_stored(parse_dags(policies.directory)) for _ in range(2))
-    assert len(once) == len(PHASES) + 3
+    assert len(once) == len(PHASES) + len(FORMS) + 2
     assert once == again
 
 
 def _stored(dags: dict[str, Any]) -> dict[str, str]:
     return {dag_id: json.dumps(DagSerialization.to_dict(dag), sort_keys=True) for dag_id, dag in dags.items()}
+
+
+AIRFLOW = {
+    "owner": "data-platform",
+    "default": {"queue": "slow", "timeout_minutes": 720},
+    "events": {"pool": "events", "queue": "quick"},
+    "copies": {"pool": "copies", "executor_config": {"pod_template_file": "/templates/spark.yaml"}},
+    "external": {"pool": "links", "timeout_minutes": 60},
+    "forms": {"queue": "people"},
+}
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "task_id", "pool", "queue", "hours"),
+    [
+        ("sales.bootstrap", "preflight", "default_pool", "slow", 12),
+        ("sales.bootstrap", "tables.copy", "copies", "slow", 12),
+        ("sales.consolidate", "load", "default_pool", "slow", 12),
+        ("sales.incremental", "window", "events", "quick", 12),
+        ("sales.incremental", "copy", "copies", "slow", 12),
+        ("sales.incremental", "apply", "events", "quick", 12),
+        ("sales.external", "check_base", "default_pool", "slow", 12),
+        ("sales.external", "sync", "links", "slow", 1),
+        ("sales.scan", "scan", "default_pool", "slow", 12),
+        ("sales.operate", "operate", "default_pool", "people", 12),
+        ("sales.give_up", "give_up", "default_pool", "people", 12),
+    ],
+)
+def test_a_policy_says_where_each_kind_of_its_tasks_runs(
+    policies: PolicyFiles, dag_id: str, task_id: str, pool: str, queue: str, hours: int
+) -> None:
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"}, airflow=AIRFLOW)
+    task = parse_dags(policies.directory)[dag_id].task_dict[task_id]
+    assert (task.pool, task.queue, task.owner) == (pool, queue, "data-platform")
+    assert task.execution_timeout == timedelta(hours=hours)
+    wanted = {"pod_template_file": "/templates/spark.yaml"} if pool == "copies" else {}
+    assert dict(task.executor_config or {}) == wanted
+
+
+def test_an_executor_that_airflow_does_not_have_turns_one_policy_red_and_no_other(policies: PolicyFiles) -> None:
+    policies.add("sales", airflow={"copies": {"executor": "NowhereExecutor"}})
+    policies.add("other", airflow={"copies": {"executor": "LocalExecutor"}})
+    dags = parse_dags(policies.directory)
+    assert "invalid" in dags["sales.bootstrap"].tags
+    assert "airflow.copies.executor" in dags["sales.bootstrap"].doc_md
+    assert "NowhereExecutor" in dags["sales.bootstrap"].doc_md
+    assert "invalid" not in dags["other.bootstrap"].tags
+
+
+def test_a_policy_that_airflow_cannot_take_is_red_and_takes_nobody_along(
+    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(entry: PolicyEntry, *rest: Any) -> Any:
+        if entry.settings is not None and entry.name == "odd":
+            raise ValueError("Airflow does not like this")
+        return schedule_of(entry, *rest)
+
+    policies.add("odd")
+    policies.add("sales")
+    monkeypatch.setattr(dag_factory, "schedule_of", odd)
+    dags = dag_factory.replication_dags(policies.directory, CHECKOUT)
+    assert "Airflow does not like this" in (dags["odd.incremental"].doc_md or "")
+    assert "invalid" in dags["odd.incremental"].tags
+    assert {"twinhive.monitor", "sales.incremental", "sales.operate"} <= set(dags)
+    assert "invalid" not in dags["sales.incremental"].tags
+
+
+def test_a_run_has_as_many_tasks_at_once_as_its_copies_may_be(policies: PolicyFiles) -> None:
+    policies.add("few")
+    policies.add("many", options={"parallel_copies": 64})
+    policies.add("said", options={"parallel_copies": 64}, airflow={"max_active_tasks": 5})
+    dags = parse_dags(policies.directory)
+    most = {name: dags[f"{name}.bootstrap"].max_active_tasks for name in ("few", "many", "said")}
+    assert most == {"few": 16, "many": 72, "said": 5}
+
+
+def test_every_dag_uses_the_files_as_they_are_now_also_from_a_versioned_bundle(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    dags = parse_dags(policies.directory)
+    assert all(dag.disable_bundle_versioning for dag in dags.values())
+    assert not any(dag.catchup for dag in dags.values())
+
+
+def test_the_form_for_statements_can_be_left_out(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    dags = dag_factory.replication_dags(policies.directory, CHECKOUT, statements=False)
+    assert "twinhive.sql" not in dags and "twinhive.monitor" in dags

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.runbooks import Section, says
+from twinhive.airflow_edge.operate_dag import GIVE_UP, OPERATE
+from twinhive.steps.operations import KINDS
 from twinhive.steps.phases import PHASES
 
 RED = ("failed", "up_for_retry")
@@ -74,10 +76,12 @@ class OnCall:
         assert run.wait() == "success", {name: run.log(name)[-3000:] for name in run.states()}
 
     def operate(self, operation: str, *quoted: str, dry_run: bool = False, **fields: object) -> str:
-        """Fill in the form of `operate`, wait until it is green, and read what it says."""
-        run = self.trigger("operate", operation=operation, dry_run=dry_run, **fields)
-        assert run.wait() == "success", run.log("operate")[-3000:]
-        log = run.log("operate")
+        """Fill in the form that has the operation, wait until it is green, and read what it says."""
+        form = GIVE_UP if KINDS[operation].gives_up else OPERATE
+        confirmed = {"confirm": self.policy} if form == GIVE_UP and not dry_run else {}
+        run = self.trigger(form, operation=operation, dry_run=dry_run, **confirmed, **fields)
+        assert run.wait() == "success", run.log(form)[-3000:]
+        log = run.log(form)
         self._compare(log, quoted)
         return log
 

@@ -1,7 +1,9 @@
 """Make the DAGs of all policies from the phases; build only the one that is asked for."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,47 +12,77 @@ from airflow.sdk import DAG, get_parsing_context, task_group
 from twinhive import __version__
 from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
+from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
 from twinhive.airflow_edge.failures import RETRIES
 from twinhive.airflow_edge.hand_over import HandOverOperator
-from twinhive.airflow_edge.lanes import EXTERNAL_LANE, has_hand_over, limits_of, priority_of
+from twinhive.airflow_edge.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
 from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
-from twinhive.airflow_edge.operate_dag import OPERATE, operate_dag
+from twinhive.airflow_edge.operate_dag import FORMS, form_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import schedule_of
 from twinhive.airflow_edge.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import StepOperator
+from twinhive.airflow_edge.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
+from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.steps.phases import HAND_OVERS, PHASES, RunsOn, Stage
 
+_log = logging.getLogger(__name__)
 _COPY_JOB = "spark_jobs/copy_files.py"
 
 
-def replication_dags(config: Path, project: Path, notify: Sequence[Notify] = ()) -> dict[str, DAG]:
-    """Return the DAGs by id, `<policy>.<phase>`, `<policy>.operate`, `twinhive.monitor` and `twinhive.sql`.
+def replication_dags(
+    config: Path, project: Path, notify: Sequence[Notify] = (), *, statements: bool = True
+) -> dict[str, DAG]:
+    """Return the DAGs by id: `<policy>.<phase>`, the forms of each policy, `twinhive.monitor` and `twinhive.sql`.
 
     `config` holds clusters.yaml and policies/, `project` holds spark_jobs/; `notify` are called with the context of a
     task when the monitor finds something new (Airflow's notifiers, or functions). When Airflow parses or
     runs one DAG, only that one is built: with hundreds of policies every task start would
-    otherwise pay for all of them.
+    otherwise pay for all of them. `statements=False` leaves out `twinhive.sql`, whose form reaches every
+    database of every cluster.
     """
     wanted = get_parsing_context().dag_id
     configuration = load_configuration(config)
     place = Place(config, project, len(configuration.policies))
-    phases = {
-        dag_id: build_dag(entry, phase, configuration.clusters, place)
-        for entry in configuration.policies.values()
-        for phase in PHASES
-        if (dag_id := f"{entry.name}.{phase}") == wanted or wanted is None
-    }
-    operations = {
-        dag_id: operate_dag(entry, config)
-        for entry in configuration.policies.values()
-        if (dag_id := f"{entry.name}.{OPERATE}") == wanted or wanted is None
-    }
-    monitors = {MONITOR: monitor_dag(config, notify)} if wanted in (MONITOR, None) else {}
-    statements = {SQL: sql_dag(config, configuration)} if wanted in (SQL, None) else {}
-    return phases | operations | monitors | statements
+    clusters = configuration.clusters
+    makers: dict[str, Callable[[], DAG | None]] = {}
+    for entry in configuration.policies.values():
+        makers |= {
+            f"{entry.name}.{phase}": partial(
+                _red_or, partial(build_dag, phase=phase, clusters=clusters, place=place), entry
+            )
+            for phase in PHASES
+        }
+        makers |= {
+            f"{entry.name}.{name}": partial(_red_or, partial(form_dag, config=config, form=form), entry)
+            for name, form in FORMS.items()
+        }
+    makers[MONITOR] = partial(monitor_dag, config, notify)
+    if statements:
+        makers[SQL] = partial(sql_dag, config, configuration)
+    built = {dag_id: make() for dag_id, make in makers.items() if wanted in (dag_id, None)}
+    return {dag_id: dag for dag_id, dag in built.items() if dag is not None}
+
+
+def _red_or(build: Callable[[PolicyEntry], DAG], entry: PolicyEntry) -> DAG | None:
+    """Build a DAG; of a policy that Airflow cannot take, the red one. None, with the log saying why, if not even that.
+
+    One odd policy must not take the DAGs of all others along.
+    """
+    try:
+        refuse_unknown_executors(entry)
+        return build(entry)
+    except Exception as error:
+        said = str(error) if isinstance(error, TwinhiveError) else f"{type(error).__name__}: {error}"
+        _log.error("policy %s: Airflow cannot take its DAGs: %s", entry.name, said)
+        red = replace(entry, settings=None, error=entry.error or f"{entry.path.name} cannot be used: {said}")
+        try:
+            return build(red)
+        except Exception:
+            _log.exception("policy %s: no DAG at all", entry.name)
+            return None
 
 
 @dataclass(frozen=True)
@@ -69,13 +101,14 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         description=_description(entry, phase),
         doc_md=_documentation(entry, phase),
         schedule=schedule_of(entry, phase, clusters, place.policies),
-        catchup=False,
         max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=phase == "bootstrap",
-        tags={"twinhive", entry.name, *(["invalid"] if entry.error else [])},
-        default_args={**RETRIES, **priority_of(phase)},
+        tags={"twinhive", entry.name, *red_tag(entry)},
+        default_args={**RETRIES, **priority_of(phase), **placed(entry.settings, TaskKind.STEPS)},
         params=params_of(entry, phase),
+        **most_active_tasks(entry.settings),
+        **ALWAYS,
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])
     return dag
@@ -161,11 +194,21 @@ class _Builder:
             arguments["trigger_rule"] = "none_failed"
         if self._entry.settings:
             arguments["outlets"] = outlets_of(stage.name, self._entry.settings)
-        if stage.mapped_over and self._phase == EXTERNAL_LANE and self._entry.settings:
+        is_external = bool(stage.mapped_over) and self._phase == EXTERNAL_LANE
+        if is_external and self._entry.settings:
             arguments |= limits_of(self._entry.settings)
         if stage.runs_on is RunsOn.SPARK:
-            return CopyOperator, {**self._spark, **arguments}
-        return StepOperator, arguments
+            return CopyOperator, {**self._spark, **arguments, **self._placed(TaskKind.COPIES)}
+        if is_external:
+            return StepOperator, {**arguments, **self._placed(TaskKind.EXTERNAL)}
+        return StepOperator, {**arguments, **self._placed(self._usual)}
+
+    @property
+    def _usual(self) -> TaskKind:
+        return TaskKind.EVENTS if self._phase == EVENT_LANE else TaskKind.STEPS
+
+    def _placed(self, kind: TaskKind) -> dict[str, Any]:
+        return placed(self._entry.settings, kind)
 
     def _hand_over(self, made: Mapping[str, Any]) -> None:
         """Create the tasks that start the runs which go on from here."""
@@ -177,6 +220,7 @@ class _Builder:
                 stage=self._stage_of(hand_over.name),
                 hand_over=hand_over,
                 trigger_rule="none_failed",
+                **self._placed(self._usual),
             )
 
     def _stage_of(self, name: str) -> StageOf:

@@ -16,6 +16,8 @@ from twinhive.steps.phases import OnlyFor
 
 EXTERNAL_LANE = "external"
 """The phase that copies the data of external tables."""
+EVENT_LANE = "incremental"
+"""The phase that applies the events."""
 _NOT_URGENT = {EXTERNAL_LANE, "scan"}
 
 
@@ -42,5 +44,5 @@ def has_hand_over(policy: PolicySettings | None, only_for: OnlyFor | None) -> bo
 
 
 def limits_of(policy: PolicySettings) -> dict[str, Any]:
-    """Return the arguments by which Airflow holds the copies of a run back: their pool, and how many at once."""
-    return {"pool": policy.external_tables.pool, "max_active_tis_per_dagrun": policy.options.parallelism - 1}
+    """Return the argument by which Airflow holds the copies of a run back."""
+    return {"max_active_tis_per_dagrun": policy.options.parallelism - 1}

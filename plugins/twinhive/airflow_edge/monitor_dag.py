@@ -20,6 +20,7 @@ from airflow.sdk import DAG, Asset, BaseOperator, CronTriggerTimetable, SkipMixi
 
 from twinhive.airflow_edge.assets import hint, hints_alias
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dag_arguments import ALWAYS
 from twinhive.airflow_edge.failures import RETRY_RULES, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.recorded_lags import record_lags
@@ -47,12 +48,12 @@ def monitor_dag(config: Path, notify: Sequence[Notify] = ()) -> DAG:
         description="red while a policy is too late, unreachable or broken",
         doc_md=__doc__,
         schedule=CronTriggerTimetable("* * * * *", timezone="UTC"),
-        catchup=False,
         max_active_runs=1,
         is_paused_upon_creation=False,
         tags={"twinhive"},
         # Before any other task of ours: the more there is to do, the more it is needed.
         default_args={"retries": 0, "retry_policy": RETRY_RULES, "priority_weight": 10, "weight_rule": "absolute"},
+        **ALWAYS,
     ) as dag:
         measure = MeasureOperator(
             task_id="measure",

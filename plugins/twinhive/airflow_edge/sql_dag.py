@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
+from twinhive.airflow_edge.dag_arguments import ALWAYS
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
@@ -25,11 +26,11 @@ def sql_dag(config: Path, configuration: Configuration) -> DAG:
         doc_md=_documentation(configuration),
         # Of two different statements within seconds, none may be taken for a second click.
         schedule=None,
-        catchup=False,
         is_paused_upon_creation=False,
         tags={"twinhive"},
         default_args=RETRIES,
         params=_params(configuration),
+        **ALWAYS,
     ) as dag:
         FormStatementOperator(task_id="sql", config=str(config))
     return dag

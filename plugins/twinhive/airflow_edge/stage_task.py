@@ -51,4 +51,7 @@ class StageOf:
 def holder(context: Any) -> dict[str, str]:
     """Say who runs this, for the lease and for people."""
     instance = context["ti"]
-    return {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
+    # Runs that nobody triggered have no user; neither have those of an Airflow without users.
+    user = getattr(context.get("dag_run"), "triggering_user_name", None)
+    said = {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
+    return {**said, "by": str(user)} if user else said

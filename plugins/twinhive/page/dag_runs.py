@@ -6,7 +6,7 @@ from dataclasses import dataclass
 LANE = ("bootstrap", "consolidate", "incremental")
 """The DAGs of a policy that bring its replica from event to event."""
 
-ALL = (*LANE, "external", "scan", "operate")
+ALL = (*LANE, "external", "scan", "operate", "give_up")
 """All DAGs of a policy."""
 
 

@@ -6,13 +6,22 @@ from pathlib import Path
 
 from twinhive.reference.command_tables import commands_section, exit_codes_table
 from twinhive.reference.hive_key_tables import hive_keys_table, refused_hive_keys_table
-from twinhive.reference.settings_tables import clusters_table, external_table, options_table, policies_table
+from twinhive.reference.settings_tables import (
+    airflow_table,
+    clusters_table,
+    external_table,
+    options_table,
+    policies_table,
+    tasks_table,
+)
 from twinhive.reference.variables import variables_table
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "clusters": clusters_table,
     "policies": policies_table,
     "options": options_table,
+    "airflow": airflow_table,
+    "tasks": tasks_table,
     "external": external_table,
     "hive keys": hive_keys_table,
     "refused hive keys": refused_hive_keys_table,

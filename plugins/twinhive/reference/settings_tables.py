@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.kinds import Unit
@@ -15,6 +16,8 @@ from twinhive.settings.policies import ExternalSettings, PolicySettings
 
 _ELSEWHERE: Mapping[type[BaseModel], str] = {
     OptionsSettings: "[Options](#options)",
+    AirflowSettings: "[Airflow's tasks](#airflows-tasks)",
+    TaskSettings: "the next table",
     ExternalSettings: "[External tables](external-tables.md#settings)",
 }
 _HOUR = 3600
@@ -33,6 +36,16 @@ def policies_table() -> str:
 def external_table() -> str:
     """Return the keys of `external_tables`."""
     return _table(ExternalSettings)
+
+
+def airflow_table() -> str:
+    """Return the keys of `airflow`."""
+    return _table(AirflowSettings)
+
+
+def tasks_table() -> str:
+    """Return the keys below each kind of task."""
+    return _table(TaskSettings)
 
 
 def options_table() -> str:

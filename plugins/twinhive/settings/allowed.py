@@ -13,7 +13,7 @@ from twinhive.settings.kinds import Unit
 Kind = tuple[Any, Sequence[Any]]
 """A type with what is said of it: bounds, units."""
 
-_PLAIN: Mapping[Any, str] = {bool: "true, false", str: "text", int: "whole number", float: "number"}
+_PLAIN: Mapping[Any, str] = {bool: "true, false", str: "text", int: "whole number", float: "number", Any: "any value"}
 
 
 def kind_of(field: FieldInfo) -> Kind:

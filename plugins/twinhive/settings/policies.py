@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from twinhive.domain.files import short_hash
+from twinhive.settings.airflow_tasks import AirflowSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings
 
@@ -61,8 +62,8 @@ class ExternalSettings(Strict):
     deleted"""
     every_minutes: Annotated[int, Field(ge=1, le=59), Unit("minutes")] = 5
     """how often `<policy>.external` starts by itself"""
-    pool: str = "default_pool"
-    """Airflow's pool from which the copies take their slots"""
+    pool: str | None = None
+    """Airflow's pool from which the copies take their slots; without it what `airflow.external` says"""
 
 
 _EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "every_minutes", "pool"}
@@ -93,6 +94,8 @@ class PolicySettings(Strict):
     statement's `WITH` says wins over them"""
     max_lag: Annotated[float, Field(gt=0), Unit("seconds")] | None = None
     """`twinhive.monitor` fails when the oldest event that is not applied is older; without it, it never complains"""
+    airflow: AirflowSettings = AirflowSettings()
+    """pools, queues, executors, owner and time-outs of the tasks"""
     announced_tables: tuple[Pattern, ...] = ()
     """for whole names of source tables: those that have an Airflow asset of their own"""
 
@@ -100,6 +103,7 @@ class PolicySettings(Strict):
     def fingerprint(self) -> str:
         """Identify all that a dump depends on; tuning is not part of it."""
         tuning: dict[str, Any] = {
+            "airflow": True,
             "options": True,
             "hive_conf": True,
             "external_tables": _EXTERNAL_TUNING,

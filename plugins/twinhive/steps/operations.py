@@ -25,12 +25,17 @@ class Fields:
 
 @dataclass(frozen=True)
 class Kind:
-    """An operation's name, what it does in a few words, the fields it needs, and how it is built."""
+    """An operation's name, what it does in a few words, the fields it needs, and how it is built.
+
+    `gives_up`: something is given up by it that no rerun brings back: an event, a replica's marks, the fence of a
+    holder that may live. So it can be left to other people than what mends.
+    """
 
     name: str
     purpose: str
     needs: tuple[str, ...]
     build: Callable[[Policy, Holder, Fields], Operation]
+    gives_up: bool = False
 
 
 _ALL = (
@@ -46,12 +51,14 @@ _ALL = (
         "pass one event over",
         ("event_id", "reason"),
         lambda policy, holder, fields: SkipEvent(policy, fields.event_id or 0, fields.reason or "", holder),
+        gives_up=True,
     ),
     Kind(
         "unlock",
         "take the lease from a holder that is dead",
         (),
         lambda policy, holder, _: Unlock(policy, holder),
+        gives_up=True,
     ),
     Kind(
         "pause",
@@ -65,9 +72,12 @@ _ALL = (
         "give the replica up: marks, dumps and staged files go, data and metadata stay",
         (),
         lambda policy, holder, _: Forget(policy, holder),
+        gives_up=True,
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+MENDING: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if not kind.gives_up}
+GIVING_UP: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if kind.gives_up}
 
 
 def operation_of(name: str, policy: Policy, holder: Holder, fields: Fields) -> Operation:
