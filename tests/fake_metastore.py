@@ -206,6 +206,8 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             if table.name != name and table.name in self._tables:
                 raise AlreadyThere(f"table {table.name} exists already")
             target = self._place_of_renamed(before, table, database)
+            if target and before.name.database != database.name:
+                self._refuse_moving_between(self._existing_database(before.name.database), database)
             if target and self._storage.exists(target):
                 raise Refused(f"table {table.name}: {target} exists already")
             after = self._altered_table(before, table, target)
@@ -310,6 +312,11 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         if before.location != f"{old}/{before.name.table}":
             return None
         return f"{self._managed_directory(database)}/{table.name.table}"
+
+    def _refuse_moving_between(self, *databases: Database) -> None:
+        """Refuse to move a table's directory into or out of a database that is a source of replication."""
+        if any(database.parameters.get(SOURCE_FOR) for database in databases):
+            raise Refused(f"a table of {databases[0].name} cannot be moved to {databases[1].name}: replication source")
 
     def _managed_directory(self, database: Database) -> str:
         return database.managed_location or f"{self.managed_warehouse}/{database.name}.db"

@@ -92,9 +92,10 @@ class SourceWriter:
         keys: Sequence[str] = (),
         files: Contents = (),
         parameters: Mapping[str, str] | None = None,
+        location: str | None = None,
     ) -> Table:
         """Create a managed table, as a query's result when there are files."""
-        location = self._default_location(table)
+        location = location or self._default_location(table)
         self._put(location, files)
         made = objects.a_table(self.database, table, tuple(keys), location=location, parameters=parameters or {})
         self.metastore.create_table(made)
@@ -109,10 +110,10 @@ class SourceWriter:
         """Drop a table or view with its files."""
         self.metastore.drop_table(self.name(table), delete_data=True)
 
-    def rename_table(self, old: str, new: str) -> None:
-        """Rename a table; Hive moves the directory of one in its default place."""
+    def rename_table(self, old: str, new: str, database: str | None = None) -> None:
+        """Rename a table, also into another database; Hive moves the directory of one in its default place."""
         found = self.table(old)
-        self.metastore.alter_table(found.name, replace(found, name=self.name(new)))
+        self.metastore.alter_table(found.name, replace(found, name=TableName(database or self.database, new)))
 
     def set_parameters(self, table: str, parameters: Mapping[str, str]) -> None:
         """Set some parameters of a table."""

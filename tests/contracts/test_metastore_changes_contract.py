@@ -10,10 +10,11 @@ from tests.contract_metastores import SourceCluster, a_database_on, created
 from tests.metastore_objects import a_partition, a_table, a_view
 from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.domain.files import join
-from twinhive.domain.marks import STAMP
+from twinhive.domain.marks import SOURCE_FOR, STAMP
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.tjson import from_text, to_text
+from twinhive.events.decoder import decode_event
 from twinhive.ports import FileWriter, MetastoreWriter
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}
@@ -303,6 +304,24 @@ def test_rename_into_another_database(place: Place) -> None:
         assert (row.event_type, row.database, row.table) == ("ALTER_TABLE", other, "n")
 
 
+def test_rename_between_databases_moves_nothing_of_a_replication_source(place: Place) -> None:
+    """So only tables outside their default place are renamed out of a source database, and into it."""
+    place.metastore.set_database_parameters(place.database, {SOURCE_FOR: "contract"})
+    with a_database_on(place.metastore) as other:
+        there = place.table("there", location=f"{place.managed}/there.17")
+        for table in (place.table("t"), there):
+            renamed = replace(table, name=TableName(other, table.name.table))
+            if table is there:
+                place.metastore.alter_table(table.name, renamed)
+                continue
+            with pytest.raises(Refused):
+                place.metastore.alter_table(table.name, renamed)
+        back = place.metastore.table(TableName(other, "there"))
+        place.metastore.alter_table(back.name, replace(back, name=there.name))
+        assert place.now("there").location == there.location
+    assert files_below(place.files, place.managed) == {"t/data", "there.17/data"}
+
+
 def test_switched_location_of_a_table_moves_nothing(place: Place) -> None:
     table = place.table("t")
     place.files.write(f"{place.managed}/t.17/new", b"new")
@@ -411,6 +430,43 @@ def test_renamed_partition_needs_its_place_free(place: Place) -> None:
         place.metastore.rename_partition(("a",), replace(first, values=("z", "z")))
     assert place.locations("t") == {value: f"{table.location}/p={value}" for value in "ab"}
     assert files_below(place.files, str(table.location)) == {"p=a/data", "p=b/data", "p=stray/file"}
+
+
+def test_partition_that_lies_in_the_default_place_of_its_new_name_is_not_renamed(place: Place) -> None:
+    table = place.table("t", ("p",))
+    first = place.partition(table, "one", f"{table.location}/p=01")
+    with pytest.raises(Refused):
+        place.metastore.rename_partition(("one",), replace(first, values=("01",)))
+    assert place.locations("t") == {"one": f"{table.location}/p=01"}
+    assert files_below(place.files, str(table.location)) == {"p=01/data"}
+
+
+def test_renamed_partition_whose_directory_is_in_the_new_place_already(place: Place) -> None:
+    """So it is when the metastore was killed after it had moved the directory, before it said so."""
+    table = place.table("t", ("p",))
+    first = place.partition(table, "a")
+    place.files.rename(str(first.location), f"{table.location}/p=b")
+    place.metastore.rename_partition(("a",), replace(first, values=("b",)))
+    assert place.locations("t") == {"b": f"{table.location}/p=b"}
+    assert files_below(place.files, str(table.location)) == {"p=b/data"}
+
+
+def test_partitions_of_a_view_have_no_location(place: Place) -> None:
+    view = created(place.metastore, a_view(place.database, "v", ("p",)))
+    begin = place.metastore.current_event_id()
+    place.metastore.add_partitions([a_partition(view, value) for value in "abc"])
+    assert place.locations("v") == dict.fromkeys("abc")
+    first, second, _ = place.partitions("v")
+    place.metastore.alter_partitions([first.with_parameters({"note": "x"})])
+    assert spoken(place.partitions("v")[0].parameters) == {"note": "x"}
+    with pytest.raises(Refused):
+        place.metastore.rename_partition(("b",), replace(second, values=("d",)))
+    place.metastore.drop_partitions(view.name, ["p=c"], delete_data=False)
+    assert place.locations("v") == dict.fromkeys("ab")
+    rows = place.metastore.events_after(begin, 10)
+    assert [row.event_type for row in rows] == ["ADD_PARTITION", "ALTER_PARTITIONS", "DROP_PARTITION"]
+    for row in rows:
+        decode_event(row)
 
 
 def test_renamed_partition_of_an_external_table_stays_where_it_is(place: Place) -> None:

@@ -46,7 +46,7 @@ class Ahead:
     def _of_single(self, event: Event) -> Iterator[Contents]:
         target, change = self._target, event.change
         if not isinstance(change, CreateTable) or change.table.is_external:
-            self._coming |= {target.policy.on_replica(name): None for name in tables_of(change)}
+            self._coming |= {target.on_replica(name): None for name in target.policy.followed(tables_of(change))}
             return
         name = target.policy.on_replica(change.table.name)
         if change.table.has_files and not target.twin.is_at(target.twin.known_table(name), event.event_id):

@@ -110,11 +110,11 @@ class ExternalTables:
         target, policy, change, event_id = self._target, self._target.policy, event.change, event.event_id
         assert isinstance(change, AlterTable)
         before, after = change.before.name, change.after.name
-        if not policy.selects(after.table) or after.database != before.database:
+        if not policy.follows(after):
             return self._take_away(change.before, event_id, progress, purges=False)
         is_there = target.twin.is_at(target.twin.table(policy.on_replica(after)), event_id)
         is_done = is_there or is_past(self._pending.get(after).table, event_id)
-        if not is_done and not policy.selects(before.table):
+        if not is_done and not policy.follows(before):
             raise came_into_scope(policy, after)
         if change.before.location != change.after.location:
             raise self._external.another_way(change.after, "got another name and another location at once")

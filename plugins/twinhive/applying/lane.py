@@ -22,7 +22,7 @@ from twinhive.applying.partition_changes import PartitionChanges
 from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import TableChanges
 from twinhive.applying.target import Target
-from twinhive.applying.trouble import ObjectTrouble, Quarantine, trouble_table
+from twinhive.applying.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
 from twinhive.domain.changes import Event, NotReplicated, tables_of
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
@@ -100,7 +100,10 @@ class Lane:
 
     def _is_passed_over(self, action: Action) -> bool:
         lost = any(event.event_id in self._lost for event in action.events)
-        return lost or self._quarantine.frozen(_names(action)) is not None
+        return lost or self._quarantine.frozen(self._names(action)) is not None
+
+    def _names(self, action: Action) -> set[str]:
+        return tables_touched(self._target.policy, action)
 
     def finish(self, end: Position) -> None:
         """Write the position of the window's end."""
@@ -115,7 +118,7 @@ class Lane:
                 self.applied.not_replicated[reason] += 1
 
     def _apply(self, action: Action) -> None:
-        names = _names(action)
+        names = self._names(action)
         if frozen := self._quarantine.frozen(names):
             self._quarantine.spread(names, frozen, action)
             self.applied.quarantined[frozen] += len(action.events)
@@ -144,12 +147,12 @@ class Lane:
                     found=self._lost[event.event_id],
                     expected="each file at its path, or in the source's change manager",
                     next_step="bring the table over as it is now: "
-                    + resync(self._target.policy.name, trouble_table(action) or "<table>"),
+                    + resync(self._target.policy.name, trouble_table(self._target.policy, action) or "<table>"),
                 )
 
     def _trouble(self, action: Action, error: ActNow) -> None:
         """Freeze the table that an event cannot be applied to, if the policy says so; else raise."""
-        table = trouble_table(action)
+        table = trouble_table(self._target.policy, action)
         trouble = ObjectTrouble.of(error, action)
         if table is None or not self._quarantine.accepts(error):
             raise trouble from error
@@ -194,12 +197,11 @@ def why_not_replicated(policy: Policy, event: Event, skipped: Collection[int]) -
         return f"{event}: skipped by a person"
     if isinstance(event.change, NotReplicated):
         return f"{event.event_type}: {event.change.reason}"
+    names = tables_of(event.change)
+    if names and not policy.followed(names):
+        return f"{event.event_type}: of a table that the policy does not select"
     reasons = [policy.left_out(table) for table in _tables(event)]
     return reasons[0] if reasons and None not in reasons else None
-
-
-def _names(action: Action) -> set[str]:
-    return {name.table for event in action.events for name in tables_of(event.change)}
 
 
 def _tables(event: Event) -> list[Table]:

@@ -94,15 +94,12 @@ class TableChanges:
         """Rename a table: its files stay where they are, because no table lies in its default place."""
         target, change = self._target, event.change
         assert isinstance(change, AlterTable)
-        if (
-            not target.policy.selects(change.after.name.table)
-            or change.after.name.database != change.before.name.database
-        ):
+        if not target.policy.follows(change.after.name):
             return self._drop(replace(event, change=DropTable(change.before)), progress)
         new_name = target.policy.on_replica(change.after.name)
         if target.twin.is_at(target.twin.table(new_name), event.event_id):
             return False
-        if not target.policy.selects(change.before.name.table):
+        if not target.policy.follows(change.before.name):
             raise came_into_scope(target.policy, change.after.name)
         there = target.twin.existing(target.policy.on_replica(change.before.name))
         refuse_another_kind(there, change.after)
@@ -117,7 +114,7 @@ def came_into_scope(policy: Policy, name: TableName) -> ActNow:
     """Return the error of a rename by which a table became one of the policy's."""
     return ActNow(
         f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
-        found="a rename from a name that the policy does not select",
+        found="a rename from a name that the policy does not follow",
         expected="the table brought over as a whole",
         next_step="bring it over with: " + resync(policy.name, name.table),
     )

@@ -29,9 +29,14 @@ class ObjectTrouble(ActNow):
         )
 
 
-def trouble_table(action: Action) -> str | None:
-    """Return the one source table that an action concerns, None for a database, a function, or a rename."""
-    names = {name.table for event in action.events for name in tables_of(event.change)}
+def tables_touched(policy: Policy, action: Action) -> set[str]:
+    """Return the tables of the policy that an action concerns: a rename one or two, a database or a function none."""
+    return policy.followed(name for event in action.events for name in tables_of(event.change))
+
+
+def trouble_table(policy: Policy, action: Action) -> str | None:
+    """Return the one table that an action concerns, None for a database, a function, or a rename within the scope."""
+    names = tables_touched(policy, action)
     return names.pop() if len(names) == 1 else None
 
 
@@ -62,7 +67,7 @@ class Quarantine:
     def spread(self, tables: Iterable[str], frozen: str, action: Action) -> None:
         """Freeze the other name of a rename that is passed over: nothing can tell any more what belongs there."""
         for table in tables:
-            if self.frozen([table]) is None and self._policy.selects(table):
+            if self.frozen([table]) is None:
                 self._mark(table, f"renamed from or to {frozen}, which was frozen, by event {action.events[0]}")
 
     def _mark(self, table: str, reason: str) -> None:

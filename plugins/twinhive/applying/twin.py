@@ -32,7 +32,8 @@ class Twin:
         tables: set[TableName] = set()
         partitions: dict[TableName, set[str]] = defaultdict(set)
         for action in actions:
-            names = {self._policy.on_replica(n) for event in action.events for n in tables_of(event.change)}
+            found = (name for event in action.events for name in tables_of(event.change))
+            names = {self._policy.on_replica(name) for name in found if self._policy.follows(name)}
             tables |= names
             for table, some in _partitions_of(action):
                 partitions[self._policy.on_replica(table)].update(some)

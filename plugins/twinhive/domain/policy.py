@@ -1,7 +1,7 @@
 """Say what is replicated where: one database of one source into one replica."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.domain.external import External
@@ -97,6 +97,14 @@ class Policy:
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope."""
         return is_named(table, self.include) and not is_named(table, self.exclude)
+
+    def follows(self, name: TableName) -> bool:
+        """True for a table of the source database whose name is in the policy's scope."""
+        return name.database == self.source.database and self.selects(name.table)
+
+    def followed(self, names: Iterable[TableName]) -> set[str]:
+        """Return the tables among these that the policy follows: those of other databases are others, whatever name."""
+        return {name.table for name in names if self.follows(name)}
 
     def left_out(self, table: Table) -> str | None:
         """Say why a table of the scope is not replicated, None for one that is."""

@@ -23,10 +23,6 @@ def in_scope(row: EventRow, policy: Policy) -> bool:
     if not row.table and database == policy.source.database:
         return True
     # The row's own name first: most messages need not be opened here.
-    if _selected(TableName(database, (row.table or "").lower()), policy):
+    if row.table and policy.follows(TableName(database, row.table.lower())):
         return True
-    return any(_selected(name, policy) for name in names_touched(row))
-
-
-def _selected(name: TableName, policy: Policy) -> bool:
-    return name.database == policy.source.database and bool(name.table) and policy.selects(name.table)
+    return bool(policy.followed(names_touched(row)))

@@ -21,6 +21,7 @@ from twinhive.domain.changes import (
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.event_files import files_of
 from twinhive.domain.events import EventRow
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Function, Partition, Table, TableKind
 from twinhive.events.decoder import decode_event
 from twinhive.events.message import decode_message
@@ -41,13 +42,13 @@ Content = Mapping[str, bytes]
 class EventWriting:
     """Write events of one dump.
 
-    selects    which tables its policy replicates, by name
+    follows    which tables its policy replicates
     resources  the entries of a function's files, with their checksums as they are now
     has_files  False for a dump that is loaded without any
     """
 
     cmroot: str
-    selects: Callable[[str], bool]
+    follows: Callable[[TableName], bool]
     resources: Callable[[Function], tuple[str, ...]]
     has_files: bool = True
 
@@ -106,7 +107,7 @@ class EventWriting:
         change: Any = event.change
         before, after = change.before.name, change.after.name
         if before != after:
-            leaves = after.database != before.database or not self.selects(after.table)
+            leaves = not self.follows(after)
             return self._described(event, event_types.RENAME_DROP_TABLE if leaves else event_types.RENAME_TABLE, row)
         if change.truncates:
             return self._described(event, event_types.TRUNCATE_TABLE, row)

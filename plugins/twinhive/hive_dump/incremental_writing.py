@@ -44,7 +44,7 @@ def write_incremental(
     telling = _Telling(
         EventWriting(
             terms.cmroot,
-            terms.policy.selects,
+            terms.policy.follows,
             partial(resource_entries, source_files, cmroot=terms.cmroot),
             has_files=not manifest.metadata_only,
         ),
@@ -72,8 +72,7 @@ class _Telling:
 
     def content(self, row: EventRow) -> Content:
         change = decode_event(row).change
-        names = {name.table for name in tables_of(change)}
-        if names & self.whole:
+        if self.policy.followed(tables_of(change)) & self.whole:
             return self._of_whole_table(row, change)
         found = _table_of(row, change)
         if found is not None and self.policy.left_out(found) is not None:
@@ -81,8 +80,9 @@ class _Telling:
         return self.writing.content(row)
 
     def _of_whole_table(self, row: EventRow, change: Change) -> Content:
-        if isinstance(change, AlterTable) and change.before.name.table not in self.whole:
-            was_followed = self.policy.selects(change.before.name.table)
+        before = self.policy.followed([change.before.name]) if isinstance(change, AlterTable) else set()
+        if isinstance(change, AlterTable) and not before & self.whole:
+            was_followed = bool(before)
             return self.writing.drop_of_renamed(row) if was_followed else {}
         gone = isinstance(change, DropTable) and change.table.name.table not in self.there
         return self.writing.content(row) if gone else {}

@@ -1,7 +1,7 @@
 """Apply a window to the replica, event by event, under the policy's lease."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from twinhive.applying.excluded import drop_excluded
@@ -14,7 +14,7 @@ from twinhive.applying.trouble import Quarantine
 from twinhive.copying.items import file_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
-from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
+from twinhive.domain.changes import Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
@@ -28,6 +28,7 @@ from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
+from twinhive.steps.beside_whole import beside_whole
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import requested_tables, skipped_events, table_is_done
 from twinhive.steps.gate import check_window
@@ -201,20 +202,11 @@ class _Applying:
                 yield left
 
     def _told(self) -> Iterator[Event]:
-        whole = set(self._dump.manifest.snapshots)
         stretch = Stretch.unpack(self._ports.dump_files.read(self._dump.layout.events))
         for row in stretch.rows:
-            event = decode_event(row)
-            names = {name.table for name in tables_of(event.change)}
-            if not names & whole:
-                yield event
-            elif isinstance(event.change, AlterTable) and self._is_followed(event.change.before.name, whole):
-                yield Event(event.position, event.event_type, DropTable(event.change.before))
-
-    def _is_followed(self, name: TableName, whole: Collection[str]) -> bool:
-        """True for a name of the scope whose table is not brought over whole."""
-        policy = self._work.policy
-        return name.database == policy.source.database and policy.selects(name.table) and name.table not in whole
+            left = beside_whole(self._work.policy, decode_event(row), self._dump.manifest.snapshots)
+            if left is not None:
+                yield left
 
     def _snapshot(self, table: str) -> Snapshot:
         """Collect what the dump holds of one table."""

@@ -25,13 +25,17 @@ from twinhive.domain.changes import (
 )
 from twinhive.domain.names import partition_name
 from twinhive.domain.objects import Table
+from twinhive.domain.policy import Policy
 
 Effect = tuple[str, str, str]
 
 
-def effects_of(event: Event) -> list[Effect]:
+def effects_of(policy: Policy, event: Event) -> list[Effect]:
     """Return what a replicated event changes on the replica; one of many partitions has as many effects."""
-    return list(_EFFECTS[type(event.change)](event.change))
+    change = event.change
+    if isinstance(change, AlterTable) and not policy.follows(change.after.name):
+        return [("drop", "tables", str(change.before.name))]
+    return list(_EFFECTS[type(change)](change))
 
 
 def _alter_table(change: AlterTable) -> Iterator[Effect]:

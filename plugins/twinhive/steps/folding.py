@@ -81,12 +81,9 @@ class Folding:
         events = [decode_event(row) for row in stretch.rows]
         self._read_for(events)
         folded = fold(self.shard, events)
-        inside = {name: state for name, state in folded.tables.items() if self._in_scope(name)}
+        inside = {name: state for name, state in folded.tables.items() if self._policy.follows(name)}
         self.shard = replace(folded, tables=inside)
         self.events += events
-
-    def _in_scope(self, name: TableName) -> bool:
-        return name.database == self._policy.source.database and self._policy.selects(name.table)
 
     def _read_for(self, events: list[Event]) -> None:
         """Read what events are about: tables of many batches by the partitions that are named, all others whole.

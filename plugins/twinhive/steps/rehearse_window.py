@@ -10,6 +10,7 @@ from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
+from twinhive.steps.beside_whole import beside_whole
 from twinhive.steps.control import skipped_events
 from twinhive.steps.event_effects import effects_of
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
@@ -45,7 +46,8 @@ def _of_window(rehearsing: Rehearsing, dump: Dump, state: ReplicaState, ready: P
     changes = _changes(rehearsing, dump, events)
     copied = _copied(rehearsing, dump, state.position.event_id)
     whole = PlanSection.of("replace", "tables as a whole", dump.manifest.snapshots)
-    tables = {name for event in events for name in tables_of(event.change)} | set(dump.manifest.snapshots)
+    touched = (name for event in events for name in tables_of(event.change))
+    tables = rehearsing.policy.followed(touched) | set(dump.manifest.snapshots)
     partitions = sum(len(names) for (_, what), names in changes.items() if what == "partitions")
     return rehearsing.plan(
         tables=len(tables),
@@ -76,15 +78,15 @@ def _copied(rehearsing: Rehearsing, dump: Dump, position: int) -> PlanSection:
 def _changes(rehearsing: Rehearsing, dump: Dump, events: list[Event]) -> Changes:
     policy, ports = rehearsing.policy, rehearsing.ports
     database = ports.replica.database(policy.replica.database)
-    aside = {*frozen_tables(database.parameters if database else {}), *dump.manifest.snapshots}
+    frozen = frozen_tables(database.parameters if database else {}).keys() - set(dump.manifest.snapshots)
     skipped = skipped_events(ports.replica_files, policy)
     changes: Changes = defaultdict(list)
-    for event in events:
+    for event in filter(None, (beside_whole(policy, event, dump.manifest.snapshots) for event in events)):
         if reason := why_not_replicated(policy, event, skipped):
             changes[_PASSED].append(reason)
-        elif aside.intersection(name.table for name in tables_of(event.change)):
+        elif frozen & policy.followed(tables_of(event.change)):
             changes[_FROZEN].append(str(event))
         else:
-            for verb, what, name in effects_of(event):
+            for verb, what, name in effects_of(policy, event):
                 changes[verb, what].append(name)
     return changes

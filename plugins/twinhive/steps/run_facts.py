@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.domain.changes import tables_of
 from twinhive.domain.events import EventRow
+from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import entries_of_task
 from twinhive.dump.layout import DumpKind, result_path
@@ -62,15 +63,15 @@ def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset
         if layout.bounds[1] == event_id:
             touched |= set(open_dump(ports.dump_files, layout).manifest.snapshots)
             for row in Stretch.unpack(ports.dump_files.read(layout.events)).rows:
-                touched |= _tables_of(row)
+                touched |= policy.followed(_tables_of(row))
     return frozenset(touched)
 
 
-def _tables_of(row: EventRow) -> set[str]:
+def _tables_of(row: EventRow) -> set[TableName]:
     """Return the tables of an event: a renamed one has two names, and only the message tells both."""
     if row.event_type == _MAY_RENAME:
-        return {name.table for name in tables_of(decode_event(row).change)}
-    return {row.table} if row.table else set()
+        return set(tables_of(decode_event(row).change))
+    return {TableName(row.database.lower(), row.table.lower())} if row.database and row.table else set()
 
 
 def synced_tables(ports: ReadPorts, policy: Policy, name: str, task: str) -> frozenset[str]:

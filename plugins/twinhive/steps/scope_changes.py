@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from twinhive.domain.changes import AlterTable, Event, tables_of
+from twinhive.domain.changes import Event, tables_of
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
@@ -17,7 +17,7 @@ def newly_included(source: MetastoreReader, order: DumpOrder, events: Iterable[E
         return []
     named = {name for event in events for name in tables_of(event.change)}
     there = {TableName(order.policy.source.database, table) for table in source.table_names(replaced.source.database)}
-    new = {name.table for name in named | there if selects(order.policy, name) and not replaced.selects(name.table)}
+    new = {name.table for name in named | there if order.policy.follows(name) and not replaced.selects(name.table)}
     return sorted(new)
 
 
@@ -28,17 +28,7 @@ def renamed_in(policy: Policy, events: Iterable[Event]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for event in events:
-        change = event.change
-        if not isinstance(change, AlterTable):
-            continue
-        comes_in = selects(policy, change.after.name) and not selects(policy, change.before.name)
-        if comes_in or says_too_little(policy, change):
-            for name in tables_of(change):
-                if selects(policy, name):
-                    found.setdefault(name.table, event.event_id)
+        if says_too_little(policy, event.change):
+            for table in policy.followed(tables_of(event.change)):
+                found.setdefault(table, event.event_id)
     return found
-
-
-def selects(policy: Policy, name: TableName) -> bool:
-    """True for a table of the policy's database that is in its scope."""
-    return name.database == policy.source.database and policy.selects(name.table)

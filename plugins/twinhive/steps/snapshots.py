@@ -37,13 +37,9 @@ def _with_renames(policy: Policy, window: Stretch, tables: tuple[str, ...]) -> t
     changes = [decode_event(row).change for row in window.rows]
     renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
     found = {TableName(policy.source.database, table) for table in tables}
-    while more := {name for names in renames if names & found for name in names if _in_scope(policy, name)} - found:
+    while more := {name for names in renames if names & found for name in names if policy.follows(name)} - found:
         found |= more
     return (*tables, *sorted(name.table for name in found if name.table not in tables))
-
-
-def _in_scope(policy: Policy, name: TableName) -> bool:
-    return name.database == policy.source.database and policy.selects(name.table)
 
 
 def _write(

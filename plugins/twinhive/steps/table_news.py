@@ -53,7 +53,7 @@ def tables_of_window(ports: ReadPorts, policy: Policy, event_id: int) -> frozens
                 names = names_touched(row)
             except ActNow:  # it was skipped by a person
                 continue
-            tables.update(name.table for name in names if name.database == policy.source.database)
+            tables |= policy.followed(names)
     return frozenset(tables)
 
 

@@ -43,7 +43,7 @@ def request_whole_tables(
     for row in rows:
         if row.event_type == "ALTER_TABLE":
             change = decode_event(row).change
-            names = _in_scope(policy, change)
+            names = sorted(policy.followed(tables_of(change)))
             if says_too_little(policy, change):
                 found |= dict.fromkeys(names, f"event {row.event_id} changed more than it says")
             elif not {*asked, *found}.isdisjoint(names):
@@ -57,19 +57,19 @@ def request_whole_tables(
 def says_too_little(policy: Policy, change: Change) -> bool:
     """True for a change after which the log does not say what a table holds.
 
-    A managed table that becomes external, or the other way; an external one that gets a name and a location at once,
-    whose partitions the source's metastore moves along.
+    One that comes into the scope by a rename, from another database too; a managed table that becomes external, or the
+    other way; an external one that gets a name and a location at once, whose partitions the source's metastore moves
+    along.
     """
-    if not isinstance(change, AlterTable) or policy.left_out(change.before) or policy.left_out(change.after):
+    if not isinstance(change, AlterTable) or policy.left_out(change.after):
+        return False
+    if policy.follows(change.after.name) and not policy.follows(change.before.name):
+        return True
+    if policy.left_out(change.before):
         return False
     kinds = {change.before.kind, change.after.kind}
     moves = change.renames and change.after.is_external and change.before.location != change.after.location
     return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
-
-
-def _in_scope(policy: Policy, change: Change) -> list[str]:
-    database = policy.source.database
-    return [name.table for name in tables_of(change) if name.database == database and policy.selects(name.table)]
 
 
 def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:

@@ -35,7 +35,7 @@ def event_items(
 
     Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
     """
-    applied = [event for event in events if not aside.intersection(name.table for name in tables_of(event.change))]
+    applied = [event for event in events if not aside & policy.followed(tables_of(event.change))]
     wanted = [one for event in applied for one in files_of(event) if one[2].checksum]
     lengths = _lengths(ports.source_files, [file.path for _, _, file in wanted])
     moves = list(events)
