@@ -44,7 +44,8 @@ class PartitionsInMemory(MetastoreState):
                 partition_name = _name(table, partition)
                 if partition_name in self._partitions[name] or partition_name in added:
                     raise AlreadyThere(f"partition {partition_name} of {name} exists already")
-                added[partition_name] = self._settled_partition(partition, f"{table.location}/{partition_name}")
+                place = f"{table.location}/{partition_name}" if table.location else None
+                added[partition_name] = self._settled_partition(partition, place)
             self._add(table, added)
 
     def alter_partition(self, partition: Partition) -> None:
@@ -79,11 +80,13 @@ class PartitionsInMemory(MetastoreState):
             name = _name(table, partition)
             if name in self._partitions[table.name]:
                 raise AlreadyThere(f"partition {name} of {table.name} exists already")
-            location = f"{table.location}/{name}" if is_managed(table) else str(before.location)
-            if location != before.location and self._storage.exists(location):
+            if before.location is None:
+                raise Refused(f"partition {name} of {table.name} has no location")
+            location = f"{table.location}/{name}" if is_managed(table) else before.location
+            if is_managed(table) and self._storage.exists(before.location) and self._storage.exists(location):
                 raise Refused(f"partition {name} of {table.name}: {location} exists already")
             after = self._settled_partition(partition.at(table.name, location), location)
-            self._storage.move(str(before.location), location)
+            self._storage.move(before.location, location)
             after = self._counted(before, after)
             del self._partitions[table.name][_name(table, before)]
             self._partitions[table.name][name] = after
@@ -132,7 +135,7 @@ class PartitionsInMemory(MetastoreState):
 
     def _altered(self, table: Table, partition: Partition) -> Partition:
         before = self._existing_partition(table, partition.values)
-        return self._settled_partition(partition, str(before.location))
+        return self._settled_partition(partition, before.location)
 
     def _counted(self, before: Partition, after: Partition) -> Partition:
         """Count the files of a renamed partition, unless its file statistics are those that it had."""
@@ -147,12 +150,13 @@ class PartitionsInMemory(MetastoreState):
                 return partition
         raise Missing(f"{table.name} has no partition {values}")
 
-    def _settled_partition(self, partition: Partition, default_location: str) -> Partition:
+    def _settled_partition(self, partition: Partition, default_location: str | None) -> Partition:
         tree = fresh_partition(replace(partition, location=partition.location or default_location))
         parameters = tree["7"]["map"][3]
         tree["7"] = text_map({"transient_lastDdlTime": str(self._log.now()), **parameters})
         tree |= {"4": {"i32": self._log.now()}, "9": {"str": "hive"}}
-        put_location(tree, "6", partition.location or default_location)
+        if location := partition.location or default_location:
+            put_location(tree, "6", location)
         return read_partition(tree)
 
 

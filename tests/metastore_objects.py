@@ -44,9 +44,9 @@ def a_table(database: str, name: str, keys: tuple[str, ...] = (), **changes: Any
     return replace(read_table(tree), **changes)
 
 
-def a_view(database: str, name: str) -> Table:
-    """Return a view."""
-    tree = from_text(a_table(database, name).thrift)
+def a_view(database: str, name: str, keys: tuple[str, ...] = ()) -> Table:
+    """Return a view, a partitioned one when it has keys."""
+    tree = from_text(a_table(database, name, keys).thrift)
     tree |= {"10": {"str": "select 'é' from t"}, "11": {"str": f"select 'é' from `{database}`.`t`"}}
     return replace(read_table(tree), table_type="VIRTUAL_VIEW")
 

@@ -118,10 +118,17 @@ class PartitionChanges:
         if old is None:
             raise missing_partition(target.policy, table.name, old_name)
         progress.before_removal()
-        self._clear_way(table, new_name, event.event_id)
+        if not self._is_moved_already(table, old, new_name):
+            self._clear_way(table, new_name, event.event_id)
         renamed = target.partition(change.after, old.location, event.event_id)
         rename_partition(target, table, old, renamed)
         return True
+
+    def _is_moved_already(self, table: Table, old: Partition, name: str) -> bool:
+        """True when the metastore was killed after it had moved the directory: what lies at the place are the rows."""
+        files = self._target.files
+        is_gone = old.location is not None and files.status(old.location) is None
+        return is_gone and files.status(join(_location(table), name)) is not None
 
     def _clear_way(self, table: Table, name: str, event_id: int) -> None:
         """Move away what an earlier partition of that name, dropped meanwhile, has left at the default place."""

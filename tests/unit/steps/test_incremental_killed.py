@@ -5,6 +5,7 @@ import pytest
 from tests.fake_world import Killed, KillSwitch, kill_points, killable, tuned
 from tests.unit.steps import test_incremental as histories
 from tests.unit.steps.test_incremental import Followed
+from twinhive.domain.errors import Unreachable
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import INCREMENTAL
 
@@ -63,6 +64,38 @@ def test_killed_at_any_change_and_run_again_it_converges(together, consistency: 
     else:
         pytest.fail("a run makes more changes than the test kills at")
     assert at > 30
+
+
+def test_a_metastore_killed_between_a_partitions_directory_and_its_name_loses_no_rows() -> None:
+    followed = Followed()
+    replica = followed.world.replica
+    rename = replica.rename_partition
+
+    def killed_after_the_directory(values, partition) -> None:
+        table = replica.table(partition.table)
+        (before,) = replica.partitions(table.name, ["p=a b"])
+        place = f"{table.location}/{partition.name(table.partition_keys)}"
+        followed.world.replica_files.rename(before.location, place)
+        raise Unreachable("the metastore was killed before it had committed")
+
+    replica.rename_partition = killed_after_the_directory
+    followed.users.rename_partition("orders", ("a b",), ("c d",))
+    followed.users.insert("orders", ("c d",), [b"after"])
+    with pytest.raises(Unreachable):
+        followed.follow()
+    replica.rename_partition = rename
+    followed.follow()
+    followed.assert_twin()
+
+
+def test_what_an_earlier_partition_left_makes_way_for_a_renamed_one() -> None:
+    followed = Followed()
+    followed.users.rename_partition("orders", ("a b",), ("c d",))
+    followed.follow()
+    followed.users.drop_partitions("orders", [("c d",)])
+    followed.users.rename_partition("orders", ("50%=#:ü",), ("c d",))
+    followed.follow()
+    followed.assert_twin()
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
