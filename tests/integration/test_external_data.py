@@ -1,5 +1,8 @@
 """Sync the data of external tables between two real clusters: HDFS on both sides, and a metastore that lists it."""
 
+import itertools
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +11,7 @@ import pytest
 
 from tests.policies import PolicyFiles
 from tests.warehouse import Warehouse
+from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
 from twinhive.domain.files import Attributes, relative_to
@@ -161,6 +165,60 @@ def test_changes_without_any_event_are_followed(lane: Lane) -> None:
     assert sum(each.unchanged for each in synced) == 3
     for place in places.values():
         delete_snapshots(east, place)
+
+
+class Writer:
+    """Commit files of a table by rename all the time, as a job does, and take earlier ones away, in a thread."""
+
+    def __init__(self, files: HadoopFiles, place: str) -> None:
+        self._files = files
+        self._place = place
+        self._stopping = threading.Event()
+        self.commits = 0
+
+    def __enter__(self) -> "Writer":
+        self._thread = threading.Thread(target=self._work)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        for number in itertools.count():
+            if self._stopping.is_set():
+                return
+            self._commit(number)
+            self.commits = number
+
+    def _commit(self, number: int) -> None:
+        files, day = self._files, f"{self._place}/day={number % 3}"
+        begun = f"{self._place}/_temporary/0/attempt_{number}/part-{number}"
+        files.write(begun, b"x" * (number % 50 + 1))
+        files.make_directories(day)
+        files.rename(begun, f"{day}/part-{number}")
+        files.delete(f"{self._place}/_temporary/0/attempt_{number}")
+        files.delete(f"{self._place}/day={(number - 9) % 3}/part-{number - 9}")
+
+
+def test_the_directory_of_a_table_that_is_written_to_all_the_time_is_complete(lane: Lane) -> None:
+    place = f"{lane.place}/busy"
+    lane.create("busy", place, ("day",), old=b"old")
+    with Writer(lane.east.files, place) as writer:
+        for turn in range(4):
+            at_least = writer.commits + 10
+            while writer.commits < at_least:
+                time.sleep(0.01)
+            if turn == 1:
+                lane.east.files.delete(f"{place}/old")
+            (synced,) = lane.cycle()[1]
+            assert synced.changed == 1
+            assert not [path for path in tree(lane.west, lane.there(place)) if "_temporary" in path]
+    lane.cycle()
+    assert "old" not in tree(lane.west, lane.there(place))
+    lane.east.files.delete(f"{place}/_temporary")
+    lane.assert_twin(place)
 
 
 def test_what_is_wrong_with_one_directory_is_told_and_the_others_are_synced(lane: Lane, log: list[str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from twinhive.copying.event_source import LostFile
-from twinhive.domain.errors import CopyDiffers, Missing, SourceMoved, TryAgain, TwinhiveError
+from twinhive.domain.errors import CopyDiffers, Missing, SourceGone, SourceMoved, TryAgain, TwinhiveError
 
 
 class FailureKind(StrEnum):
@@ -13,6 +13,8 @@ class FailureKind(StrEnum):
 
     CHANGED = "changed"
     """The source is not the file that was listed: a new listing is needed."""
+    GONE = "gone"
+    """The source does not have the file any more that was listed."""
     MISSING = "missing"
     """The source, or a directory of the staging area, is gone."""
     LOST = "lost"
@@ -32,7 +34,13 @@ class FailureKind(StrEnum):
     @classmethod
     def of(cls, error: TwinhiveError) -> "FailureKind":
         """Return the kind of an error."""
-        kinds = {SourceMoved: cls.CHANGED, Missing: cls.MISSING, LostFile: cls.LOST, CopyDiffers: cls.DIFFERS}
+        kinds = {
+            SourceMoved: cls.CHANGED,
+            SourceGone: cls.GONE,
+            Missing: cls.MISSING,
+            LostFile: cls.LOST,
+            CopyDiffers: cls.DIFFERS,
+        }
         return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
 
 

@@ -78,6 +78,10 @@ class Missing(ActNow):
     """An object that must be there is not."""
 
 
+class SourceGone(Missing):
+    """A file that was listed at the source is not there any more."""
+
+
 class AlreadyThere(ActNow):
     """An object that must not be there is."""
 

@@ -15,6 +15,7 @@ from twinhive.domain.outside_paths import is_collapsed
 
 COPY, METADATA_ONLY = "copy", "metadata_only"
 FAIL, EMPTY = "fail", "empty"
+LEAVE_OUT = "leave_out"
 NO_BASE = "-"
 """Stands for no base directory where a replica says which one its external tables were made with."""
 
@@ -38,6 +39,7 @@ class External:
     trash_days: float = 1.0
     preserve: str = "ugpa"
     snapshots: bool = False
+    unfinished: str = LEAVE_OUT
 
     @property
     def base_mark(self) -> str:

@@ -60,13 +60,17 @@ class ExternalSettings(Strict):
     """read from a snapshot of the source, and only the difference, where both directories may have snapshots. HDFS then
     refuses to delete such a directory as a whole, at the source also by a drop with purge, until its snapshots are
     deleted"""
+    unfinished: Literal["leave_out", "copy"] = "leave_out"
+    """names that running jobs rename, or remove, when they are done: `_temporary*`, `.hive-staging*`,
+    `.spark-staging*`, `.distcp.tmp.*`, `*._COPYING_`. `leave_out`: for the replica they are not there; `copy`:
+    everything is copied as it is found"""
     every_minutes: Annotated[int, Field(ge=1, le=59), Unit("minutes")] = 5
     """how often `<policy>.external` starts by itself"""
     pool: str | None = None
     """Airflow's pool from which the copies take their slots; without it what `airflow.external` says"""
 
 
-_EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "every_minutes", "pool"}
+_EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "unfinished", "every_minutes", "pool"}
 
 
 class PolicySettings(Strict):

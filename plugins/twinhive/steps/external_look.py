@@ -9,6 +9,7 @@ from twinhive.steps.external_sync import DirectorySync
 from twinhive.steps.synced import SyncedEntry
 from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.unchanged_trees import Tree, look_at
+from twinhive.syncing.unfinished import finished_only
 
 _TREES_TOGETHER = 200
 _SMALL_DIRECTORIES = 5_000
@@ -28,7 +29,7 @@ def _look_at_some(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int
         begun = list(pool.map(lambda sync: _begin(sync, trees), syncs))
     small = [each for each in begun if isinstance(each, Tree)]
     try:
-        look_at(small, trees.source, trees.replica)
+        look_at(small, finished_only(trees.source, syncs[0].options_to_look), trees.replica)
     except TwinhiveError as error:
         return [error if isinstance(each, Tree) else each for each in begun]
     finally:

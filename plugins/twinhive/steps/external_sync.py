@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
-from twinhive.domain.external import EMPTY
+from twinhive.domain.external import EMPTY, LEAVE_OUT
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import FileStatus
 from twinhive.domain.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES, clear
@@ -25,12 +25,15 @@ from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_sinc
 from twinhive.syncing.sync import run_sync
 from twinhive.syncing.tally import Tally
 from twinhive.syncing.unchanged import nothing_to_do
+from twinhive.syncing.unfinished import finished_only
 
 _NO_SNAPSHOTS = "-"
 """Stands in a record for the snapshot of a directory that cannot have any."""
 _DAY = 86_400
 _TAKE_AS_EMPTY = "set external_tables.missing: empty " + ONLY_IN_A_POLICY_FILE + "; then " + clear("the task")
 _EXAMPLES = 3
+_LOOKS_AGAIN = 2
+"""So often a directory is copied anew at once because files were gone before they were copied: what came instead?"""
 
 
 @dataclass(frozen=True)
@@ -95,11 +98,13 @@ class DirectorySync:
         """Copy what differs; return the new record and what was done. Raises TwinhiveError when it is not complete."""
         try:
             source, options = self._checked(threads, bandwidth_mb)
-            trees = self.trees
-            outcome = run_sync(self._request(options), source, trees.replica, trees.lease, execute, holder=holder)
-            if outcome.exit_code:
-                raise _failed(outcome)
-            return self._copied(source, options, outcome), outcome
+            last = outcome = self._run(source, options, execute, holder)
+            for _ in range(_LOOKS_AGAIN):
+                if last.vanished == Tally():
+                    break
+                last = self._run(source, options, execute, holder)
+                outcome = outcome.followed_by(last)
+            return self._copied(source, options, outcome, last), outcome
         except TwinhiveError as error:
             raise _of(self.entry, error) from error
 
@@ -110,6 +115,15 @@ class DirectorySync:
             return dry_run(self._request(options), source, self.trees.replica)
         except TwinhiveError as error:
             raise _of(self.entry, error) from error
+
+    def _run(
+        self, source: TreeSource, options: SyncOptions, execute: ExecutePlan, holder: Mapping[str, str]
+    ) -> SyncOutcome:
+        request, trees = self._request(options), self.trees
+        outcome = run_sync(request, source, trees.replica, trees.lease, execute, holder=holder)
+        if outcome.exit_code:
+            raise _failed(outcome)
+        return outcome
 
     def _checked(self, threads: int, bandwidth_mb: float | None) -> tuple[TreeSource, SyncOptions]:
         options, source = self._options(threads, bandwidth_mb), self._source()
@@ -127,6 +141,8 @@ class DirectorySync:
             force=external.missing == EMPTY,
             preserve=preserved_letters(external.preserve),
             snapshots=external.snapshots,
+            busy=True,
+            skip_unfinished=external.unfinished == LEAVE_OUT,
             bandwidth_mb=bandwidth_mb,
             threads=threads,
         )
@@ -156,7 +172,7 @@ class DirectorySync:
         )
 
     def _check_not_emptied(self, source: TreeReader, options: SyncOptions) -> None:
-        if options.force or not options.deletes or _content(source, self.entry.location):
+        if options.force or not options.deletes or _content(finished_only(source, options), self.entry.location):
             return
         if _content(self.trees.replica, self.target):
             # A writer that replaces everything leaves the directory empty for a moment: the next look may tell.
@@ -169,7 +185,7 @@ class DirectorySync:
                 + _TAKE_AS_EMPTY,
             )
 
-    def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome) -> SyncedEntry:
+    def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome, last: SyncOutcome) -> SyncedEntry:
         snapshot, trashed_at = "", self.record.trashed_at if self.record else 0.0
         if options.snapshots:
             snapshot = newest_snapshot(self.entry.location, self.target, self.trees.replica) or _NO_SNAPSHOTS
@@ -179,9 +195,9 @@ class DirectorySync:
             trashed_at = 0.0
         record = SyncedEntry(self.entry.location, self.target, 0, 0.0, snapshot=snapshot, trashed_at=trashed_at)
         looked_at = {
-            "files": outcome.copied.files + outcome.skipped.files,
-            "directories": outcome.copied.directories + outcome.skipped.directories,
-            "bytes": outcome.copied.bytes + outcome.skipped.bytes,
+            "files": last.copied.files + last.skipped.files,
+            "directories": last.copied.directories + last.skipped.directories,
+            "bytes": last.copied.bytes + last.skipped.bytes,
         }
         sizes = {**looked_at, **self._usage(source, options)}
         return replace(self._seen(record), changed=self._changed(outcome), **sizes)

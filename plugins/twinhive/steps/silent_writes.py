@@ -15,11 +15,11 @@ from twinhive.domain.files import ChecksumForm, Usage, base_name, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Parameters, Partition, Table, TableKind
 from twinhive.domain.policy import Policy
+from twinhive.domain.unfinished import is_unfinished
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.steps.list_files import listed
 from twinhive.steps.source_scope import read_scope
 
-UNFINISHED = ("_temporary", ".hive-staging", ".spark-staging", "_twinhive")
 Look = tuple[int, int]
 """File id and modification time of a directory."""
 Size = tuple[int, int]
@@ -123,7 +123,7 @@ def unfinished_below(files: FileReader, leaf: Leaf) -> bool:
     """True while somebody seems to be writing: below the leaf, or at the top of its table."""
     places = {leaf.location, leaf.table.location or leaf.location}
     return any(
-        base_name(status.path).startswith(UNFINISHED)
+        is_unfinished(base_name(status.path))
         for _, children in files.list_directories(sorted(places))
         for status in children or ()
     )

@@ -22,13 +22,21 @@ class Committer:
     """Finish what the actions on files have prepared; failures are counted in `failures`."""
 
     def __init__(
-        self, target: TreeWriter, places: Places, attributes: AttributeCopier, failures: Failures, threads: int
+        self,
+        target: TreeWriter,
+        places: Places,
+        attributes: AttributeCopier,
+        failures: Failures,
+        threads: int,
+        is_gone: Callable[[FileStatus], bool],
     ) -> None:
         self._target = target
         self._places = places
         self._attributes = attributes
         self._failures = failures
         self._threads = threads
+        self._is_gone = is_gone
+        self._left_out: set[str] = set()
         self._patience = Patience()
 
     def make_directories(self, actions: Iterable[Action]) -> int:
@@ -48,7 +56,8 @@ class Committer:
         """Rename the new directories in which nothing failed to where they belong."""
         if self._places.is_new and not self._failures.holds(""):
             self._target.make_directories(parent(self._places.base))
-        roots = (root for root in plan.new_roots() if not self._failures.holds(root))
+        wanted = (root for root in plan.new_roots() if root not in self._left_out)
+        roots = (root for root in wanted if not self._failures.holds(root))
         for failed in in_parallel(roots, self._threads, self._place_each, "place"):
             self._failures.merge(failed)
 
@@ -98,6 +107,20 @@ class Committer:
             next_step="run again: what is there is compared file by file then",
         )
 
+    def _failed(self, action: Action, error: TwinhiveError) -> None:
+        """Count a directory that has not got its attributes; one that the source has no more is not put in place."""
+        if action.relative and self._is_gone(_original(action)):
+            try:
+                if action.new_root is not None:
+                    self._patience.run(partial(twice, partial(self._target.delete, self._built(action))))
+            except TwinhiveError as in_the_way:
+                error = in_the_way
+            else:
+                self._left_out.add(action.relative)
+                self._failures.vanished.add(0, is_directory=True)
+                return
+        _count(self._failures, action, error)
+
     def _each_in_parallel(self, actions: Iterable[Action], do: Callable[[Action], object], name: str) -> int:
         def work(shared: Iterator[Action]) -> tuple[int, Failures]:
             done, failures = 0, Failures()
@@ -128,7 +151,7 @@ class Committer:
             try:
                 return bool(future.result())
             except TwinhiveError as error:
-                _count(self._failures, action, error)
+                self._failed(action, error)
                 return False
 
         with ThreadPoolExecutor(self._threads, "directories") as pool:

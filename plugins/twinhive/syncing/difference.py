@@ -4,11 +4,12 @@ HDFS names what was changed by its path in the earlier snapshot, below a directo
 something new it is the directory's path. Only where a renamed path is now is said by its path in the later snapshot.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from twinhive.domain.files import ChangeKind, SnapshotChange
 from twinhive.syncing.plan import Move
+from twinhive.syncing.planner import above_of
 from twinhive.syncing.snapshot_sync import is_of_ours
 
 _MOST_CHANGES = 100_000
@@ -55,38 +56,78 @@ class Difference:
         return tuple(Move(number, before, now) for number, (before, now) in enumerate(ordered))
 
 
-def read_difference(changes: Iterable[SnapshotChange]) -> Difference:
-    """Sort changes by what they mean; those in our own directories do not count. Raises NoDifference."""
-    found = Difference()
-    gone: set[str] = set()
-    fresh: list[str] = []
-    changed: list[str] = []
+def read_difference(
+    changes: Iterable[SnapshotChange], left_out: Callable[[str], bool] = lambda path: False
+) -> Difference:
+    """Sort changes by what they mean; those in our own directories do not count. Raises NoDifference.
+
+    Nor do paths that are left out: what was renamed from one of them is new, and to one of them is gone.
+    """
+    taken = _Changes()
     for number, change in enumerate(changes):
         if number == _MOST_CHANGES:
             raise NoDifference(f"the difference has more than {_MOST_CHANGES:,} changes: listing is as fast")
         if change.kind is ChangeKind.RENAMED:
-            _take_rename(found, change)
-        elif is_of_ours(change):
-            continue
-        elif change.kind is ChangeKind.DELETED:
-            gone.add(change.path)
+            taken.add_rename(change, left_out)
+        elif not is_of_ours(change) and not left_out(change.path):
+            taken.add(change)
+    return taken.difference()
+
+
+@dataclass
+class _Changes:
+    """Changes by what HDFS calls them.
+
+    finished     paths now of what was renamed from a path that is left out
+    unfinished   paths before of what was renamed to one
+    """
+
+    renamed: dict[str, str] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    fresh: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    unfinished: set[str] = field(default_factory=set)
+    changed: list[str] = field(default_factory=list)
+
+    def add(self, change: SnapshotChange) -> None:
+        """Take a change that is no rename."""
+        if change.kind is ChangeKind.DELETED:
+            self.gone.add(change.path)
         else:
-            (fresh if change.kind is ChangeKind.CREATED else changed).append(change.path)
-    found.deleted = {path for path in gone if not _goes_with_another(found, gone, path)}
-    found.created = set(map(found.beside, fresh))
-    found.modified = {path: found.now(path) for path in changed}
-    return found
+            (self.fresh if change.kind is ChangeKind.CREATED else self.changed).append(change.path)
 
+    def add_rename(self, change: SnapshotChange, left_out: Callable[[str], bool]) -> None:
+        """Take a rename. Raises NoDifference for one between our own directories and others."""
+        target = change.target
+        if is_of_ours(change):
+            return
+        if target is None or is_of_ours(SnapshotChange(ChangeKind.CREATED, change.path)):
+            raise NoDifference(f"{change.path!r} was renamed out of one of our own directories")
+        if is_of_ours(SnapshotChange(ChangeKind.CREATED, target)):
+            raise NoDifference(f"{change.path!r} was renamed into one of our own directories")
+        before, now = left_out(change.path), left_out(target)
+        if not before and not now:
+            self.renamed[change.path] = target
+        elif not before:
+            self.unfinished.add(change.path)
+        elif not now:
+            self.finished.append(target)
 
-def _take_rename(found: Difference, change: SnapshotChange) -> None:
-    if is_of_ours(change):
-        return
-    target = change.target
-    if target is None or is_of_ours(SnapshotChange(ChangeKind.CREATED, change.path)):
-        raise NoDifference(f"{change.path!r} was renamed out of one of our own directories")
-    if is_of_ours(SnapshotChange(ChangeKind.CREATED, target)):
-        raise NoDifference(f"{change.path!r} was renamed into one of our own directories")
-    found.renamed[change.path] = target
+    def difference(self) -> Difference:
+        """Return what the changes come to together."""
+        found = Difference(self.renamed)
+        gone = self.gone | self.unfinished
+        found.deleted = {path for path in gone if not _goes_with_another(found, gone, path)}
+        found.created = {found.beside(path) for path in self.fresh if self._is_looked_at(found, path)}
+        for path in sorted(self.finished):
+            if not any(above in found.created for above in above_of(path)):
+                found.created.add(path)
+        changed = (path for path in self.changed if path not in self.unfinished and self._is_looked_at(found, path))
+        found.modified = {path: found.now(path) for path in changed}
+        return found
+
+    def _is_looked_at(self, found: Difference, path: str) -> bool:
+        return not _goes_with_another(found, self.unfinished, path)
 
 
 def _goes_with_another(found: Difference, gone: set[str], path: str) -> bool:

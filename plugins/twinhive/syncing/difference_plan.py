@@ -11,6 +11,7 @@ from twinhive.syncing.plan import Plan
 from twinhive.syncing.planner import Planner, above_of
 from twinhive.syncing.request import SyncOptions
 from twinhive.syncing.snapshot_sync import SnapshotChoice, from_snapshot
+from twinhive.syncing.unfinished import left_out
 from twinhive.syncing.verified import VerifiedPairs
 from twinhive.syncing.waiting import Directory
 
@@ -31,7 +32,8 @@ def plan_difference(
         raise NoDifference(choice.reason)
     path = layout.roots[0].source.path
     try:
-        difference = read_difference(source.snapshot_changes(path, choice.since, choice.name))
+        changes = source.snapshot_changes(path, choice.since, choice.name)
+        difference = read_difference(changes, left_out(options))
     except ActNow as error:
         raise NoDifference(f"the source does not say what was changed since {choice.since}: {error.what}") from error
     plan = Plan()

@@ -16,6 +16,7 @@ from twinhive.syncing.planning import make_plan
 from twinhive.syncing.report import PlanRow
 from twinhive.syncing.request import SyncRequest
 from twinhive.syncing.tally import Tally
+from twinhive.syncing.unfinished import finished_only
 from twinhive.syncing.verified import VerifiedPairs
 from twinhive.syncing.workers import Patience, in_parallel, twice
 
@@ -77,6 +78,7 @@ def dry_run(request: SyncRequest, source: TreeReader, target: TreeReader) -> lis
     What can only be told by comparing contents or attributes is compared. Both sides are listed in full, also where a
     run would copy the difference of two snapshots. Raises what a run would raise before it plans.
     """
+    source = finished_only(source, request.options)
     layout = lay_out(request, source, target)
     memory = VerifiedPairs.load(target, layout.memory)
     with make_plan(layout, request.options, source, target, memory) as plan:

@@ -9,11 +9,11 @@ from twinhive.copying.meter import Meter, OnBytes
 from twinhive.copying.parts import PartsWriter
 from twinhive.copying.progress import Counting, Progress
 from twinhive.copying.transfer import Transfer
-from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.errors import SourceGone, TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.syncing.actions import Action
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
-from twinhive.syncing.file_actions import Done, FileActions, Result, why_not_copied
+from twinhive.syncing.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.places import Places
 from twinhive.syncing.plan import Plan
@@ -45,6 +45,8 @@ SETTLE_SECONDS = 5.0
 CONFIRM_SECONDS = 2.0
 """So often the lease is confirmed. Less than that wait: two runs would delete each other's unfinished files."""
 _MEGABYTE = 1_000_000
+_NEWER_FILES = 2
+"""So often a file of a busy source is copied anew because it was replaced."""
 
 
 def _silently(files: int, length: int) -> Counting:
@@ -118,7 +120,7 @@ class Executor:
         for line in lines:
             action = Action.from_line(line)
             try:
-                done = self._patience.run(partial(actions.do, action))
+                done = self._do(actions, action)
             except TwinhiveError as error:
                 self._count_failure(actions, action, error, outcome)
                 self._progress.done(action.length)
@@ -126,6 +128,18 @@ class Executor:
                 outcome.count(done)
                 self._show(action, done)
         return outcome
+
+    def _do(self, actions: FileActions, action: Action) -> Done:
+        """Carry out an action; of a busy source a file that was replaced meanwhile is copied as it is now."""
+        for _ in range(_NEWER_FILES if self._job.options.busy else 0):
+            try:
+                return self._patience.run(partial(actions.do, action))
+            except TwinhiveError as error:
+                newer = newer_file(self._source, action, error)
+                if newer is None:
+                    raise
+                action = newer
+        return self._patience.run(partial(actions.do, action))
 
     def _show(self, action: Action, done: Done) -> None:
         if done.result is Result.COPIED:
@@ -137,14 +151,18 @@ class Executor:
     def _count_failure(self, actions: FileActions, action: Action, error: TwinhiveError, outcome: ExecOutcome) -> None:
         assert action.source is not None
         original = action.source
-        reason = why_not_copied(self._source, original, error)
-        if self._job.options.on_unreadable is OnUnreadable.SKIP and isinstance(reason, SourceUnreadable):
+        reason, options = why_not_copied(self._source, original, error), self._job.options
+        is_gone = options.busy and isinstance(reason, SourceGone)
+        if is_gone or (options.on_unreadable is OnUnreadable.SKIP and isinstance(reason, SourceUnreadable)):
             try:
                 if action.new_root is not None:
                     actions.discard(action)
             except TwinhiveError as in_the_way:
                 reason = in_the_way
             else:
-                outcome.failures.add_unreadable(original.path, reason, original.length)
+                if is_gone:
+                    outcome.failures.vanished.add(original.length)
+                else:
+                    outcome.failures.add_unreadable(original.path, reason, original.length)
                 return
         outcome.failures.add(original.path, reason, original.length, new_root=action.new_root)

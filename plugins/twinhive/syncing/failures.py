@@ -17,7 +17,7 @@ class Failures:
     """Count what failed; keep some examples, and the new directories that are not to be put in place.
 
     `held` are roots of new directories (`Action.new_root`) in which something failed, `holds_all` says that they
-    were too many to be remembered: none is put in place then.
+    were too many to be remembered: none is put in place then. `vanished` is what a busy source has no more.
     """
 
     tally: Tally = field(default_factory=Tally)
@@ -26,6 +26,7 @@ class Failures:
     examples: list[CopyFailure] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
     holds_all: bool = False
+    vanished: Tally = field(default_factory=Tally)
 
     def add(
         self,
@@ -57,6 +58,7 @@ class Failures:
         self.tally += other.tally
         self.kinds.update(other.kinds)
         self.unreadable += other.unreadable
+        self.vanished += other.vanished
         self.holds_all |= other.holds_all
         self._hold(other.held)
         for example in other.examples:

@@ -7,13 +7,13 @@ its name: readers find the old file or the new one, whole, and never none.
 What a killed run has left is looked at before it is written again: a file that is whole and equal is used.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from twinhive.copying.meter import OnBytes
 from twinhive.copying.parts import PartsWriter
 from twinhive.copying.transfer import Transfer, Transferred
-from twinhive.domain.errors import AlreadyThere, Missing, SourceMoved, TwinhiveError
+from twinhive.domain.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
 from twinhive.domain.files import FileStatus, parent
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.syncing.actions import Action, Kind
@@ -218,7 +218,7 @@ def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveErro
     except TwinhiveError:
         return error
     if now is None:
-        return Missing(
+        return SourceGone(
             f"{original.path}: the source file is gone",
             found="nothing",
             expected=f"the file of {original.length} bytes that was listed",
@@ -232,6 +232,20 @@ def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveErro
             next_step="run again; --snapshots copies from a state that does not change",
         )
     return error
+
+
+def newer_file(source: TreeReader, action: Action, error: TwinhiveError) -> Action | None:
+    """Return what copies a file as it is now, None where it is gone, or is what was listed."""
+    original = _original(action)
+    if not isinstance(why_not_copied(source, original, error), SourceMoved):
+        return None
+    try:
+        now = source.status(original.path)
+    except TwinhiveError:
+        return None
+    if now is None or now.is_directory or now.is_link:
+        return None
+    return replace(action, kind=Kind.REPLACE, source=now, attributes=True)
 
 
 def _original(action: Action) -> FileStatus:

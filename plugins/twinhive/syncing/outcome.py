@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.copying.outcome import CopyFailure, FailureKind
 from twinhive.copying.result import ExitCode
@@ -11,7 +11,7 @@ from twinhive.syncing.failures import Failures
 from twinhive.syncing.file_actions import Compared, Done, Result
 from twinhive.syncing.tally import Tally
 
-_RUN_AGAIN = {FailureKind.CHANGED, FailureKind.MISSING, FailureKind.DIFFERS, FailureKind.UNREACHABLE}
+_RUN_AGAIN = {FailureKind.CHANGED, FailureKind.GONE, FailureKind.MISSING, FailureKind.DIFFERS, FailureKind.UNREACHABLE}
 
 
 @dataclass
@@ -60,13 +60,14 @@ class ExecOutcome:
 
 @dataclass
 class SyncOutcome:
-    """What came of a whole copy. Every path of the source is in one of the counters; bytes are those of files.
+    """What came of a whole copy. Every path that the source had is in one of the counters; bytes are those of files.
 
     copied       copied files, whole or their new bytes; new directories
     skipped      what was found equal, whether it had to be compared now or not
     attributes   how many of the equal ones have got other attributes
     deleted      what was taken away at the target, with all below it
     failed       what could not be done; `unreadable` is what was left out because the source does not let us read it
+    vanished     what a busy source did not have any more when it was to be copied: it was found, and is no failure
     excluded     paths that the filters leave out
     compared     by what how many files were found equal to their originals in this run
     not_deleted  why nothing was deleted although it was asked for, '' otherwise
@@ -79,6 +80,7 @@ class SyncOutcome:
     deleted: Tally = field(default_factory=Tally)
     failed: Tally = field(default_factory=Tally)
     unreadable: Tally = field(default_factory=Tally)
+    vanished: Tally = field(default_factory=Tally)
     excluded: int = 0
     compared: Counter[Compared] = field(default_factory=Counter)
     failures: list[CopyFailure] = field(default_factory=list)
@@ -86,6 +88,17 @@ class SyncOutcome:
     not_deleted: str = ""
     snapshots: str = ""
     seconds: float = 0.0
+
+    def followed_by(self, later: "SyncOutcome") -> "SyncOutcome":
+        """Return what this copy and a later one of the same trees have done together; the later one knows the rest."""
+        return replace(
+            later,
+            copied=self.copied.plus(later.copied),
+            deleted=self.deleted.plus(later.deleted),
+            attributes=self.attributes.plus(later.attributes),
+            compared=self.compared + later.compared,
+            seconds=self.seconds + later.seconds,
+        )
 
     @property
     def exit_code(self) -> ExitCode:

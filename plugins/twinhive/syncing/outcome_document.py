@@ -29,6 +29,7 @@ def to_document(outcome: ExecOutcome) -> dict[str, Any]:
             "examples": [asdict(example) for example in failures.examples],
             "held": sorted(failures.held),
             "holds_all": failures.holds_all,
+            "vanished": asdict(failures.vanished),
         },
         "verified": b64encode(_little_endian(outcome.verified).tobytes()).decode("ascii"),
     }
@@ -54,6 +55,7 @@ def _failures(
     examples: list[dict[str, Any]],
     held: list[str],
     holds_all: bool,
+    vanished: dict[str, int],
 ) -> Failures:
     return Failures(
         Tally(**tally),
@@ -62,6 +64,7 @@ def _failures(
         [CopyFailure(**{**example, "kind": FailureKind(example["kind"])}) for example in examples],
         set(held),
         holds_all,
+        Tally(**vanished),
     )
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from twinhive.copying.outcome import FailureKind
 from twinhive.domain.sizes import readable
 from twinhive.syncing.file_actions import Compared
 from twinhive.syncing.outcome import SyncOutcome
@@ -62,6 +63,7 @@ def _outcome_lines(outcome: SyncOutcome) -> Iterator[str]:
     yield f"failed    {_with_bytes(outcome.failed)}"
     if outcome.unreadable != Tally():
         yield f"left out  {_with_bytes(outcome.unreadable)}, which the source does not let us read"
+    yield from _vanished(outcome)
     if outcome.excluded:
         yield f"excluded  {outcome.excluded:,} {_word(outcome.excluded, 'path', 'paths')}, by the filters"
     yield f"compared  {compared_by(outcome.compared)}"
@@ -74,6 +76,13 @@ def _outcome_lines(outcome: SyncOutcome) -> Iterator[str]:
     more = sum(outcome.kinds.values()) + outcome.unreadable.files + outcome.unreadable.directories - _PRINTED_FAILURES
     if more > 0:
         yield f"  and {more:,} more"
+
+
+def _vanished(outcome: SyncOutcome) -> Iterator[str]:
+    if outcome.vanished != Tally():
+        yield f"vanished  {_with_bytes(outcome.vanished)}, which the source had when it was listed"
+    if gone := outcome.kinds[FailureKind.GONE]:
+        yield f"vanished  {gone:,} of the failed {_word(gone, 'file', 'files')}: a new run does not find them"
 
 
 def _attributes(outcome: SyncOutcome) -> str:

@@ -68,6 +68,9 @@ class SyncOptions:
     threads        files that one process copies at the same time
     split_above    bytes above which a file is copied in parts
     staging        directory for unfinished work, on the target's file system; None: beside or in the target
+    busy           the source is written to all the time: a file that is gone when it is to be copied is no failure, one
+                   that was replaced is copied as it is now
+    skip_unfinished   leave out what running jobs have not finished (`domain.unfinished`)
     """
 
     mode: Mode = Mode.UPDATE
@@ -87,6 +90,8 @@ class SyncOptions:
     threads: int = 8
     split_above: int = 2**30
     staging: str | None = None
+    busy: bool = False
+    skip_unfinished: bool = False
 
     @property
     def deletes(self) -> bool:

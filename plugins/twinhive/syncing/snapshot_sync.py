@@ -91,7 +91,8 @@ def _is_ours(path: str) -> bool:
 def _how(options: SyncOptions) -> str:
     """Return what decides what a run leaves at the target."""
     letters = "".join(sorted(options.preserve))
-    return repr((options.deletes, letters, options.compare.value, options.include, options.exclude))
+    unfinished = ("finished only",) if options.skip_unfinished else ()
+    return repr((options.deletes, letters, options.compare.value, options.include, options.exclude, *unfinished))
 
 
 def _number(name: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from twinhive.domain.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
-from twinhive.domain.files import Attributes, join, relative_to
+from twinhive.domain.files import Attributes, FileStatus, join, relative_to
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.syncing.actions import Kind
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
@@ -28,6 +28,7 @@ from twinhive.syncing.planning import refuse
 from twinhive.syncing.request import Deletes, SyncRequest
 from twinhive.syncing.snapshot_rotation import Snapshots
 from twinhive.syncing.tally import Tally
+from twinhive.syncing.unfinished import finished_only
 from twinhive.syncing.verified import VerifiedPairs
 
 _MAY_CREATE = (Kind.COPY, Kind.REPLACE, Kind.CHECK, Kind.APPEND)
@@ -50,6 +51,7 @@ def run_sync(
     Refused, AlreadyThere, before anything is changed), Unreachable, and LeaseLost when another run has taken over.
     """
     started = time.monotonic()
+    source = finished_only(source, request.options)
     places = lay_out(request, source, target).places
     try:
         with leases.hold(_lease_directory(places), holder) as lease:
@@ -119,7 +121,7 @@ class _Run:
         self.outcome.deleted += apply_moves(plan, self.target, self.places, self.options, stamp)
         job = CopyJob(self.places, self.options, self._prepare(plan))
         attributes = AttributeCopier(self.source, self.target, self.options.preserve, job.newborn)
-        committer = Committer(self.target, self.places, attributes, self.failures, self.options.threads)
+        committer = Committer(self.target, self.places, attributes, self.failures, self.options.threads, self._is_gone)
         self.outcome.copied.directories += committer.make_directories(plan.directories())
         done = self.execute(job, plan, self.lease.confirm)
         self.failures.merge(done.failures)
@@ -136,6 +138,13 @@ class _Run:
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         self._sum_up(plan, done)
+
+    def _is_gone(self, original: FileStatus) -> bool:
+        """True for a directory that a busy source does not have any more."""
+        try:
+            return self.options.busy and self.source.status(original.path) is None
+        except TwinhiveError:
+            return False
 
     def _prepare(self, plan: Plan) -> Newborn:
         """Delete what an earlier run has built and nobody wants now; look at what is new by itself."""
@@ -201,6 +210,7 @@ class _Run:
         outcome.excluded = totals.excluded
         outcome.failed += failures.tally
         outcome.unreadable += failures.unreadable
+        outcome.vanished += failures.vanished
         outcome.unreadable.directories += totals.unreadable
         outcome.compared = done.compared
         outcome.failures = failures.examples

@@ -19,6 +19,10 @@ class Tally:
             self.files += 1
             self.bytes += length
 
+    def plus(self, other: "Tally") -> "Tally":
+        """Return the sum of two."""
+        return Tally(self.files + other.files, self.directories + other.directories, self.bytes + other.bytes)
+
     def __iadd__(self, other: "Tally") -> "Tally":
         self.files += other.files
         self.directories += other.directories

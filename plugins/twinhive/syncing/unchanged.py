@@ -8,6 +8,7 @@ from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.plan import Conflict, Plan
 from twinhive.syncing.planner import Planner
 from twinhive.syncing.request import SyncOptions
+from twinhive.syncing.unfinished import finished_only
 from twinhive.syncing.verified import VerifiedPairs
 from twinhive.syncing.walk import Pushed
 
@@ -20,6 +21,7 @@ def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, targ
     """
     if layout.places.is_new:
         return False
+    source = finished_only(source, options)
     plan = NothingToDo(source, target, options)
     try:
         with plan:

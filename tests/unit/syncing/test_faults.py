@@ -11,6 +11,7 @@ from twinhive.copying.engine import FailureKind
 from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import LeaseLost, Refused, Unreachable
 from twinhive.syncing.outcome import SyncOutcome
+from twinhive.syncing.report import outcome_text
 
 
 @pytest.fixture(params=["new", "old"])
@@ -55,7 +56,8 @@ def test_a_source_file_that_is_gone_when_it_is_opened(trees: Trees) -> None:
         return trees.source.open(path, **named)
 
     outcome = trees.sync(source=Changed(trees.source, open=open_file))
-    assert_failed(outcome, f"{SOURCE}/b", FailureKind.MISSING)
+    assert_failed(outcome, f"{SOURCE}/b", FailureKind.GONE)
+    assert "vanished  1 of the failed file" in outcome_text(outcome)
     assert outcome.exit_code is ExitCode.TRY_AGAIN
     trees.sync(delete="permanently")
     trees.assert_twin()

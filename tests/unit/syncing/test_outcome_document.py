@@ -24,6 +24,7 @@ def an_outcome() -> ExecOutcome:
         )
     outcome.failures.add("hdfs://east/d/moved", SourceMoved("moved"))
     outcome.failures.add_unreadable("hdfs://east/d/secret", Refused("no"), 12)
+    outcome.failures.vanished.add(13)
     return outcome
 
 

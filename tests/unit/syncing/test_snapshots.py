@@ -1,5 +1,5 @@
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -15,6 +15,7 @@ from twinhive.syncing.plan import Move, Plan
 from twinhive.syncing.planning import make_plan
 from twinhive.syncing.request import SyncOptions, SyncRequest
 from twinhive.syncing.snapshot_sync import SnapshotChoice, choose, from_snapshot
+from twinhive.syncing.unfinished import finished_only
 
 TREE: Nested = {"a": {"f": b"1", "g": b"22", "sub": {"h": b"333"}}, "b": {"f": b"1"}, "top": b"4", "empty": {}}
 DELETING = {"snapshots": True, "delete": "trash"}
@@ -30,7 +31,8 @@ class Replicated:
         self.west.allow_snapshots(TARGET)
         choice = self.choose()
         self.east.create_snapshot(SOURCE, choice.name)
-        with make_plan(from_snapshot(self.layout, choice.name), self.options, self.east, self.west) as plan:
+        self.source = finished_only(self.east, self.options)
+        with make_plan(from_snapshot(self.layout, choice.name), self.options, self.source, self.west) as plan:
             carry_out(plan, self.layout.places, self.east, self.west)
         self.west.create_snapshot(TARGET, choice.name)
 
@@ -46,7 +48,7 @@ class Replicated:
         choice = self.choose()
         assert choice.reason == ""
         self.east.create_snapshot(SOURCE, choice.name)
-        return plan_difference(self.layout, choice, self.options, self.east, self.west)
+        return plan_difference(self.layout, choice, self.options, self.source, self.west)
 
     def follow(self) -> Plan:
         """Copy the difference and return its plan, which is closed."""
@@ -208,17 +210,19 @@ def test_any_history_is_followed(seed: int) -> None:
     dice = random.Random(seed)
     pair = Replicated(TREE, preserve=dice.choice(["", "t"]))
     for _ in range(dice.randrange(1, 8)):
-        _change_anything(pair.east, dice)
+        change_anything(pair.east, dice)
     pair.follow()
 
     assert content(pair.west, TARGET) == content(pair.east, SOURCE)
 
 
-def _change_anything(east: InMemoryFiles, dice: random.Random) -> None:
+def change_anything(
+    east: InMemoryFiles, dice: random.Random, names: Sequence[str] = ("a", "b", "f", "g", "x", "y")
+) -> None:
     paths = sorted(content(east, SOURCE).items())
     files = [path for path, inner in paths if inner is not None]
     directories = ["", *(path for path, inner in paths if inner is None)]
-    name = dice.choice(["a", "b", "f", "g", "x", "y"])
+    name = dice.choice(names)
     place = at(join(dice.choice(directories), name).lstrip("/"))
     action = dice.choice(["put", "make", "modify", "delete", "rename", "rename"])
     if action == "put" and east.status(place) is None:
