@@ -38,7 +38,10 @@ def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> File
     root = connection.extra.get("uri") or _hdfs_uri(connection)
     own = connection.extra.get("hadoop", {})
     if not isinstance(own, Mapping):
-        raise _unusable(connection, f"extra hadoop = {own!r}", "an object of Hadoop properties")
+        # Not the value: properties hold keys and passwords.
+        raise _unusable(
+            connection, f"extra hadoop is of the kind {type(own).__name__}", "an object of Hadoop properties"
+        )
     properties = {**{key: str(value) for key, value in own.items()}, **settings.hadoop}
     return FileSystemEndpoint(root.rstrip("/"), properties, settings.user or _user(connection))
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from croniter import croniter
@@ -55,3 +56,29 @@ def test_all_policies_of_a_configuration_count(policies: PolicyFiles) -> None:
     dags = parse_dags(policies.directory)
     assert dags["db7.incremental"].schedule.timetable.expression.endswith("-59/3 * * * *")
     assert dags["db7.scan"].schedule.expression.endswith("-59/15 * * * *")
+
+
+def test_lanes_of_external_tables_share_what_all_idle_runs_may_be(
+    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TWINHIVE_IDLE_RUNS_PER_MINUTE", raising=False)
+    for number in range(100):
+        policies.add(f"db{number}", external_tables={"base_directory": f"hdfs://west/external{number}"})
+    dags = parse_dags(policies.directory)
+    lanes = (".incremental", ".scan", ".external")
+    every = [_period(dag.schedule) for name, dag in dags.items() if name.endswith(lanes)]
+    assert len(every) == 300
+    assert sum(1 / minutes for minutes in every) <= 10
+
+
+def test_a_few_lanes_of_external_tables_start_as_often_as_their_policies_say(policies: PolicyFiles) -> None:
+    for number in range(10):
+        policies.add(f"db{number}", external_tables={"base_directory": f"hdfs://west/external{number}"})
+    assert _period(parse_dags(policies.directory)["db7.external"].schedule) == 5
+
+
+def _period(schedule: Any) -> float:
+    """Return the minutes between two runs."""
+    moments = croniter(getattr(schedule, "timetable", schedule).expression, DAY)
+    first, second = moments.get_next(datetime), moments.get_next(datetime)
+    return (second - first).total_seconds() / 60

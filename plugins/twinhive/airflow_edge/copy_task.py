@@ -19,8 +19,11 @@ from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.copying.job import JobSettings
 from twinhive.domain.sizes import readable
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
+from twinhive.spark_edge.lifeline import held
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
+
+SETTINGS = "settings.json"
 
 
 class CopyOperator(SparkSubmitOperator):
@@ -60,14 +63,15 @@ class CopyOperator(SparkSubmitOperator):
             self._prepare(job, wiring, context, Path(directory), cache)
             self.log.info("%s: at most %s files with %s to copy", job.label, f"{job.files:,}", readable(job.bytes))
             try:
-                with folded(self.log.info, "Spark's own log"):
+                # A killed task lets go of the file, and Spark ends: two jobs must not share the bandwidth and memory.
+                with folded(self.log.info, "Spark's own log"), held(Path(directory, SETTINGS)):
                     super().execute(context)
             except Exception as error:
                 raise explain_spark_failure(error, job.label) from None
 
     def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
-        settings = directory / "settings.json"
+        settings = directory / SETTINGS
         settings.write_text(self._settings(job, wiring, context).to_json(), encoding="utf-8")
         self.conf = {**QUIET_AND_QUICK, **(self.conf or {})}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
@@ -77,6 +81,7 @@ class CopyOperator(SparkSubmitOperator):
             *("--listing", job.listing),
             *("--staging", job.staging),
             *("--result", job.result),
+            "--with-submitter",
             *("--settings", str(settings)),
         ]
         self.env_vars = spark_environment()

@@ -19,7 +19,7 @@ from twinhive.airflow_edge.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over
 from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.operate_dag import FORMS, form_dag
 from twinhive.airflow_edge.params import params_of
-from twinhive.airflow_edge.schedule import schedule_of
+from twinhive.airflow_edge.schedule import Crowd, schedule_of
 from twinhive.airflow_edge.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import StepOperator
@@ -45,7 +45,7 @@ def replication_dags(
     """
     wanted = get_parsing_context().dag_id
     configuration = load_configuration(config)
-    place = Place(config, project, len(configuration.policies))
+    place = Place(config, project, Crowd.of(configuration.policies.values()))
     clusters = configuration.clusters
     makers: dict[str, Callable[[], DAG | None]] = {}
     for entry in configuration.policies.values():
@@ -91,7 +91,7 @@ class Place:
 
     config: Path
     project: Path
-    policies: int = 1
+    crowd: Crowd
 
 
 def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSettings], place: Place) -> DAG:
@@ -100,7 +100,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         dag_id=f"{entry.name}.{phase}",
         description=_description(entry, phase),
         doc_md=_documentation(entry, phase),
-        schedule=schedule_of(entry, phase, clusters, place.policies),
+        schedule=schedule_of(entry, phase, clusters, place.crowd),
         max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=phase == "bootstrap",

@@ -1,7 +1,8 @@
 """Say when the runs of a phase start by themselves."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -15,29 +16,50 @@ _EVERY_MINUTES = 2
 _SCAN_EVERY_MINUTES = 15
 _RUNS_A_MINUTE = 10.0
 """Runs that find nothing to do, of all policies together: on two cores they take about half of one."""
+_EXTERNAL_SHARE = 0.25
+"""Of these, for the lanes of external tables, where there are any."""
 _RUNS_VARIABLE = "TWINHIVE_IDLE_RUNS_PER_MINUTE"
 _PERIODS = (2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 720)
 """Minutes after which a cron expression comes round evenly."""
 
 
-def schedule_of(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSettings], policies: int = 1) -> Any:
+@dataclass(frozen=True)
+class Crowd:
+    """How many policies there are, and how many of them copy data of external tables: they share the idle runs."""
+
+    policies: int = 1
+    external: int = 0
+
+    @classmethod
+    def of(cls, entries: Iterable[PolicyEntry]) -> "Crowd":
+        """Count the policies of a configuration."""
+        known = list(entries)
+        return cls(len(known), sum(one.settings is not None and brings_data(one.settings) for one in known))
+
+    def share(self, of_events: float) -> float:
+        """Return the share of a lane for all policies in what all idle runs together may be."""
+        return of_events * (1 - _EXTERNAL_SHARE) if self.external else of_events
+
+
+def schedule_of(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSettings], crowd: Crowd) -> Any:
     """Return the schedule of a phase's DAG: people and other DAGs start the bootstrap and its rounds.
 
     The incremental one starts when the source's log has news, and every two minutes whatever the
-    watcher says; a policy that cannot be used keeps the latter, so that it is red and not silent. The more `policies`
-    there are, the longer the floors of both are (`floor_minutes`): what keeps the lag low is the watcher, for all
+    watcher says; a policy that cannot be used keeps the latter, so that it is red and not silent. The more policies
+    there are, the longer the floors of all are (`floor_minutes`): what keeps the lag low is the watcher, for all
     policies of a metastore one poll, and the monitor, for all policies one task a minute.
 
-    The external one starts as often as the policy says, and when tables begin to wait for their data. A policy that
+    The external one starts as often as the policy says, or more rarely where many do, and when tables begin to wait for
+    their data. A policy that
     never copies any has no schedule for it: with hundreds of policies, tasks that find nothing to do would be many.
     """
     if phase == "scan":
-        return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, policies, share=0.25))
+        return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, crowd.policies, share=crowd.share(0.25)))
     if phase == EXTERNAL_LANE:
-        return _external(entry)
+        return _external(entry, crowd)
     if phase != "incremental":
         return started_by_people()
-    minutes = floor_minutes(_EVERY_MINUTES, policies, share=0.75)
+    minutes = floor_minutes(_EVERY_MINUTES, crowd.policies, share=crowd.share(0.75))
     floor = _every(entry, minutes)
     if entry.settings is None or entry.error:
         return floor
@@ -53,12 +75,12 @@ def started_by_people() -> Any:
     return StartedByPeople()
 
 
-def _external(entry: PolicyEntry) -> Any:
+def _external(entry: PolicyEntry, crowd: Crowd) -> Any:
     # One that cannot be used is red by its incremental DAG.
     if entry.settings is None or entry.error or not brings_data(entry.settings):
         return started_by_people()
-    often = _every(entry, entry.settings.external_tables.every_minutes)
-    return AssetOrTimeSchedule(timetable=often, assets=[pending_asset(entry.settings)])
+    minutes = floor_minutes(entry.settings.external_tables.every_minutes, crowd.external, share=_EXTERNAL_SHARE)
+    return AssetOrTimeSchedule(timetable=_every(entry, minutes), assets=[pending_asset(entry.settings)])
 
 
 def _every(entry: PolicyEntry, minutes: int) -> CronTriggerTimetable:

@@ -13,6 +13,8 @@ from twinhive.domain.next_steps import clear
 QUIET_AND_QUICK = {
     "spark.log.level": "WARN",
     "spark.ui.showConsoleProgress": "false",
+    # Its page listens on all addresses of the worker, without a password, and can end the job.
+    "spark.ui.enabled": "false",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 

@@ -1,0 +1,78 @@
+"""The task that submits a Spark copy: what it hands over, and what ends with it."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+from tests.dags.airflow_home import CHECKOUT
+from twinhive.airflow_edge.copy_task import CopyOperator
+from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.domain.endpoints import FileSystemEndpoint
+from twinhive.domain.policy import Options
+from twinhive.steps.copy_batch import CopyJob
+
+
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """What Spark would be started with, and whether the file of its settings is held meanwhile."""
+    seen: dict[str, Any] = {}
+
+    def execute(self: Any, context: Any) -> None:
+        settings = Path(self.application_args[-1])
+        seen.update(arguments=list(self.application_args), conf=self.conf, settings=json.loads(settings.read_text()))
+        seen["file"] = settings.open("rb")
+        seen["held"] = not _free(seen["file"])
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
+    monkeypatch.setenv("AIRFLOW_CONN_WEST_SPARK", "spark://m1:7077")
+    yield seen
+    seen["file"].close()
+
+
+def _free(file: Any) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def submit(**conf: str) -> None:
+    """Submit a batch of policy sales."""
+    endpoint = FileSystemEndpoint("hdfs://west", {}, None)
+    policy = SimpleNamespace(name="sales", options=Options())
+    job_tracker = SimpleNamespace(connection="west_spark")
+    wiring: Any = SimpleNamespace(
+        policy=policy,
+        replica=SimpleNamespace(job_tracker=job_tracker),
+        source_endpoint=endpoint,
+        replica_endpoint=endpoint,
+        dump_endpoint=endpoint,
+    )
+    stage = StageOf("config", "sales", "bootstrap", "copy", "1")
+    application = str(CHECKOUT / "spark_jobs" / "copy_files.py")
+    task = CopyOperator(task_id="copy", stage=stage, application=application, conn_id="west_spark", conf=conf)
+    task.batch = {"dump": "d", "name": "b1"}
+    job = CopyJob("hdfs://west/l", "hdfs://west/s", "hdfs://west/r", "some tables", 3, 100, superseded_ok=True)
+    task._submit(job, wiring, {"params": {"copy_threads": 4}})
+
+
+def test_spark_ends_with_the_task_that_submitted_it(submitted: dict[str, Any]) -> None:
+    submit()
+    assert submitted["arguments"][-3:-1] == ["--with-submitter", "--settings"]
+    assert submitted["held"], "a killed task would leave its job running"
+    assert _free(submitted["file"]), "the job would never end"
+
+
+@pytest.mark.parametrize(("said", "is_on"), [({}, "false"), ({"spark.ui.enabled": "true"}, "true")])
+def test_a_copy_opens_no_page_of_spark_unless_the_policy_wants_one(
+    submitted: dict[str, Any], said: dict[str, str], is_on: str
+) -> None:
+    submit(**said)
+    assert submitted["conf"]["spark.ui.enabled"] == is_on
