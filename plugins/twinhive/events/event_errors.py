@@ -6,9 +6,13 @@ from twinhive.domain.next_steps import BOOTSTRAP_AGAIN
 from twinhive.domain.wording import Wording
 
 
-def unreadable(row: EventRow, found: object, expected: object = "a message as Hive 4 writes it") -> ActNow:
+class UnreadableEvent(ActNow):
+    """Nobody can tell what an event has changed, until a person passes it over."""
+
+
+def unreadable(row: EventRow, found: object, expected: object = "a message as Hive 4 writes it") -> UnreadableEvent:
     """Return the error for an event whose message cannot be read."""
-    return ActNow(
+    return UnreadableEvent(
         f"the message of event {row.event_id} ({row.event_type}) cannot be read",
         found=found,
         expected=expected,
@@ -16,9 +20,9 @@ def unreadable(row: EventRow, found: object, expected: object = "a message as Hi
     )
 
 
-def unknown_type(row: EventRow) -> ActNow:
+def unknown_type(row: EventRow) -> UnreadableEvent:
     """Return the error for an event of a type that this version does not know."""
-    return ActNow(
+    return UnreadableEvent(
         f"event {row.event_id} is of the type {row.event_type}, which this version of twinhive does not know",
         found=f"{row.event_type} of {row.database or 'no database'}{'.' + row.table if row.table else ''}",
         expected="an event type of Hive 4",

@@ -18,7 +18,7 @@ from twinhive.domain.changes import Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, InvalidSettings
 from twinhive.domain.files import join
-from twinhive.domain.marks import SCOPE, SKIPPED, Phase, ReplicaState
+from twinhive.domain.marks import SCOPE, Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import bootstrap, clear, resync_wish
 from twinhive.dump.layout import WHOLE_TABLES
@@ -30,7 +30,7 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.beside_whole import beside_whole
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import requested_tables, skipped_events, table_is_done
+from twinhive.steps.control import recorded_skips, requested_tables, skipped_events, table_is_done
 from twinhive.steps.gate import check_window
 from twinhive.steps.metadata_only import without_files
 from twinhive.steps.open_target import open_target
@@ -151,6 +151,8 @@ class _Applying:
         if manifest.replaces:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
+        # First: once the position has passed it, nobody remembers the wish.
+        self._record_skipped(skipped)
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost)
         # A window is cut for one consistency; of a statement's dump the load says it.
         consistency = policy.options.consistency if manifest.scope else manifest.consistency
@@ -158,7 +160,6 @@ class _Applying:
         for table in manifest.snapshots:
             self._replace(table)
             table_is_done(self._ports.replica_files, policy, table)
-        self._record_skipped(skipped)
         remember_base(self._ports.replica_files, policy, self._progress)
         if manifest.scope:
             self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.scope}, manifest.end)
@@ -189,8 +190,7 @@ class _Applying:
             self._work.report(f"left out: {constraint}")
 
     def _record_skipped(self, skipped: dict[int, str]) -> None:
-        end = self._dump.manifest.end.event_id
-        new = {f"{SKIPPED}{number}": why for number, why in skipped.items() if number <= end}
+        new = recorded_skips(skipped, self._dump.manifest.end.event_id)
         if new.keys() - self._progress.parameters.keys():
             self._progress.set_parameters({**self._progress.parameters, **new})
 

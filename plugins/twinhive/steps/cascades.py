@@ -21,12 +21,10 @@ from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Partition
-from twinhive.domain.policy import Policy
 from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.events.decoder import decode_event
-from twinhive.events.reader import read_events
-from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader
+from twinhive.steps.event_stream import EventStream
 
 _PER_CALL = 1_000
 _MOST_READINGS = 5
@@ -40,9 +38,7 @@ class _Fate:
     named: frozenset[str]
 
 
-def followed_by_partitions(
-    source: MetastoreReader, policy: Policy, events: list[Event], end: Position
-) -> tuple[int, ...]:
+def followed_by_partitions(stream: EventStream, events: list[Event], end: Position) -> tuple[int, ...]:
     """Return the ids of those changes of columns in a window (up to `end`) that the table's partitions have followed.
 
     Of several that came over a partition, only the last one can be told from it: it stands for all.
@@ -50,11 +46,11 @@ def followed_by_partitions(
     changes = [event for event in events if _is_change_of_columns(event.change)]
     if not changes:
         return ()
-    later = _later(source, policy, end)
+    source, later = stream.ports.source, _later(stream, end)
     for _ in range(_MOST_READINGS):
         names = {fate.name for event in changes if (fate := _fate(event, [*events, *later]))}
         read = {name: _partitions(source, name) for name in sorted(names)}
-        known, later = len(later), _later(source, policy, end)
+        known, later = len(later), _later(stream, end)
         # Who renames or drops a table while it is read makes its partitions somebody else's.
         if not any(_gives_names(event.change) for event in later[known:]):
             break
@@ -70,8 +66,8 @@ def _gives_names(change: Change) -> bool:
     return isinstance(change, DropTable) or (isinstance(change, AlterTable) and change.renames)
 
 
-def _later(source: MetastoreReader, policy: Policy, end: Position) -> list[Event]:
-    return [decode_event(row) for row in read_events(source, end) if in_scope(row, policy)]
+def _later(stream: EventStream, end: Position) -> list[Event]:
+    return [decode_event(row) for row in stream.rows_after(end)]
 
 
 def _fate(event: Event, events: Iterable[Event]) -> _Fate | None:

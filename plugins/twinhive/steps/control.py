@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from twinhive.domain.files import base_name, join
+from twinhive.domain.marks import SKIPPED
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
@@ -84,6 +85,11 @@ def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
 def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
     """Return the events that a person wants passed over, with the reasons."""
     return {int(name): str(wish["reason"]) for name, wish in _wishes(files, policy, "skip").items()}
+
+
+def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
+    """Return the parameters by which a replica at event `end` says what was passed over."""
+    return {f"{SKIPPED}{event_id}": why for event_id, why in skipped.items() if event_id <= end}
 
 
 def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by: str) -> None:

@@ -14,6 +14,7 @@ from twinhive.events.scope import in_scope
 from twinhive.ports import EventLog, ReadPorts
 from twinhive.steps.change_in_words import files_named, subject
 from twinhive.steps.control import skipped_events
+from twinhive.steps.event_stream import is_readable
 from twinhive.steps.replica_state import read_state
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
@@ -129,7 +130,7 @@ class _Reading:
         wanted = (self.wanted.table or "").lower()
         if not wanted or wanted == (row.table or "").lower():
             return True
-        return not view.trouble and wanted in {name.table for name in names_touched(row)}
+        return is_readable(row) and wanted in {name.table for name in names_touched(row)}
 
 
 def event_view(row: EventRow, policy: Policy, skipped: Mapping[int, str]) -> EventView:

@@ -6,7 +6,7 @@ where the log does not spell things out, and written as new batches.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -19,14 +19,13 @@ from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import TableKind
-from twinhive.domain.policy import Policy
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
-from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import batches_with, read_states, write_states
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folded_manifest import database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.steps.source_states import settle
 from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
@@ -35,11 +34,12 @@ from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
 class Folding:
     """Hold the tables of a dump that events have touched, while they are brought up to one event."""
 
-    def __init__(self, ports: SourcePorts, policy: Policy, dump: Dump) -> None:
-        self._ports = ports
-        self._policy = policy
+    def __init__(self, stream: EventStream, dump: Dump) -> None:
+        self._stream = stream
+        self._ports = stream.ports
+        self._policy = stream.policy
         self._dump = dump
-        records = decode_objects(ports.dump_files.read(dump.layout.objects(VIEWS)))
+        records = decode_objects(self._ports.dump_files.read(dump.layout.objects(VIEWS)))
         views = {record.table.name: _view_state(record, dump) for record in records}
         # What is known of the names of tables is as old as the first reading.
         self.shard = Shard(dict(views), dump.manifest.end.event_id)
@@ -48,7 +48,11 @@ class Folding:
         self._parts: dict[TableName, WideTable] = {}
         self._doubted: set[TableName] = set()
         self._children = referring(dump.manifest.foreign_keys)
-        self.events: list[Event] = []
+        self._end = dump.manifest.end
+        self._database = dump.manifest.database
+        self._functions = dump.manifest.functions
+        self.events = 0
+        """How many events were folded. They are not kept: there may be millions of them since the dump began."""
 
     def doubt(self, batches: Collection[str]) -> None:
         """List the files of some batches again: what was listed is not there any more. To be said before any event."""
@@ -76,6 +80,17 @@ class Folding:
     def _put(self, name: TableName, state: TableState) -> None:
         self.shard = replace(self.shard, tables={**self.shard.tables, name: state})
 
+    def follow_log(self) -> Position:
+        """Fold all that the log holds after the dump's end, and read again what is unsure; return where that ends."""
+        for stretch in self._stream.stretches_after(self._end):
+            self.follow(stretch)
+        return self.settle(self._end)
+
+    def settle(self, end: Position) -> Position:
+        """Read again what is unsure; tables that events touch meanwhile join in."""
+        self.shard, end = settle(self._stream, self.shard, end, self._follow)
+        return end
+
     def follow(self, stretch: Stretch) -> None:
         """Fold a stretch of the log; the tables it touches are read from the dump first."""
         events = [decode_event(row) for row in stretch.rows]
@@ -83,7 +98,10 @@ class Folding:
         folded = fold(self.shard, events)
         inside = {name: state for name, state in folded.tables.items() if self._policy.follows(name)}
         self.shard = replace(folded, tables=inside)
-        self.events += events
+        self._database = database_after(self._database, events)
+        self._functions = functions_after(self._functions, events)
+        self.events += len(events)
+        self._end = stretch.end
 
     def _read_for(self, events: list[Event]) -> None:
         """Read what events are about: tables of many batches by the partitions that are named, all others whole.
@@ -135,14 +153,18 @@ class Folding:
             self._fold_again(again)
 
     def _fold_again(self, names: set[TableName]) -> None:
-        before = [event for event in self.events if names.intersection(tables_of(event.change))]
+        """Fold once more what was folded so far of some tables, from the log: that happens to few of them."""
         alone = Shard({name: self.shard.tables[name] for name in names}, self.shard.names_lo)
-        self.shard = replace(self.shard, tables={**self.shard.tables, **fold(alone, before).tables})
+        alone = fold(alone, self._folded_so_far(names))
+        self.shard = replace(self.shard, tables={**self.shard.tables, **alone.tables})
 
-    def settle(self, end: Position) -> Position:
-        """Read again what is unsure; tables that events touch meanwhile join in."""
-        self.shard, end, _ = settle(self._ports, self._policy, self.shard, end, self._follow)
-        return end
+    def _folded_so_far(self, names: set[TableName]) -> Iterator[Event]:
+        for row in self._stream.rows_after(self._dump.manifest.end):
+            if row.event_id > self._end.event_id:
+                return
+            event = decode_event(row)
+            if names.intersection(tables_of(event.change)):
+                yield event
 
     def _follow(self, shard: Shard, stretch: Stretch) -> Shard:
         self.shard = shard
@@ -197,14 +219,14 @@ class Folding:
             kind=DumpKind.CONSOLIDATE,
             token=token,
             end=end,
-            database=database_after(old.manifest.database, self.events),
-            functions=functions_after(old.manifest.functions, self.events),
+            database=self._database,
+            functions=self._functions,
             foreign_keys=foreign_keys_after(old.manifest.foreign_keys, touched, self.shard.tables.values()),
             batches=(*kept, *wide, *new),
             left_out=left_out_after(policy, old.manifest, states),
             views=len(views),
             version=__version__,
-            events=len(self.events),
+            events=self.events,
             round=number,
         )
         layout = DumpLayout.of(policy.dumps, DumpKind.CONSOLIDATE, old.manifest.begin.event_id, end.event_id)

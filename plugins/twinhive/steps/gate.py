@@ -14,7 +14,7 @@ from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, current_dump, read_json
 from twinhive.ports import ReadPorts
 from twinhive.steps.base import Work
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.replica_state import already_published, read_state
 
 _SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
@@ -50,7 +50,7 @@ class Gate:
             return GateOpen(already=already)
         dump = consolidated_dump(ports, policy)
         superseded = superseded_files(ports, dump, policy.staging)
-        rest = len(all_after(ports, policy, dump.manifest.end).rows)
+        rest = sum(1 for _ in EventStream.of(ports, policy).rows_after(dump.manifest.end))
         options, rounds = policy.options, dump.manifest.round
         if superseded and rounds >= options.most_rounds:
             raise _too_many_rounds(policy, rounds, superseded)

@@ -6,16 +6,14 @@ Every change of a partition's place has an event, so reading the log replaces a 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow
-from twinhive.domain.events import EventRow, Position
+from twinhive.domain.events import Position
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import ExternalPass, locations_of_pass
-from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import touched_after
 
 _READ_AGAIN_SECONDS = 24 * 3600
 _MOST_EVENTS = 20_000
@@ -34,20 +32,13 @@ def known_entries(ports: ReadPorts, policy: Policy, before: ExternalPass | None,
     if now - before.read_at > _READ_AGAIN_SECONDS or ports.source.current_event_id() - before.event_id > _MOST_EVENTS:
         return {}
     try:
-        rows = all_after(ports, policy, Position(before.event_id)).rows
+        touched = touched_after(ports, policy, Position(before.event_id))
     except ActNow:
         return {}  # the log has a gap
-    touched = {name for row in rows for name in _names(policy, row)}
+    if touched is None:
+        return {}
     known: dict[TableName, tuple[Entry, ...]] = defaultdict(tuple)
     for entry in locations_of_pass(ports.dump_files, policy, before.name):
         if entry.table not in touched:
             known[entry.table] += (entry,)
     return known
-
-
-def _names(policy: Policy, row: EventRow) -> set[TableName]:
-    """Return the tables that an event may have changed; a rename speaks of two."""
-    names = {TableName(policy.source.database, (row.table or "").lower())}
-    if row.event_type == "ALTER_TABLE":
-        names |= set(tables_of(decode_event(row).change))
-    return names

@@ -23,6 +23,7 @@ from twinhive.dump.store import Dump, window_at
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.cleaning import clean_staging
+from twinhive.steps.control import recorded_skips, skipped_events
 from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
@@ -247,7 +248,8 @@ class _Loading:
         end = self.dump.manifest.end
         scope = self.dump.manifest.scope or None
         state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end, scope=scope)
-        parameters = {**without_marks(self.dump.manifest.database.parameters), **state.written()}
+        skipped = recorded_skips(skipped_events(self.ports.replica_files, policy), end.event_id)
+        parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}
         self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)
         return end.event_id

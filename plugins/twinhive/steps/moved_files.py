@@ -13,6 +13,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.reader import read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader
+from twinhive.steps.event_stream import is_readable
 
 _MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
 
@@ -20,11 +21,12 @@ _MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
 def moves_after(source: MetastoreReader, policy: Policy, begin: Position) -> list[Event]:
     """Return the events after a position, up to the newest, that may have moved files of the policy's tables.
 
-    Those of all tables of its database: once renamed out of the scope, a table may be renamed again.
+    Those of all tables of its database: once renamed out of the scope, a table may be renamed again. What cannot be
+    read is left out: a file that it has moved is told to be lost.
     """
     everywhere = replace(policy, include=(".*",), exclude=())
-    rows = read_events(source, begin)
-    return [decode_event(row) for row in rows if row.event_type in _MOVES and in_scope(row, everywhere)]
+    rows = (row for row in read_events(source, begin) if row.event_type in _MOVES and is_readable(row))
+    return [decode_event(row) for row in rows if in_scope(row, everywhere)]
 
 
 def followed(source: MetastoreReader, policy: Policy, items: Sequence[CopyItem]) -> list[CopyItem]:

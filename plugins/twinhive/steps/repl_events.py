@@ -22,6 +22,7 @@ from twinhive.events.scope import in_scope
 from twinhive.ports import MetastoreReader, SourcePorts
 from twinhive.steps.base import Report
 from twinhive.steps.cascades import followed_by_partitions
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.repl_order import DumpOrder, dumped_database
 from twinhive.steps.scope_changes import newly_included, renamed_in
 from twinhive.steps.sealing import seal_batches
@@ -122,7 +123,7 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
     snapshots: tuple[Batch, ...] = ()
     with being_written(ports.dump_files, attempt):
         if whole:
-            stretch, snapshots, whole = write_snapshots(ports, policy, attempt, stretch, whole)
+            stretch, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, stretch, whole)
             again = _come_in(ports.source, order, stretch) - set(whole)
             if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
                 ports.dump_files.delete(attempt.directory)
@@ -130,7 +131,7 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
         ports.dump_files.write(attempt.events, stretch.pack())
         events = [decode_event(row) for row in stretch.rows]
         batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
-        cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
+        cascades = followed_by_partitions(EventStream(ports, policy), events, stretch.end)
         database = dumped_database(ports.source, policy.source)
         log_id = ports.source.log_id()
         manifest = DumpManifest.of_window(policy, log_id, token, database, stretch, (*batches, *snapshots))

@@ -14,7 +14,7 @@ from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.ports import FileWriter, SourcePorts
 from twinhive.steps.base import Report
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folding import Folding
 from twinhive.steps.list_files import list_batch, write_file_list
 from twinhive.steps.list_objects import write_listing
@@ -66,11 +66,9 @@ def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
 
 def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) -> Dump:
     """Fold what has happened since into a new dump; the files of batches in `gone` are listed again."""
-    folding = Folding(ports, policy, dump)
+    folding = Folding(EventStream(ports, policy), dump)
     folding.doubt({batch.name for batch in gone})
-    stretch = all_after(ports, policy, dump.manifest.end)
-    folding.follow(stretch)
-    new = folding.write(folding.settle(stretch.end))
+    new = folding.write(folding.follow_log())
     remove_other_dumps(ports.dump_files, policy, new.layout)
     return new
 

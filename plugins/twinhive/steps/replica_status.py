@@ -121,7 +121,7 @@ def _events_in_scope(
         return None, None
     try:
         skipped = skipped_events(ports.replica_files, policy)
-        return len(stretch_after(ports.source, policy, state.position, skipped).rows), None
+        return len(stretch_after(ports.source, policy, state.position, skipped).stretch.rows), None
     except ActNow as error:
         return None, error.what
 

@@ -21,7 +21,7 @@ from twinhive.dump.store import (
 )
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folding import Folding
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.small_copies import left_for_spark
@@ -55,25 +55,22 @@ class Round:
             return Folded("", (), already=already)
         finish_publishing(ports.dump_files, policy)
         dump = current_dump(ports.dump_files, policy)
-        folding = Folding(ports, policy, dump)
+        folding = Folding(EventStream.of(ports, policy), dump)
         folding.doubt(_superseded(ports, policy, dump))
-        stretch = all_after(ports, policy, dump.manifest.end)
-        folding.follow(stretch)
-        end = folding.settle(stretch.end)
+        end = folding.follow_log()
         new = folding.write(end)
         if state.phase is Phase.ABSENT:
             # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
             _carry_results(ports, policy, dump, new, folding.kept)
-        events = folding.events
         for removed in remove_other_dumps(ports.dump_files, policy, new.layout):
             self.work.report(f"removed {removed}")
         waiting = tuple(batch for batch in new.manifest.batches if is_uncopied(ports, policy, new, batch))
         self.work.report(
-            f"round {new.manifest.round}: {len(events)} events folded into {len(folding.shard.tables)} tables; "
+            f"round {new.manifest.round}: {folding.events} events folded into {len(folding.shard.tables)} tables; "
             f"the dump describes the source at event {end.event_id}; {len(waiting)} batches to copy"
         )
         left = left_for_spark(self.work, ports, new, waiting)
-        return Folded(new.key, left, new.manifest.round, len(events), len(folding.shard.tables), end.event_id)
+        return Folded(new.key, left, new.manifest.round, folding.events, len(folding.shard.tables), end.event_id)
 
 
 def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[str]:

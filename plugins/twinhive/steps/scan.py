@@ -10,17 +10,15 @@ from dataclasses import dataclass, field
 from twinhive.applying.silent_change import SilentChange, apply_silent_change
 from twinhive.copying.engine import copy_items
 from twinhive.copying.items import item_of
-from twinhive.domain.changes import tables_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import Usage, join
 from twinhive.domain.marks import QUARANTINE, Phase, ReplicaState
 from twinhive.domain.policy import Policy
-from twinhive.events.decoder import decode_event
 from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import touched_after
 from twinhive.steps.open_target import open_target
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.silent_writes import (
@@ -161,9 +159,8 @@ class Scan:
         same = [one for one in differences if again[one.leaf.location] == one.files]
         quiet = [one for one in same if not unfinished_below(ports.source_files, one.leaf)]
         # Read last: whatever explains these files has had its time to be written.
-        later = all_after(ports, self.work.policy, state.position)
-        touched = {name for row in later.rows for name in tables_of(decode_event(row).change)}
-        return [one for one in quiet if one.leaf.table.name not in touched]
+        touched = touched_after(ports, self.work.policy, state.position)
+        return [one for one in quiet if touched is not None and one.leaf.table.name not in touched]
 
     def _act(
         self, ports: WritePorts, state: ReplicaState, settled: list[Difference]

@@ -5,13 +5,18 @@ from datetime import UTC, datetime
 
 from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing
-from twinhive.domain.events import EventRow
+from twinhive.domain.events import EventRow, Position
+from twinhive.domain.marks import Phase
+from twinhive.domain.next_steps import bootstrap
 from twinhive.domain.policy import Policy
+from twinhive.dump.store import newest_dump
 from twinhive.events.decoder import decode_event
 from twinhive.events.scope import in_scope
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import skip_event, skipped_events
+from twinhive.steps.event_stream import drained_after
 from twinhive.steps.operation import Holder, a_reason, following_state, person
+from twinhive.steps.replica_state import read_state
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,14 @@ class SkipEvent:
     def _checked(self, ports: ReadPorts) -> list[str]:
         """Return what the event is. Raises InvalidSettings, Missing, ActNow for one that cannot be skipped."""
         policy, event_id = self.policy, self.event_id
-        position = following_state(ports, policy, "skip-event").position.event_id
+        position, held_by, way_on = _read_up_to(ports, policy)
         newest = ports.source.current_event_id()
         if event_id <= position:
             raise InvalidSettings(
                 f"event_id: event {event_id} is behind the replica's position already",
-                found=f"the replica of policy {policy.name} is at event {position}",
+                found=f"{held_by} is at event {position}",
                 expected=f"an event after {position}, up to {newest}",
-                next_step="a table that is wrong since then is brought over with: "
-                f"twinhive resync {policy.name} <table>",
+                next_step=way_on,
             )
         if event_id > newest:
             raise InvalidSettings(
@@ -54,8 +58,8 @@ class SkipEvent:
                 expected=f"an event after {position}, up to {newest}",
                 next_step="take the id from the error of the failed task",
             )
-        row = next(iter(ports.source.events_after(event_id - 1, 1)), None)
-        if row is None or row.event_id != event_id:
+        row = _row(ports, policy, position, event_id)
+        if row is None:
             raise Missing(
                 f"event_id: the log of {policy.source.cluster} does not hold event {event_id} any more",
                 found="no such row: it has expired, and others with it may have",
@@ -71,6 +75,27 @@ class SkipEvent:
             )
         there = skipped_events(ports.replica_files, policy).get(event_id)
         return [_described(row), *([f"it is to be passed over already: {there}"] if there else [])]
+
+
+def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
+    """Return the event behind which the log is still read, by windows, or by rounds before there is a replica.
+
+    With it, what is at that event, and what to do about an event before it.
+    """
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    dump = None if state.phase is Phase.FOLLOWING else newest_dump(ports.dump_files, policy)
+    if dump is not None:
+        return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
+    position = following_state(ports, policy, "skip-event").position.event_id
+    way_on = f"a table that is wrong since then is brought over with: twinhive resync {policy.name} <table>"
+    return position, f"the replica of policy {policy.name}", way_on
+
+
+def _row(ports: ReadPorts, policy: Policy, position: int, event_id: int) -> EventRow | None:
+    """Return a row of the log, or of what was drained from it while the replica was loaded."""
+    drained = (row for some in drained_after(ports.dump_files, policy, Position(position)) for row in some.rows)
+    rows = (*ports.source.events_after(event_id - 1, 1), *(row for row in drained if row.event_id == event_id))
+    return next((row for row in rows if row.event_id == event_id), None)
 
 
 def _concerns(row: EventRow, policy: Policy) -> bool:

@@ -9,14 +9,13 @@ from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
-from twinhive.ports import SourcePorts
 from twinhive.steps.dump_states import write_states
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.source_states import read_state_of, settle
 
 
 def write_snapshots(
-    ports: SourcePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
 ) -> tuple[Stretch, tuple[Batch, ...], tuple[str, ...]]:
     """Write tables into a window's dump.
 
@@ -26,8 +25,8 @@ def write_snapshots(
     """
     taken = wanted
     while True:
-        window, batches = _write(ports, policy, attempt, stretch, taken)
-        linked = _with_renames(policy, window, taken)
+        window, batches = _write(stream, attempt, stretch, taken)
+        linked = _with_renames(stream.policy, window, taken)
         if linked == taken:
             return window, batches, taken
         taken = linked
@@ -43,19 +42,25 @@ def _with_renames(policy: Policy, window: Stretch, tables: tuple[str, ...]) -> t
 
 
 def _write(
-    ports: SourcePorts, policy: Policy, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
 ) -> tuple[Stretch, tuple[Batch, ...]]:
+    ports, policy = stream.ports, stream.policy
     names = {TableName(policy.source.database, table) for table in wanted}
     names_lo = ports.source.current_event_id()
     read = {name: read_state_of(ports, name, policy.options.partitions_per_call) for name in sorted(names)}
     shard = Shard({name: state for name, state in read.items() if state is not None}, names_lo)
-    later = all_after(ports, policy, stretch.end)
+    later = stream.all_after(stretch.end)
     shard = _follow(names, _follow(names, shard, stretch), later)
-    rows = (*stretch.rows, *later.rows)
-    shard, end, more = settle(ports, policy, shard, later.end, lambda shard, some: _follow(names, shard, some))
+    rows = [*stretch.rows, *later.rows]
+
+    def follow(shard: Shard, some: Stretch) -> Shard:
+        rows.extend(some.rows)
+        return _follow(names, shard, some)
+
+    shard, end = settle(stream, shard, later.end, follow)
     states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
     batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
-    return Stretch(stretch.begin, end, (*rows, *more)), batches
+    return Stretch(stretch.begin, end, tuple(rows)), batches
 
 
 def _follow(names: set[TableName], shard: Shard, stretch: Stretch) -> Shard:

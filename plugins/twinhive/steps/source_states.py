@@ -10,14 +10,14 @@ from dataclasses import replace
 from twinhive.copying.listing import list_files
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.domain.errors import Missing, TryAgain
-from twinhive.domain.events import EventRow, Position
+from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import RETRIES
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.stretch import Stretch
 from twinhive.ports import FileReader, SourcePorts
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.list_files import listed
 
 _MOST_READINGS = 20
@@ -26,25 +26,21 @@ _MOST_READINGS = 20
 Follow = Callable[[Shard, Stretch], Shard]
 
 
-def settle(
-    ports: SourcePorts, policy: Policy, shard: Shard, end: Position, follow: Follow
-) -> tuple[Shard, Position, tuple[EventRow, ...]]:
-    """Read what is unsure until the log explains everything; return the shard, the event it is at, the rows up to it.
+def settle(stream: EventStream, shard: Shard, end: Position, follow: Follow) -> tuple[Shard, Position]:
+    """Read what is unsure until the log explains everything; return the shard, and the event it is at.
 
-    `end` is the event that the shard is folded up to; `follow` folds a later stretch of the log into it.
+    `end` is the event that the shard is folded up to; `follow` folds each later stretch of the log into it.
     Raises TryAgain when the source changes too fast.
     """
-    rows: tuple[EventRow, ...] = ()
     for _ in range(_MOST_READINGS):
         unsure = [name for name, state in shard.tables.items() if state.needs_reading]
         if not unsure:
-            return shard, end, rows
-        shard = replace(shard, tables=dict(read_again(ports, policy, shard, unsure)))
-        stretch = all_after(ports, policy, end)
-        shard = follow(shard, stretch)
-        end, rows = stretch.end, rows + stretch.rows
+            return shard, end
+        shard = replace(shard, tables=dict(read_again(stream.ports, stream.policy, shard, unsure)))
+        for stretch in stream.stretches_after(end):
+            shard, end = follow(shard, stretch), stretch.end
     raise TryAgain(
-        f"the source of policy {policy.name} changes faster than it can be read",
+        f"the source of policy {stream.policy.name} changes faster than it can be read",
         found=f"{', '.join(map(str, unsure[:5]))} changed during each of {_MOST_READINGS} readings",
         next_step=RETRIES + "; if it goes on, pause what renames or recreates these tables",
     )

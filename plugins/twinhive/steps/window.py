@@ -6,7 +6,7 @@ the source has done since.
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from twinhive.applying.compaction import segments
@@ -34,8 +34,8 @@ from twinhive.steps.base import Work
 from twinhive.steps.bounded_window import beside_copies
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, remove_passed_skips, skipped_events
-from twinhive.steps.event_stream import drained_end, drained_path, drop_drained, stretch_after, window_after
+from twinhive.steps.control import is_paused, remove_passed_skips
+from twinhive.steps.event_stream import EventStream, drained_end, drained_path, drop_drained, window_after
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
@@ -141,35 +141,38 @@ class Window:
         if dump is None:
             self.work.report(f"no replica yet, and no dump: start the DAG {policy.name}.bootstrap")
             return
-        begin = drained_end(ports.dump_files, policy, dump.manifest.end)
-        stretch = stretch_after(ports.source, policy, begin)
-        if stretch.end != begin:
+        end, events = drained_end(ports.dump_files, policy, dump.manifest.end), 0
+        for stretch in EventStream.of(ports, policy).stretches_after(end):
             ports.dump_files.write(drained_path(policy, stretch), stretch.pack())
-        self.work.report(
-            f"the replica is being loaded: {len(stretch.rows)} events drained, up to event {stretch.end.event_id}"
-        )
+            end, events = stretch.end, events + len(stretch.rows)
+        self.work.report(f"the replica is being loaded: {events} events drained, up to event {end.event_id}")
 
     def _cut(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
         policy, log_id = self.work.policy, ports.source.log_id()
-        skipped = skipped_events(ports.replica_files, policy)
-        stretch = window_after(ports, beside_copies(ports, policy), state.position, skipped)
+        stream = EventStream.of(ports, policy)
+        found = window_after(ports, beside_copies(ports, policy), state.position, stream.skipped)
+        stretch = found.stretch
         wanted = request_whole_tables(ports, policy, state, stretch.rows)
-        if not stretch.rows and not wanted and not self._passes_much(stretch):
+        if not stretch.rows and not wanted and not self._passes_much(stretch, stream.skipped):
             return None
         token = uuid.uuid4().hex
         attempt = begin_attempt(ports.dump_files, policy, token)
         taken: tuple[str, ...] = ()
         snapshots: tuple[Batch, ...] = ()
         with being_written(ports.dump_files, attempt):
-            if wanted and ports.source.current_event_id() <= stretch.end.event_id:
-                stretch, snapshots, taken = write_snapshots(ports, policy, attempt, stretch, wanted)
+            # What comes after a window that was not cut is read with the tables: a source need not rest for that.
+            if wanted and not found.is_cut:
+                stretch, snapshots, taken = write_snapshots(stream, attempt, stretch, wanted)
+                stretch = replace(stretch, rows=tuple(r for r in stretch.rows if r.event_id not in stream.skipped))
+                # What has come meanwhile may say of other tables that they have to come whole.
+                wanted = request_whole_tables(ports, policy, state, stretch.rows)
             frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
             events = [decode_event(row) for row in stretch.rows]
             ports.dump_files.write(attempt.events, stretch.pack())
             items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
             batches = write_event_batches(ports, policy, attempt, items, stretch.end)
             manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
-            cascades = followed_by_partitions(ports.source, policy, events, stretch.end)
+            cascades = followed_by_partitions(stream, events, stretch.end)
             manifest = replace(manifest, cascades=cascades, snapshots=taken)
             begin, end = stretch.begin.event_id, stretch.end.event_id
             self._remove_old(ports, state.position.event_id, attempt)
@@ -179,14 +182,17 @@ class Window:
         self.work.report(f"window ({begin}, {end}]: {len(events)} events in scope, {len(items)} files")
         return dump
 
-    def _passes_much(self, stretch: Stretch) -> bool:
-        """True for events out of scope that are worth a window: many of them, or a position that the log outgrows.
+    def _passes_much(self, stretch: Stretch, skipped: Collection[int]) -> bool:
+        """True for events that are worth a window though none is applied: many of them, one that a person has skipped,
+        or some behind a position that the log would outgrow.
 
         A position that stays where it is falls out of the log, though none of its events was lost. Where our clock is
         behind the log's, the log's counts.
         """
         passed = stretch.end.event_id - stretch.begin.event_id
         since = max(self.clock(), stretch.end.time) - stretch.begin.time
+        if any(stretch.begin.event_id < event_id <= stretch.end.event_id for event_id in skipped):
+            return True
         return passed >= _SILENT_EVENTS or (passed > 0 and since >= _SILENT_SECONDS)
 
     def _manifest(

@@ -17,7 +17,7 @@ from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.dump.stretch import Stretch
 from twinhive.hive_dump.reading import read_hive_dump
-from twinhive.steps.event_stream import all_after
+from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folding import Folding
 
 
@@ -162,10 +162,8 @@ def test_what_hive_read_while_the_source_went_on_is_consolidated_with_the_log(hi
     taken = hive.taken_over(read_hive_dump(hive.files, directory), policy)
     assert taken.manifest.kind is DumpKind.BOOTSTRAP
     assert taken.manifest.begin.event_id == taken.manifest.end.event_id == begin
-    folding = Folding(hive.repl.ports(), policy, taken)
-    stretch = all_after(hive.repl.ports(), policy, taken.manifest.end)
-    folding.follow(stretch)
-    exact = folding.write(folding.settle(stretch.end))
+    folding = Folding(EventStream(hive.repl.ports(), policy), taken)
+    exact = folding.write(folding.follow_log())
     remove_other_dumps(hive.files, policy, exact.layout)
     assert hive.load_ours(exact, policy) == hive.repl.world.source.current_event_id()
     assert_twin(hive.repl.world)

@@ -78,12 +78,12 @@ def test_events_that_were_drained_in_one_piece_are_cut_as_well_and_none_is_lost(
     create_tables(world, 7)
     policy = a_policy()
     ports = world.ports()
-    whole = stretch_after(ports.source, policy, NOWHERE)
+    whole = stretch_after(ports.source, policy, NOWHERE).stretch
     ports.dump_files.write(drained_path(policy, whole), whole.pack())
 
     bounded: Policy = replace(policy, options=Options(window_events=3))
     begin, windows = NOWHERE, []
-    while (window := window_after(ports, bounded, begin, ())).rows:
+    while (window := window_after(ports, bounded, begin, ()).stretch).rows:
         windows.append(window)
         begin = window.end
     assert [row for window in windows for row in window.rows] == list(whole.rows)
