@@ -15,6 +15,7 @@ from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.fake_world import World
 from tests.policies import PolicyFiles
+from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
@@ -150,6 +151,7 @@ class OfASensor:
     [
         (OfASensor.event_id, "event_id of wait is no event id"),
         (OfASensor.since, "since of wait is no time"),
+        (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: resolve_from_airflow("nowhere"), "Airflow knows no connection nowhere"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),

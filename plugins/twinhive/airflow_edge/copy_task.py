@@ -18,6 +18,7 @@ from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.copying.job import JobSettings
 from twinhive.domain.sizes import readable
+from twinhive.spark_edge.applications import application_file
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.spark_edge.lifeline import held
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
@@ -73,6 +74,8 @@ class CopyOperator(SparkSubmitOperator):
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
         settings = directory / SETTINGS
         settings.write_text(self._settings(job, wiring, context).to_json(), encoding="utf-8")
+        # Where it is now: a package that was installed by itself has it beside the DAGs.
+        self.application = str(application_file(Path(self.application).stem))
         self.conf = {**QUIET_AND_QUICK, **(self.conf or {})}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))

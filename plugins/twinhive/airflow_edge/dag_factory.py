@@ -26,10 +26,11 @@ from twinhive.airflow_edge.step_task import StepOperator
 from twinhive.airflow_edge.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
 from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
+from twinhive.spark_edge.applications import look_in
 from twinhive.steps.phases import HAND_OVERS, PHASES, RunsOn, Stage
 
 _log = logging.getLogger(__name__)
-_COPY_JOB = "spark_jobs/copy_files.py"
+_COPY_JOB = "copy_files"
 
 
 def replication_dags(
@@ -44,6 +45,7 @@ def replication_dags(
     database of every cluster.
     """
     wanted = get_parsing_context().dag_id
+    look_in(project)
     configuration = load_configuration(config)
     place = Place(config, project, Crowd.of(configuration.policies.values()))
     clusters = configuration.clusters
@@ -116,7 +118,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
 
 def _spark(entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], place: Place) -> dict[str, Any]:
     """Return what a Spark task needs to know when the DAG is parsed."""
-    arguments: dict[str, Any] = {"application": str(place.project / _COPY_JOB)}
+    arguments: dict[str, Any] = {"application": str(place.project / "spark_jobs" / f"{_COPY_JOB}.py")}
     if entry.settings is not None and entry.settings.replica.cluster in clusters:
         arguments["conn_id"] = clusters[entry.settings.replica.cluster].job_tracker.connection
         arguments["conf"] = dict(entry.settings.options.spark_conf)

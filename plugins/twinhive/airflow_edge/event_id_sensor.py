@@ -1,17 +1,15 @@
 """Let other DAGs wait until a replica has reached an event of its source."""
 
-import os
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseSensorOperator
-from airflow.sdk.configuration import conf
 from airflow.triggers.base import BaseTrigger
 
+from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.event_id_trigger import EventIdTrigger
 from twinhive.airflow_edge.failures import RETRY_RULES, as_airflow_failures
@@ -120,8 +118,8 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
                 return TimeDeltaTrigger(_LOOK_AGAIN)
 
     def _wiring(self) -> Wiring:
-        directory = self.config or os.environ.get("TWINHIVE_CONFIG") or conf.get("core", "dags_folder")
-        return Wiring.of(load_configuration(Path(directory)), self.policy, resolve_from_airflow)
+        configuration = load_configuration(config_directory(self.config))
+        return Wiring.of(configuration, self.policy, resolve_from_airflow)
 
     def _given(self) -> int | None:
         if self.event_id is None:

@@ -1,14 +1,12 @@
 """Let other DAGs wait until a replica's external tables hold what was written at the source."""
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseSensorOperator, timezone
-from airflow.sdk.configuration import conf
 
+from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRY_RULES, as_airflow_failures
 from twinhive.domain.errors import InvalidSettings
@@ -59,8 +57,8 @@ class ExternalTablesInSync(BaseSensorOperator):
     def poke(self, context: Any) -> bool:
         """Look once."""
         with as_airflow_failures():
-            directory = self.config or os.environ.get("TWINHIVE_CONFIG") or conf.get("core", "dags_folder")
-            wiring = Wiring.of(load_configuration(Path(directory)), self.policy, resolve_from_airflow)
+            configuration = load_configuration(config_directory(self.config))
+            wiring = Wiring.of(configuration, self.policy, resolve_from_airflow)
             missing = why_not_in_sync(wiring.read_ports(), wiring.policy, self._since(context).timestamp(), self.table)
         if missing:
             self.log.info(missing)

@@ -1,11 +1,11 @@
 """Run a REPL statement as a task, for the DAGs of those who have such statements already."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
+from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.log_groups import FoldedLog
@@ -13,7 +13,7 @@ from twinhive.airflow_edge.spark_connection import spark_cluster
 from twinhive.airflow_edge.stage_task import holder
 from twinhive.domain.policy import Options
 from twinhive.repl import Answer, StatementPlace, run_statement
-from twinhive.settings import Configuration, default_directory, load_configuration
+from twinhive.settings import Configuration, load_configuration
 from twinhive.spark_edge.cluster import SparkCluster
 
 
@@ -21,9 +21,9 @@ class ReplStatementOperator(BaseOperator):
     """Run REPL DUMP, REPL LOAD or REPL STATUS; return `columns` and `rows` as `twinhive sql --json` prints them.
 
     `sql`, `cluster` and `policy` are templates, so that a LOAD can name what a DUMP has returned:
-    `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory, None:
-    `TWINHIVE_CONFIG`. Connections are Airflow's; what is much in a LOAD is copied by the Spark of its cluster. A task
-    that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump.
+    `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory; None:
+    `TWINHIVE_CONFIG`, else the DAGs folder. Connections are Airflow's; what is much in a LOAD is copied by the Spark of
+    its cluster. A task that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump.
     """
 
     template_fields: Sequence[str] = ("sql", "cluster", "policy")
@@ -47,8 +47,8 @@ class ReplStatementOperator(BaseOperator):
     def execute(self, context: Any) -> dict[str, Any]:
         """Run the statement; each row is a line of the log."""
         with as_airflow_failures(), FoldedLog(self.log.info) as say:
-            directory = Path(self.config) if self.config else default_directory()
-            place = statement_place(load_configuration(directory), self.cluster, self.policy)
+            configuration = load_configuration(config_directory(self.config))
+            place = statement_place(configuration, self.cluster, self.policy)
             return said(run_statement(self.sql, place, holder(context), say), say)
 
 

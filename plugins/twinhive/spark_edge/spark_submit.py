@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import twinhive
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
-from twinhive.domain.errors import ActNow
+from twinhive.spark_edge.applications import application_file
 from twinhive.spark_edge.cluster import SparkCluster
 from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
 from twinhive.syncing.executing import CONFIRM_SECONDS
@@ -83,7 +82,7 @@ class Submission:
             *("--py-files", str(python_package(cache))),
             *("--archives", f"{native_package(cache)}#native"),
             *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
-            str(_found(self.application)),
+            str(application_file(self.application)),
             *self.arguments,
         ]
 
@@ -111,16 +110,3 @@ def _has_ended(process: "subprocess.Popen[str]") -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-def _found(application: str) -> Path:
-    """Return the application's file; its directory lies beside that of the plugins."""
-    path = Path(twinhive.__file__).parents[2] / "spark_jobs" / f"{application}.py"
-    if not path.exists():
-        raise ActNow(
-            "the Spark job is not there",
-            found=f"no {path}",
-            expected="plugins/ and spark_jobs/ beside each other, as in the source tree",
-            next_step="put spark_jobs/ there, or copy without --spark",
-        )
-    return path
