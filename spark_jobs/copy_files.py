@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pyspark import SparkContext
+from pyspark import SparkContext, TaskContext
 
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.copying.engine import copy_items
+from twinhive.copying.first_try import is_first_try
 from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
 from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
@@ -65,7 +66,8 @@ def run(given: argparse.Namespace) -> int:
         items = list(remaining(listed, settings.after_event))
         spark.setJobDescription(settings.label)
         probe(spark)
-        outcome = copy_on_executors(spark, settings, given.staging, items)
+        first_try = is_first_try(files_of(settings, given.staging), given.staging, given.result)
+        outcome = copy_on_executors(spark, settings, given.staging, items, first_try=first_try)
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=settings.dump_name, batch=settings.batch, seconds=seconds)
         files_of(settings, given.result).write(given.result, json.dumps(record, indent=1).encode())
@@ -83,7 +85,9 @@ def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
     raise Unusable(f"{uri} is on none of the file systems of the settings")
 
 
-def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, items: list[CopyItem]) -> CopyOutcome:
+def copy_on_executors(
+    spark: SparkContext, settings: JobSettings, staging: str, items: list[CopyItem], *, first_try: bool = False
+) -> CopyOutcome:
     """Copy all items, each task a hand of them."""
     hands = deal(items, settings.tasks)
     if not hands:
@@ -91,6 +95,7 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
 
     def copy(hands: Iterable[list[CopyItem]]) -> Iterator[CopyOutcome]:
         use_native_package()
+        looks = not first_try or is_repeated()
         with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
             for hand in hands:
                 yield copy_items(
@@ -101,6 +106,7 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
                     settings.threads,
                     say,
                     superseded_ok=settings.superseded_ok,
+                    looks=looks,
                     bytes_per_second=settings.bytes_per_second,
                 )
 
@@ -108,6 +114,12 @@ def copy_on_executors(spark: SparkContext, settings: JobSettings, staging: str, 
         return CopyOutcome.merged(spark.parallelize(hands, len(hands)).mapPartitions(copy).collect())
     except Exception as error:
         raise TryAgain(f"the Spark job of {settings.label} failed: {causes(str(error))}") from error
+
+
+def is_repeated() -> bool:
+    """True in a task that Spark has begun before, on an executor that was lost, say."""
+    task = TaskContext.get()
+    return task is None or task.attemptNumber() > 0
 
 
 def say(line: str) -> None:

@@ -76,7 +76,7 @@ def test_what_a_small_staged_file_costs(clusters: tuple[Watched, Watched]) -> No
     items = [as_item(status) for status in listed or ()]
 
     def copy() -> None:
-        outcome = copy_items(items, source.files, target.files, target.directory, 4)
+        outcome = copy_items(items, source.files, target.files, target.directory, 4, looks=False)
         assert (outcome.copied_files, outcome.unverified) == (FILES, 0)
 
     at_source, at_target = spent(clusters, copy)
@@ -86,4 +86,6 @@ def test_what_a_small_staged_file_costs(clusters: tuple[Watched, Watched]) -> No
     assert FILES <= completed <= 3 * FILES
     directories = at_target.pop("Mkdirs", 0)
     assert directories <= FILES, "one for each directory of staging, not for each file"
-    assert at_target == {"Create": FILES, "AddBlock": FILES, "GetBlockLocations": FILES, "Rename2": FILES}
+    renames = at_target.pop("Rename2")
+    assert FILES <= renames <= 2 * FILES, "twice where the directory of staging was missing"
+    assert at_target == {"Create": FILES, "AddBlock": FILES, "GetBlockLocations": FILES}

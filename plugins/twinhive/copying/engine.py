@@ -38,6 +38,7 @@ def copy_items(
     on_progress: Callable[[str], None] = lambda line: None,
     *,
     superseded_ok: bool = False,
+    looks: bool = True,
     bytes_per_second: float | None = None,
     split_above: int = SPLIT_ABOVE,
 ) -> CopyOutcome:
@@ -46,37 +47,39 @@ def copy_items(
     All threads together hold to `bytes_per_second`; a file above `split_above` bytes is copied in parts.
     With `superseded_ok` a listed file that is gone or changed is counted and is no failure: for the
     early rounds of consolidating, where events that are still to be folded in explain it.
+
+    Of an event its directory in staging is listed. Listed files of all tables share directories there: of each of them
+    it is asked whether it is staged, unless `looks` is False (`first_try`).
     """
     ordered = sorted(items, key=lambda item: (-item.length, item.source_path))
     try:
-        staged = _staged_lengths(ordered, target, staging)
+        staged = _staged_of_events(ordered, target, staging)
     except TwinhiveError as error:
         return CopyOutcome.merged(_failed(item, error) for item in ordered)
     progress = Progress(len(ordered), sum(item.length for item in ordered), on_progress)
     skipped, waiting = [], []
     for item in ordered:
         path = item.staged_path(staging)
-        length = staged.get(path)
-        if length is not None and (item.is_event_content or length == item.length):
-            skipped.append(CopyOutcome(files=1, bytes=length, skipped_files=1))
+        if path in staged:
+            skipped.append(_skipped(staged[path]))
             progress.skipped(item.length)
         else:
             staged[path] = item.length  # a file that is listed twice is copied once
             waiting.append(item)
-    copied = _Copier(source, target, staging, progress, superseded_ok).copy_all(
+    copied = _Copier(source, target, staging, progress, superseded_ok=superseded_ok, looks=looks).copy_all(
         waiting, threads, bytes_per_second, split_above
     )
     return CopyOutcome.merged([*skipped, *copied])
 
 
-def _staged_lengths(items: Iterable[CopyItem], target: FileWriter, staging: str) -> dict[str, int]:
-    """Return the lengths of those items' copies that are in staging."""
-    wanted = {item.staged_path(staging) for item in items}
+def _staged_of_events(items: Iterable[CopyItem], target: FileWriter, staging: str) -> dict[str, int]:
+    """Return the lengths of those copies of event content that are in staging."""
+    wanted = {item.staged_path(staging) for item in items if item.is_event_content}
     directories = sorted({parent(path) for path in wanted})
     return {
         status.path: status.length
-        for _, children in target.list_directories(directories)
-        for status in children or ()
+        for _, page in target.list_pages(directories)
+        for status in page or ()
         if status.path in wanted and not status.is_directory
     }
 
@@ -85,13 +88,21 @@ class _Copier:
     """Copy items with several threads that take them from one iterator, so that none waits in a queue."""
 
     def __init__(
-        self, source: FileReader, target: FileWriter, staging: str, progress: Progress, superseded_ok: bool
+        self,
+        source: FileReader,
+        target: FileWriter,
+        staging: str,
+        progress: Progress,
+        *,
+        superseded_ok: bool,
+        looks: bool,
     ) -> None:
         self._source = source
         self._target = target
         self._staging = staging
         self._progress = progress
         self._superseded_ok = superseded_ok
+        self._looks = looks
         self._stopping = threading.Event()
         self._unanswered = 0
 
@@ -123,8 +134,9 @@ class _Copier:
     def _work(self, items: "_Shared") -> list[CopyOutcome]:
         outcomes = []
         while not self._stopping.is_set() and (item := items.take()) is not None:
-            outcomes.append(self._copy(item))
-            self._progress.done(item.length)
+            outcome = self._copy(item)
+            outcomes.append(outcome)
+            (self._progress.skipped if outcome.skipped_files else self._progress.done)(item.length)
         return outcomes
 
     def _copy(self, item: CopyItem) -> CopyOutcome:
@@ -145,10 +157,16 @@ class _Copier:
         return _failed(item, error)
 
     def _copy_once(self, item: CopyItem) -> CopyOutcome:
+        if self._looks and not item.is_event_content and self._is_staged(item):
+            return _skipped(item.length)
         staged = (self._events if item.is_event_content else self._listed).copy(item)
         length = staged.length
         unverified = int(not staged.verified)
         return CopyOutcome(files=1, bytes=length, copied_files=1, copied_bytes=length, unverified=unverified)
+
+    def _is_staged(self, item: CopyItem) -> bool:
+        found = self._target.status(item.staged_path(self._staging))
+        return found is not None and not found.is_directory and found.length == item.length
 
     def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
         """True when it was the source that failed, which is looked at: the staging area can be gone as well."""
@@ -175,6 +193,10 @@ class _Shared:
         """Return the next item, None after the last one."""
         with self._lock:
             return next(self._items, None)
+
+
+def _skipped(length: int) -> CopyOutcome:
+    return CopyOutcome(files=1, bytes=length, skipped_files=1)
 
 
 def _failed(item: CopyItem, error: TwinhiveError) -> CopyOutcome:

@@ -51,7 +51,7 @@ class CopyItem:
         if self.is_event_content:
             return join(event_directory(staging, self.event_id), _digest(self.source_path, self.checksum))
         digest = _digest(self.source_path, self.length, self.modified_ms, self.file_id)
-        return join(staging, _OF_THE_BASE, digest[:2], f"{digest}_{self.length}")
+        return join(base_directory(staging), digest[:2], f"{digest}_{self.length}")
 
     def is_still(self, status: FileStatus) -> bool:
         """True when a status shows the file as it was listed."""
@@ -83,6 +83,11 @@ class CopyItem:
 def remaining(items: Iterable[CopyItem], after_event: int) -> Iterator[CopyItem]:
     """Yield the items that are still needed by a replica that has all events up to `after_event`."""
     return (item for item in items if item.event_id == 0 or item.event_id > after_event)
+
+
+def base_directory(staging: str) -> str:
+    """Return the directory that holds the staged copies of all listed files, spread by their names."""
+    return join(staging, _OF_THE_BASE)
 
 
 def unfinished_directory(staging: str) -> str:

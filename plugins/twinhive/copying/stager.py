@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from twinhive.copying.parts import PartsWriter
-from twinhive.copying.staged import unfinished_directory
+from twinhive.copying.staged import base_directory, unfinished_directory
 from twinhive.copying.transfer import Transfer, Transferred
-from twinhive.domain.errors import CopyDiffers, Refused, TwinhiveError
-from twinhive.domain.files import Creation, FileStatus, base_name, join, parent
+from twinhive.domain.errors import CopyDiffers, Missing, Refused, TwinhiveError
+from twinhive.domain.files import Creation, FileStatus, base_name, is_below, join, parent
 from twinhive.ports import FileWriter
 
 
@@ -29,6 +29,7 @@ class Stager:
         self._transfer = transfer
         self._parts = parts
         self._unfinished = unfinished_directory(staging)
+        self._shared = base_directory(staging)
         self._made: set[str] = set()
 
     def stage(self, original: FileStatus, path: str, check_source: Callable[[], None]) -> Staged:
@@ -56,10 +57,7 @@ class Stager:
 
     def _commit(self, original: FileStatus, temporary: str, path: str) -> None:
         """Give a verified copy its name, unless another attempt has been faster."""
-        if parent(path) not in self._made:
-            self._target.make_directories(parent(path))
-            self._made.add(parent(path))
-        if self._target.rename(temporary, path):
+        if self._rename(temporary, path):
             return
         there = self._target.status(path)
         if there is None:
@@ -72,6 +70,19 @@ class Stager:
                 next_step="find out who wrote it, delete it, run again",
             )
         self._delete_quietly(temporary)
+
+    def _rename(self, temporary: str, path: str) -> bool:
+        """Rename; the directory of an event is made before it, one of those that all share only where it is missing."""
+        directory = parent(path)
+        if directory not in self._made and is_below(directory, self._shared):
+            try:
+                return self._target.rename(temporary, path)
+            except Missing:
+                pass
+        if directory not in self._made:
+            self._target.make_directories(directory)
+            self._made.add(directory)
+        return self._target.rename(temporary, path)
 
     def _delete_quietly(self, path: str) -> None:
         with suppress(TwinhiveError):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from twinhive.copying.engine import copy_items
+from twinhive.copying.first_try import is_first_try
 from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
@@ -100,11 +101,13 @@ class CopyBatch:
         started = time.monotonic()
         listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
         items = list(remaining(listed, job.after_event))
-        outcome = self._copy(ports, job, items)
+        listed_files = any(not item.is_event_content for item in items)
+        looks = listed_files and not is_first_try(ports.replica_files, job.staging, job.result)
+        outcome = self._copy(ports, job, items, looks=looks)
         lost = _lost(items, outcome)
         while lost:
             moved = followed(ports.source, policy, lost)
-            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved)])
+            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved, looks=True)])
             # Whoever renames again while we look is followed again.
             lost = [item for item in _lost(moved, outcome) if item not in lost]
         seconds = time.monotonic() - started
@@ -117,7 +120,7 @@ class CopyBatch:
         )
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
 
-    def _copy(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem]) -> CopyOutcome:
+    def _copy(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem], *, looks: bool) -> CopyOutcome:
         return copy_items(
             items,
             ports.source_files,
@@ -126,6 +129,7 @@ class CopyBatch:
             self.work.policy.options.copy_threads,
             self.work.report,
             superseded_ok=job.superseded_ok,
+            looks=looks,
             bytes_per_second=self.work.policy.options.bytes_per_second,
         )
 

@@ -33,9 +33,9 @@ class World:
     def staged(self) -> str:
         return self.item.staged_path(STAGING)
 
-    def copy(self, *items: CopyItem, threads: int = 1, superseded_ok: bool = False) -> CopyOutcome:
+    def copy(self, *items: CopyItem, threads: int = 1, superseded_ok: bool = False, looks: bool = True) -> CopyOutcome:
         listed = items or [self.item]
-        return copy_items(listed, self.source, self.target, STAGING, threads, superseded_ok=superseded_ok)
+        return copy_items(listed, self.source, self.target, STAGING, threads, superseded_ok=superseded_ok, looks=looks)
 
     def kinds(self) -> list[str]:
         return [str(failure.kind) for failure in self.copy().failures]
@@ -176,10 +176,32 @@ def test_without_checksums_at_the_source_what_was_read_is_what_is_compared(world
 
 
 def test_a_small_file_costs_as_few_calls_as_can_be(world: World) -> None:
-    world.copy()
-    assert world.source.calls == {"open": 1, "status": 1}
-    listing_and_directory = {"list_directories": 1, "make_directories": 1}
-    assert world.target.calls == {"create_from": 1, "checksum": 1, "rename": 1, **listing_and_directory}
+    neighbour = as_item(world.source.put(world.path + "2", CONTENT))
+    world.target.make_directories(world.staged.rpartition("/")[0])
+    world.target.make_directories(neighbour.staged_path(STAGING).rpartition("/")[0])
+    world.target.calls.clear()
+    world.copy(world.item, neighbour, looks=False)
+    assert world.source.calls == {"open": 2, "status": 2}
+    assert world.target.calls == {"create_from": 2, "checksum": 2, "rename": 2}
+
+
+def test_what_other_tasks_have_staged_costs_nothing(world: World) -> None:
+    """Listed files of all tables share the directories of staging: to list them would cost what all tables hold."""
+    others = [CopyItem(f"hdfs://east/other/{number}", 1, 1, number + 1000) for number in range(2000)]
+    for item in others:
+        world.target.put(item.staged_path(STAGING), b"x")
+    mine = [as_item(world.source.put(f"hdfs://east/w/mine/{number}", b"x")) for number in range(20)]
+    world.copy(*mine[:10])
+    for looks, asked in ((True, 20), (False, 0)):
+        world.target.calls.clear()
+        outcome = world.copy(*mine, looks=looks)
+        # What is there without anybody's look is copied, compared, and dropped.
+        assert (outcome.copied_files, outcome.skipped_files, outcome.failures) == (
+            (10, 10, ()) if looks else (20, 0, ())
+        )
+        assert world.target.calls["list_directories"] == world.target.calls["list_pages"] == 0
+        assert world.target.calls["status"] - (0 if looks else 20) == asked
+    assert len([path for path in world.target.paths() if path.startswith(STAGING)]) == 2020
 
 
 def test_without_checksums_a_short_copy_is_still_seen(world: World) -> None:
