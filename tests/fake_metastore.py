@@ -335,8 +335,8 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         }
 
     def _following(self, partition: Partition, before: Table, after: Table, *, moves: bool, cascade: bool) -> Partition:
-        location = str(partition.location)
-        if moves and is_below(location, str(before.location)):
+        location = partition.location
+        if moves and location and is_below(location, str(before.location)):
             location = f"{after.location}/{relative_to(location, str(before.location))}"
         tree: dict[str, Any] = fresh_partition(partition.at(after.name, location))
         own = from_text(partition.thrift)

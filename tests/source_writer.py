@@ -101,9 +101,9 @@ class SourceWriter:
         self.metastore.create_table(made)
         return self.table(table)
 
-    def create_view(self, view: str) -> Table:
-        """Create a view."""
-        self.metastore.create_table(objects.a_view(self.database, view))
+    def create_view(self, view: str, keys: Sequence[str] = ()) -> Table:
+        """Create a view, a partitioned one when it has keys."""
+        self.metastore.create_table(objects.a_view(self.database, view, tuple(keys)))
         return self.table(view)
 
     def drop_table(self, table: str) -> None:
@@ -142,8 +142,10 @@ class SourceWriter:
         found = self.table(table)
         made = []
         for values, files in partitions.items():
-            location = f"{found.location}/{partition_name(found.partition_keys, values)}"
-            self._put(location, files)
+            location = None
+            if found.location is not None:  # a view's partitions are names alone
+                location = f"{found.location}/{partition_name(found.partition_keys, values)}"
+                self._put(location, files)
             made.append(objects.a_partition(found, *values, location=location))
         self.metastore.add_partitions(made)
 

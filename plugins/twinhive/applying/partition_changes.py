@@ -19,8 +19,8 @@ from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join, parent
 from twinhive.domain.marks import LAST_ID, STAMP
-from twinhive.domain.next_steps import clear
-from twinhive.domain.objects import Partition, Table
+from twinhive.domain.next_steps import clear, resync
+from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.placement import partition_directory, without_statistics_claim
 
 Handler = Callable[[Event, Progress], bool]
@@ -44,17 +44,17 @@ class PartitionChanges:
         for name, (event_id, added) in what.added.items():
             if target.twin.is_at(there[name], event_id):
                 continue
-            directory = partition_directory(_location(table), event_id, name)
-            contents.append((directory, tuple(added_files(added, event_id))))
+            directory = self._directory(table, event_id, name)
+            if directory is not None:
+                contents.append((directory, tuple(added_files(added, event_id))))
             placed = target.partition(added.partition, directory, event_id)
             (new if there[name] is None else altered).append(placed)
-        if not contents:
-            return False
-        target.lease.confirm()
-        target.placing.place_all(table.name, contents)
+        if contents:
+            target.lease.confirm()
+            target.placing.place_all(table.name, contents)
         add_partitions(target, table, new)
         alter_partitions(target, table, altered)
-        return True
+        return bool(new or altered)
 
     def edit(self, what: EditPartitions) -> bool:
         """Change partitions that are not at their events yet, in one call; False when all are."""
@@ -68,7 +68,7 @@ class PartitionChanges:
             if there[name] is None:
                 raise missing_partition(target.policy, table.name, name)
         known = {name: partition for name, partition in there.items() if partition is not None}
-        replaced, appended = _replaced(table, edits), _appended(known, edits)
+        replaced, appended = self._replaced(table, edits), _appended(known, edits)
         if replaced:
             target.lease.confirm()
             target.placing.place_all(table.name, replaced)
@@ -82,7 +82,7 @@ class PartitionChanges:
     def _edited(self, table: Table, there: Partition, name: str, edit: Edit) -> Partition:
         location = there.location
         if edit.rows is Rows.REPLACE:
-            location = partition_directory(_location(table), edit.rows_event, name)
+            location = self._directory(table, edit.rows_event, name)
         if isinstance(edit.after, Partition):
             return self._target.partition(edit.after, location, edit.event_id)
         marks = {STAMP: str(self._target.stamp(edit.event_id)), LAST_ID: str(edit.event_id)}
@@ -115,28 +115,59 @@ class PartitionChanges:
         if target.twin.is_at(there[new_name], event.event_id):
             return False
         old = there[old_name]
+        if table.kind is TableKind.VIEW:
+            # A metastore refuses to rename what has no directory.
+            progress.before_removal()
+            drop_partitions(target, table, [old_name])
+            add_partitions(target, table, [target.partition(change.after, None, event.event_id)])
+            return True
         if old is None:
             raise missing_partition(target.policy, table.name, old_name)
         progress.before_removal()
+        renamed = target.partition(change.after, old.location, event.event_id)
         if not self._is_moved_already(table, old, new_name):
             self._clear_way(table, new_name, event.event_id)
-        renamed = target.partition(change.after, old.location, event.event_id)
         rename_partition(target, table, old, renamed)
         return True
+
+    def _directory(self, table: Table, event_id: int, name: str) -> str | None:
+        """Return a new directory for a partition's content, None for a view's, which has none."""
+        if table.kind is TableKind.VIEW:
+            return None
+        return partition_directory(self._location(table), event_id, name)
+
+    def _replaced(self, table: Table, edits: dict[str, Edit]) -> list[Contents]:
+        """Return the new directories of partitions whose rows are replaced, with their files."""
+        found = (
+            (self._directory(table, edit.rows_event, name), edit)
+            for name, edit in edits.items()
+            if edit.rows is Rows.REPLACE
+        )
+        return [(directory, tuple(with_checksums(edit.files))) for directory, edit in found if directory]
+
+    def _location(self, table: Table) -> str:
+        if table.location is not None:
+            return table.location
+        raise ActNow(
+            f"table {table.name} has partitions and no directory on {self._target.policy.replica.cluster}",
+            found=f"a {table.kind.value} without a location",
+            expected="the directory that the table was made with",
+            next_step="bring the table over as a whole: " + resync(self._target.policy.name, table.name.table),
+        )
 
     def _is_moved_already(self, table: Table, old: Partition, name: str) -> bool:
         """True when the metastore was killed after it had moved the directory: what lies at the place are the rows."""
         files = self._target.files
         is_gone = old.location is not None and files.status(old.location) is None
-        return is_gone and files.status(join(_location(table), name)) is not None
+        return is_gone and files.status(join(self._location(table), name)) is not None
 
     def _clear_way(self, table: Table, name: str, event_id: int) -> None:
         """Move away what an earlier partition of that name, dropped meanwhile, has left at the default place."""
-        target, path = self._target, join(_location(table), name)
+        target, path = self._target, join(self._location(table), name)
         if target.files.status(path) is None:
             return
         target.lease.confirm()
-        away = partition_directory(_location(table), event_id, "_left")
+        away = partition_directory(self._location(table), event_id, "_left")
         target.files.make_directories(parent(away))
         if not target.files.rename(path, away):
             raise ActNow(
@@ -152,24 +183,10 @@ def added_files(added: AddedPartition, event_id: int) -> list[SourceFile]:
     return with_checksums(SourceFile.of_event(file, added.partition.location, event_id) for file in added.files)
 
 
-def _replaced(table: Table, edits: dict[str, Edit]) -> list[Contents]:
-    """Return the new directories of partitions whose rows are replaced, with their files."""
-    return [
-        (partition_directory(_location(table), edit.rows_event, name), tuple(with_checksums(edit.files)))
-        for name, edit in edits.items()
-        if edit.rows is Rows.REPLACE
-    ]
-
-
 def _appended(there: dict[str, Partition], edits: dict[str, Edit]) -> list[Contents]:
     """Return the present directories of partitions that rows are added to, with their files."""
     return [
         (there[name].location or "", tuple(with_checksums(edit.files)))
         for name, edit in edits.items()
-        if edit.rows is Rows.APPEND
+        if edit.rows is Rows.APPEND and there[name].location
     ]
-
-
-def _location(table: Table) -> str:
-    assert table.location is not None, f"table {table.name} has partitions and no location"
-    return table.location

@@ -101,10 +101,10 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
     """Build what is missing of a table that has its name and location on the replica."""
     name, location, keys = table.name, table.location, table.partition_keys
     places = {
-        partition.name(keys): partition_directory(location or "", event_id, partition.name(keys))
+        partition.name(keys): partition_directory(location, event_id, partition.name(keys)) if location else None
         for partition in snapshot.partitions
     }
-    contents = [(places[part], tuple(files)) for part, files in snapshot.files.items() if part in places]
+    contents = [(place, tuple(files)) for part, files in snapshot.files.items() if part and (place := places.get(part))]
     if location is not None and not keys:
         contents.append((location, tuple(snapshot.files.get(None, ()))))
     target.lease.confirm()

@@ -195,7 +195,8 @@ class _Folding:
     def _rename_partition(self, change: RenamePartition, event_id: int) -> None:
         """Give the partition its new name; its files move along, and the event does not list them."""
         self._remove_partition(change.table, change.before.values, event_id)
-        self._put_partition(change.table, PartitionState(change.after, event_id, Content(event_id, unsure=True)))
+        content = Content(event_id, unsure=change.table.has_files)
+        self._put_partition(change.table, PartitionState(change.after, event_id, content))
 
     # Files.
 

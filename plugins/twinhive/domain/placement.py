@@ -64,21 +64,21 @@ class TablePlacement:
         replica = table.at(name, directory).with_parameters(replica_parameters(table.parameters, stamp))
         return cls(table, replica, directory, join(build_root, escape_path_name(name.table)))
 
+    @classmethod
+    def of_view(cls, view: Table, policy: Policy, stamp: Stamp) -> "TablePlacement":
+        """Place a view: only its name and its marks change, its text stays as it is. It has no directory."""
+        moved = view.at(policy.on_replica(view.name), None)
+        return cls(view, moved.with_parameters(stamped(view.parameters, stamp)), "", "")
+
     def relative(self, partition: Partition) -> str:
         """Return a partition's directory relative to the table's, on the replica."""
         return relative_place(self.source, partition)
 
     def partition(self, partition: Partition, stamp: Stamp) -> Partition:
-        """Place a partition."""
-        location = join(self.directory, self.relative(partition))
+        """Place a partition; one of a view has no place."""
+        location = join(self.directory, self.relative(partition)) if self.directory else None
         moved = partition.at(self.replica.name, location)
         return moved.with_parameters(replica_parameters(partition.parameters, stamp))
-
-
-def place_view(view: Table, policy: Policy, stamp: Stamp) -> Table:
-    """Place a view: only its name and its marks change, its text stays as it is."""
-    moved = view.at(policy.on_replica(view.name), None)
-    return moved.with_parameters(stamped(view.parameters, stamp))
 
 
 def replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:

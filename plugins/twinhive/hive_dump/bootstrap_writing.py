@@ -17,6 +17,7 @@ from twinhive.hive_dump.terms import Terms
 from twinhive.ports import FileReader, FileWriter
 
 _NO_FILES = "function without files: Hive takes its class from the servers' own, and so must the replica's"
+_NO_PARTITIONS = "partitions of a view: Hive's layout has them for tables alone"
 
 
 def write_bootstrap(
@@ -43,7 +44,10 @@ def write_bootstrap(
     files.write(places.database(database.name), encode_database(database_text(database, end)))
     finish(files, places, said)
     bare = (function for function in dump.manifest.functions if not function.resources)
-    return tuple(LeftOut(f"{database.name}.{function.name}", _NO_FILES) for function in bare)
+    return (
+        *(LeftOut(f"{database.name}.{function.name}", _NO_FILES) for function in bare),
+        *(LeftOut(str(view.table.name), _NO_PARTITIONS) for view in views if view.partitions),
+    )
 
 
 def describe_dump(kind: str, dump: Dump, terms: Terms, *, begin: int) -> bytes:

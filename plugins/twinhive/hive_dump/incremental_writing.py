@@ -3,7 +3,17 @@
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.domain.changes import AlterTable, Change, DropTable, UpdateStatistics, tables_of
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    DropPartitions,
+    DropTable,
+    RenamePartition,
+    UpdateStatistics,
+    tables_of,
+)
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import join
 from twinhive.domain.objects import Table
@@ -77,6 +87,8 @@ class _Telling:
         found = _table_of(row, change)
         if found is not None and self.policy.left_out(found) is not None:
             return {}
+        if isinstance(change, OfPartitions) and not change.table.has_files:
+            return {}  # Hive's layout has partitions for tables alone
         return self.writing.content(row)
 
     def _of_whole_table(self, row: EventRow, change: Change) -> Content:
@@ -86,6 +98,9 @@ class _Telling:
             return self.writing.drop_of_renamed(row) if was_followed else {}
         gone = isinstance(change, DropTable) and change.table.name.table not in self.there
         return self.writing.content(row) if gone else {}
+
+
+OfPartitions = AddPartitions | DropPartitions | AlterPartitions | RenamePartition
 
 
 def _table_of(row: EventRow, change: Change) -> Table | None:

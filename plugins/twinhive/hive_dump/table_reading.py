@@ -76,7 +76,7 @@ class TableReading:
             if reason := self.policy.left_out(table):
                 done.left_out.append(LeftOut(str(table.name), reason))
             elif table.kind is TableKind.VIEW:
-                done.views.append(TableRecord(table, (), True, self.lo, self.hi))
+                done.views.append(TableRecord(table, whole.partitions, True, self.lo, self.hi))
             else:
                 done.foreign_keys += table.foreign_keys
                 yield from self._slices(whole)

@@ -72,10 +72,11 @@ class TableWriting:
                     yield from self._constraints(whole.table)
 
     def table(self, record: TableRecord) -> tuple[str, bytes]:
-        """Return the description of a whole table or view."""
+        """Return the description of a whole table or view; Hive's loader has no place for partitions of a view."""
         name, end = record.table.name, self.dump.manifest.end.event_id
         spec = Spec(WHOLE if record.table.has_files else METADATA, OF_A_BOOTSTRAP, end)
-        partitions = (partition_text(partition, end) for partition in record.partitions)
+        sayable = record.partitions if record.table.has_files else ()
+        partitions = (partition_text(partition, end) for partition in sayable)
         return self.places.table(name.database, name.table), encode_table(
             spec, table_text(record.table, end), partitions
         )

@@ -14,7 +14,7 @@ from twinhive import __version__
 from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event, tables_of, unlinked
 from twinhive.domain.constraints import referring
-from twinhive.domain.contents import Content, Shard, TableState
+from twinhive.domain.contents import Content, PartitionState, Shard, TableState
 from twinhive.domain.events import Position
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
@@ -210,9 +210,9 @@ class Folding:
             states = sorted(whole, key=lambda state: state.table.name)
             followed = [state for state in states if policy.left_out(state.table) is None]
             tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
-            views = [state.table for state in followed if state.table.kind is TableKind.VIEW]
+            views = [state for state in followed if state.table.kind is TableKind.VIEW]
             new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
-            records = [TableRecord(view, (), True, end.event_id, end.event_id) for view in views]
+            records = [_view_record(view, end) for view in views]
             ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))
         manifest = replace(
             old.manifest,
@@ -235,7 +235,14 @@ class Folding:
 
 def _view_state(record: TableRecord, dump: Dump) -> TableState:
     lo = dump.manifest.end.event_id if dump.manifest.kind is DumpKind.CONSOLIDATE else record.lo
-    return TableState(record.table, lo, Content(lo), {}, lo, constraints_lo=lo)
+    keys, nothing = record.table.partition_keys, Content(lo)
+    partitions = {one.name(keys): PartitionState(one, lo, nothing) for one in record.partitions}
+    return TableState(record.table, lo, nothing, partitions, lo, constraints_lo=lo)
+
+
+def _view_record(state: TableState, end: Position) -> TableRecord:
+    partitions = tuple(state.partitions[name].partition for name in sorted(state.partitions))
+    return TableRecord(state.table, partitions, True, end.event_id, end.event_id)
 
 
 def _all_of(batches: list[Batch]) -> set[TableName]:

@@ -14,7 +14,7 @@ from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, clear
-from twinhive.domain.objects import Database
+from twinhive.domain.objects import Database, Table
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
@@ -28,6 +28,7 @@ from twinhive.steps.distinct_places import DistinctPlaces
 from twinhive.steps.overlap_suspects import OverlapSuspects
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
+from twinhive.steps.source_states import current_partitions
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ def write_listing(
             _check_places(policy, records, suspects, checks_places=checks_places)
             ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
         _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
-        newest = ports.source.current_event_id()
-        views = [TableRecord(view, (), True, begin.event_id, newest) for view in scope.views]
+        per_call = policy.options.partitions_per_call
+        views = [_read_view(ports.source, view, per_call, begin.event_id) for view in scope.views]
         ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
@@ -173,6 +174,11 @@ def _read_batch(
     source: MetastoreReader, sized: dict[TableName, SizedTable], batch: Batch, per_call: int, begin: int
 ) -> list[TableRecord]:
     return [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
+
+
+def _read_view(source: MetastoreReader, view: Table, per_call: int, begin: int) -> TableRecord:
+    partitions = current_partitions(source, view, None, per_call)
+    return TableRecord(view, tuple(partitions), True, begin, source.current_event_id())
 
 
 def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int) -> TableRecord:

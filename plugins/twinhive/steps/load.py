@@ -16,7 +16,7 @@ from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, Stamp, without_marks
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
-from twinhive.domain.placement import TablePlacement, place_view
+from twinhive.domain.placement import TablePlacement
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
@@ -225,10 +225,14 @@ class _Loading:
         in_parallel(named, _REGISTERING, add, "constrain")
 
     def register_views(self) -> int:
-        """Create the views after all tables."""
+        """Create the views after all tables, with their partitions."""
         records = decode_objects(self.ports.dump_files.read(self.dump.layout.objects(VIEWS)))
+        replica, per_call = self.ports.replica, self.work.policy.options.partitions_per_call
         for record in records:
-            register_table(self.ports.replica, place_view(record.table, self.work.policy, self.stamp), self.lease)
+            placement = TablePlacement.of_view(record.table, self.work.policy, self.stamp)
+            is_new = register_table(replica, placement.replica, self.lease)
+            for some in _pieces(record, per_call) if record.partitions else ():
+                register_partitions(replica, placement, some.partitions, self.stamp, self.lease, is_new=is_new)
         if records and self.work.policy.source.database != self.work.policy.replica.database:
             self.work.report("note: the text of views still names the source's database")
         return len(records)

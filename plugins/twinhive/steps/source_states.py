@@ -16,7 +16,7 @@ from twinhive.domain.next_steps import RETRIES
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.stretch import Stretch
-from twinhive.ports import FileReader, SourcePorts
+from twinhive.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.steps.event_stream import EventStream
 from twinhive.steps.list_files import listed
 
@@ -69,7 +69,7 @@ def read_state_of(ports: SourcePorts, name: TableName, per_call: int) -> TableSt
     table = ports.source.table(name)
     if table is None:
         return None
-    found = _partitions(ports, table, None, per_call)
+    found = current_partitions(ports.source, table, None, per_call)
     empty = Content(lo, unsure=table.has_files)
     partitions = {p.name(table.partition_keys): PartitionState(p, lo, empty) for p in found}
     table = table.with_constraints(ports.source.constraints(name))
@@ -83,7 +83,7 @@ def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
         constrained = state.table.with_constraints(ports.source.constraints(state.table.name))
         state = replace(state, table=constrained, constraints_lo=lo, constraints_unsure=False)
     names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
-    found = _partitions(ports, state.table, names, per_call)
+    found = current_partitions(ports.source, state.table, names, per_call)
     partitions = {name: one for name, one in state.partitions.items() if not one.unsure}
     for partition in found:
         name = partition.name(state.table.partition_keys)
@@ -96,12 +96,14 @@ def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
     return _listed_again(ports, replace(state, partitions=partitions))
 
 
-def _partitions(ports: SourcePorts, table: Table, names: list[str] | None, per_call: int) -> list[Partition]:
+def current_partitions(
+    source: MetastoreReader, table: Table, names: list[str] | None, per_call: int
+) -> list[Partition]:
     """Read partitions by name, or all; what was dropped or made anew since the table was read is none of its own."""
     try:
         if names is None:
-            names = ports.source.partition_names(table.name) if table.partition_keys else []
-        found = [p for some in _chunks(names, per_call) for p in ports.source.partitions(table.name, some)]
+            names = source.partition_names(table.name) if table.partition_keys else []
+        found = [p for some in _chunks(names, per_call) for p in source.partitions(table.name, some)]
     except Missing:
         return []
     return [partition for partition in found if len(partition.values) == len(table.partition_keys)]

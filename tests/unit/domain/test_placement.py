@@ -2,7 +2,7 @@ import pytest
 
 from tests.builders import a_partition, a_policy, a_table
 from twinhive.domain.marks import Stamp
-from twinhive.domain.placement import TablePlacement, place_view
+from twinhive.domain.placement import TablePlacement
 
 STAMP = Stamp("log", 7)
 ROOT = "hdfs://west/warehouse/managed/sales.db"
@@ -40,7 +40,7 @@ def test_a_partition_that_only_looks_as_if_it_lay_below_its_table_moves_to_its_d
 
 
 def test_a_view_has_no_place() -> None:
-    view = place_view(a_table("sales.v", table_type="VIRTUAL_VIEW"), a_policy(), STAMP)
+    view = TablePlacement.of_view(a_table("sales.v", table_type="VIRTUAL_VIEW"), a_policy(), STAMP).replica
     assert view.location is None
     assert view.parameters["twinhive.stamp"] == "log:7"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.source_writer import SourceWriter
-from tests.unit.hive_dump.hive_world import HiveWorld
+from tests.unit.hive_dump.hive_world import CMROOT, ROOT, HiveWorld
 from tests.unit.steps import test_incremental as histories
 from tests.unit.steps.twins import assert_twin
 from twinhive.copying.staged import CopyItem
@@ -16,7 +16,10 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.dump.stretch import Stretch
+from twinhive.hive_dump.bootstrap_writing import write_bootstrap
+from twinhive.hive_dump.places import hive_directory
 from twinhive.hive_dump.reading import read_hive_dump
+from twinhive.hive_dump.terms import Terms
 from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folding import Folding
 
@@ -198,3 +201,24 @@ def test_rows_of_hives_dump_do_not_claim_to_be_the_logs_own(hive: HiveWorld) -> 
     hive.users.insert("plain", None, [b"more"])
     rows = _rows(hive, hive.taken_over(hive.for_hive(begin)))
     assert rows and all(row.position.digest == "" for row in rows)
+
+
+def test_partitions_of_views_are_left_out_and_said(hive: HiveWorld) -> None:
+    hive.users.create_view("seen", keys=("p",))
+    before = hive.repl.world.source.current_event_id()
+    hive.users.add_partitions("seen", {("1",): ()})
+    ours = hive.our_dump()
+    (record,) = [one for one in ours.objects(hive.files, "views") if one.table.name.table == "seen"]
+    assert len(record.partitions) == 1
+    directory = hive_directory(ROOT, "sales", "left-out")
+    left = write_bootstrap(hive.files, hive.files, hive.files, ours, directory, Terms(hive.repl.policy(), CMROOT))
+    assert [entry.name for entry in left] == ["sales.seen"]
+    (back,) = [
+        one
+        for one in hive.taken_over(read_hive_dump(hive.files, directory)).objects(hive.files, "views")
+        if one.table.name.table == "seen"
+    ]
+    assert back.partitions == ()
+    events = hive.our_dump(before)
+    assert events.manifest.events == 1
+    assert hive.write(events)

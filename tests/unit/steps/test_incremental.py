@@ -169,6 +169,21 @@ def views(users: SourceWriter) -> None:
     users.rename_table("recent", "recently")
 
 
+def partitions_of_a_view(users: SourceWriter) -> None:
+    users.create_view("by_day", keys=("p",))
+    users.add_partitions("by_day", {("1",): (), ("2",): (), ("a b",): ()})
+    users.alter_partitions("by_day", [("1",), ("a b",)], {"k": "v"})
+    users.alter_partition("by_day", ("1",), {"k": "w"})
+    users.drop_partitions("by_day", [("2",)])
+    users.rename_table("by_day", "by_date")
+    users.add_partitions("by_date", {("3",): ()})
+    users.create_view("twice", keys=("p",))
+    users.add_partitions("twice", {("1",): ()})
+    users.drop_table("twice")
+    users.create_table("twice", keys=("p",))
+    users.add_partitions("twice", {("1",): [b"rows"]})
+
+
 def details(users: SourceWriter) -> None:
     users.create_function("f", [])
     users.create_function("g", [])

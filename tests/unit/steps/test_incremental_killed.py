@@ -33,6 +33,7 @@ TOGETHER = {
         histories.swap_tables,
         histories.drop_and_create_with_other_keys,
         histories.views,
+        histories.partitions_of_a_view,
     ),
 }
 

@@ -38,7 +38,10 @@ def described(metastore, files, table: Table) -> dict:
         "parameters": spoken(table.parameters),
         "constraints": constraints_in_words(metastore, table.name),
         "partitions": {
-            partition.values: (spoken(partition.parameters), files_below(files, partition.location))
+            partition.values: (
+                spoken(partition.parameters),
+                partition.location and files_below(files, partition.location),
+            )
             for partition in partitions
         },
         "files": {} if table.partition_keys or table.location is None else files_below(files, table.location),
