@@ -5,13 +5,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from twinhive.cli_exits import EXIT_USAGE, INTERRUPTED, exits_in_help
 from twinhive.cli_json import print_json, usage_error
+from twinhive.connections import AIRFLOW, SOURCE_VARIABLE
 
 # A command's module is imported when the command is called: none need wait for all that the others need.
 _MODULES: Mapping[str, str] = {
@@ -63,8 +64,19 @@ app = typer.Typer(
 
 
 @app.callback()
-def _root() -> None:
-    """Have no command of its own."""
+def _root(
+    through_airflow: Annotated[
+        bool,
+        typer.Option(
+            "--airflow",
+            help="Take connections from wherever Airflow has them (its environment, secrets backend, database), not "
+            "from the variables AIRFLOW_CONN_* alone. Also: TWINHIVE_CONNECTIONS=airflow.",
+        ),
+    ] = False,
+) -> None:
+    """Say where connections come from; what is done is a command's."""
+    if through_airflow:
+        os.environ[SOURCE_VARIABLE] = AIRFLOW
 
 
 def run(words: Sequence[str]) -> int:

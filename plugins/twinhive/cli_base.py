@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twinhive.connection_sources import resolver
 from twinhive.domain.errors import ActNow
-from twinhive.settings import Configuration, default_directory, load_configuration, resolve_from_environment
+from twinhive.settings import Configuration, default_directory, load_configuration
 
 if TYPE_CHECKING:
     from twinhive.wiring import Wiring
@@ -34,4 +35,4 @@ def wiring_of(config: Path | None, policy: str) -> "Wiring":
     # Imported here because a mere check of files needs no adapters, and would wait for them.
     from twinhive.wiring import Wiring
 
-    return Wiring.of(configuration_of(config), policy, resolve_from_environment)
+    return Wiring.of(configuration_of(config), policy, resolver())

@@ -9,9 +9,9 @@ from twinhive.cli_base import configuration_of
 from twinhive.cli_json import print_json
 from twinhive.cli_pairs import pair
 from twinhive.cli_terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say, say_aside
+from twinhive.connection_sources import resolver
 from twinhive.domain.policy import Options
 from twinhive.repl import Answer, SparkOf, StatementPlace, plan_statement, run_statement
-from twinhive.settings import resolve_from_environment
 from twinhive.spark_edge.cluster import SparkCluster
 
 app = typer.Typer(rich_markup_mode=None)
@@ -49,7 +49,7 @@ def sql(
     with said_plainly(as_json=as_json):
         # --tasks alone says nothing, --spark-conf without --spark is refused.
         copies = _spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
-        place = StatementPlace(configuration_of(config), resolve_from_environment, cluster, policy, copies)
+        place = StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
         if dry_run:
             _print_plan(plan_statement(statement, place), as_json=as_json)
         else:

@@ -11,9 +11,9 @@ from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import plain, print_json
 from twinhive.cli_terminal import AsJson, Config, console, errors, said_plainly, waiting
+from twinhive.connection_sources import resolver
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase
 from twinhive.lag_wiring import PolicyLag, measure_policies
-from twinhive.settings import resolve_from_environment
 from twinhive.steps.lag_alerts import spoken_time
 from twinhive.steps.replica_status import ReplicaStatus, read_status
 
@@ -47,7 +47,7 @@ def status(
     with said_plainly(as_json=as_json):
         wiring = wiring_of(config, policy)
         found = read_status(wiring.write_ports(), wiring.policy)
-        (lag,) = measure_policies(wiring.configuration, resolve_from_environment, names=[policy])
+        (lag,) = measure_policies(wiring.configuration, resolver(), names=[policy])
     if as_json:
         print_json({**_lag_fields(lag), **_status_fields(found)})
         return
@@ -65,7 +65,7 @@ def _all(config: Path | None, *, as_json: bool) -> None:
     with said_plainly(as_json=as_json):
         configuration = configuration_of(config)
         with waiting("asking all clusters"):
-            found = measure_policies(configuration, resolve_from_environment)
+            found = measure_policies(configuration, resolver())
     code = exit_of(*(lag.error for lag in found if lag.error))
     if as_json:
         print_json({"policies": [_lag_fields(lag) for lag in found], "exit_code": code})

@@ -8,6 +8,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from twinhive.domain.errors import InvalidSettings
 
+SOURCE_VARIABLE, AIRFLOW = "TWINHIVE_CONNECTIONS", "airflow"
+"""The variable that says where a terminal gets connections from, and the value that means Airflow."""
+
 
 @dataclass(frozen=True)
 class Connection:

@@ -136,8 +136,9 @@ def _address_book(config: Path | None, properties: Mapping[str, str], user: str 
 def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, str]]:
     """Return the file systems of clusters.yaml, and why others cannot be used."""
     # Imported here because many copies know no clusters, and all would wait for it.
+    from twinhive.connection_sources import resolver
     from twinhive.endpoints import file_system_endpoint
-    from twinhive.settings import load_clusters, resolve_from_environment
+    from twinhive.settings import load_clusters
 
     usable: dict[str, FileSystemEndpoint] = {}
     unusable: dict[str, str] = {}
@@ -149,9 +150,10 @@ def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, 
             expected="clusters as docs/configuration.md describes them",
             next_step=f"correct {path}, or name another directory with --config",
         )
+    resolve = resolver()
     for name, cluster in clusters.items():
         try:
-            usable[name] = file_system_endpoint(cluster.file_system, resolve_from_environment)
+            usable[name] = file_system_endpoint(cluster.file_system, resolve)
         except InvalidSettings as error:
             unusable[name] = str(error)
     return usable, unusable

@@ -35,7 +35,21 @@ def _connection(name: str, value: str | None) -> Callable[[Desk], None]:
     return spoil
 
 
+def _connections_from(source: str) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        desk.with_real_connections()
+        desk.patch.setenv("TWINHIVE_CONNECTIONS", source)
+
+    return spoil
+
+
 CONNECTION_CASES = (
+    Case(
+        "connections: a source that does not exist",
+        ("status", "sales"),
+        ("TWINHIVE_CONNECTIONS cannot be used", "'vault'", "airflow or environment"),
+        _connections_from("vault"),
+    ),
     Case(
         "connection: not known",
         ("status", "sales"),

@@ -42,7 +42,7 @@ def _rules(schema: Mapping[str, Any], defs: Mapping[str, Any], place: tuple[str,
     yield from (SchemaRule((*place, name), "required") for name in schema.get("required", ()))
     if schema.get("additionalProperties") is False:
         yield SchemaRule(place, "no other keys", sorted(schema["properties"]))
-    elif "additionalProperties" in schema:
+    elif isinstance(schema.get("additionalProperties"), dict):  # True: whatever they like
         yield from _rules(schema["additionalProperties"], defs, (*place, "any"))
     for name, below in schema.get("properties", {}).items():
         yield from _rules(below, defs, (*place, name))

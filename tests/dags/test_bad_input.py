@@ -23,6 +23,7 @@ from twinhive.airflow_edge.failures import PersonMustAct
 from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.airflow_edge.spark_connection import spark_cluster
 from twinhive.airflow_edge.task_places import refuse_unknown_executors
+from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import PolicyEntry, PolicySettings
 from twinhive.steps.operations import KINDS
@@ -154,6 +155,7 @@ class OfASensor:
         (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: resolve_from_airflow("nowhere"), "Airflow knows no connection nowhere"),
+        (lambda: resolve_through_airflow("nowhere"), "connection nowhere is not known to Airflow"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),
     ],
 )

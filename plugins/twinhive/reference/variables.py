@@ -23,6 +23,12 @@ VARIABLES = (
         "AIRFLOW_CONN_<ID>", "Airflow, `twinhive`", "connections, see [Connections](#connections); the id in capitals"
     ),
     Variable(
+        "TWINHIVE_CONNECTIONS",
+        "`twinhive`",
+        "`airflow`: connections come from wherever Airflow has them, as with `--airflow`; without it, from "
+        "`AIRFLOW_CONN_<ID>` alone",
+    ),
+    Variable(
         "JAVA_HOME", "tasks, executors, `twinhive`, the sandbox", "Java 17 or newer; without it, `java` on `PATH`"
     ),
     Variable(

@@ -18,6 +18,6 @@ def resolve_from_environment(connection_id: str) -> Connection:
             f"connection {connection_id} is not known",
             found=f"no variable {name}",
             expected=f"a connection in the variable {name}, as Airflow reads it",
-            next_step=f"set {name}, or name another connection in clusters.yaml",
+            next_step=f"set {name}, or let Airflow say it: twinhive --airflow ... (TWINHIVE_CONNECTIONS=airflow)",
         )
     return parse_connection(connection_id, text)
