@@ -10,7 +10,7 @@ from tests import metastore_objects as objects
 from twinhive.domain.constraints import Constraint
 from twinhive.domain.files import ChecksumForm, base_name, is_hidden, join
 from twinhive.domain.marks import SOURCE_FOR
-from twinhive.domain.names import TableName, escape_path_name, partition_name
+from twinhive.domain.names import TableName, default_directory, partition_name
 from twinhive.domain.objects import Database, Partition, Table
 from twinhive.domain.tjson import from_text, to_text
 from twinhive.ports import FileWriter, MetastoreWriter
@@ -267,7 +267,7 @@ class SourceWriter:
         return f"{next(self._serial):06d}_0-{self._unique}"
 
     def _default_location(self, table: str) -> str:
-        return f"{self.files.root}/warehouse/managed/{self.database}.db/{escape_path_name(table)}"
+        return f"{self.files.root}/warehouse/managed/{self.database}.db/{default_directory(table)}"
 
     def _names(self, table: str, partitions: Sequence[Values]) -> list[str]:
         keys = self.table(table).partition_keys

@@ -56,6 +56,13 @@ def test_status_of_a_file_and_of_a_directory(files: FileWriter, place: str) -> N
         assert file.permission == 0o644
 
 
+@pytest.mark.parametrize("name", ["x" * 255, "é" * 127, "x" * 223])
+def test_a_file_with_the_longest_name_is_written(files: FileWriter, place: str, name: str) -> None:
+    files.write(f"{place}/{name}", b"one")
+    files.write(f"{place}/{name}", b"two")
+    assert files.read(f"{place}/{name}") == b"two"
+
+
 @pytest.mark.parametrize("odd", ["a/../b", "..", "./b", "a/.", "b\x00"])
 def test_nothing_is_changed_at_a_path_that_is_another_place_than_it_says(
     files: FileWriter, place: str, odd: str

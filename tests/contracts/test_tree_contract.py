@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from tests.contracts.test_files_contract import AWKWARD
 from tests.fake_files import InMemoryFiles
 from twinhive.adapters.hadoop_fs import HadoopFiles
+from twinhive.adapters.hadoop_statuses import to_statuses
+from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Missing, Refused, TwinhiveError
 from twinhive.domain.files import Attributes, ChecksumForm, Creation, base_name, name_order
 from twinhive.ports import TreeWriter
@@ -312,6 +315,22 @@ def test_a_link_is_told_from_what_it_leads_to(tmp_path: Path) -> None:
     assert {base_name(child.path): child.is_link for child in page or ()} == {"f": False, "link": True}
     status = files.status(f"file://{tmp_path}/link")
     assert status and status.is_link
+
+
+def test_users_and_groups_may_hold_what_names_of_files_cannot() -> None:
+    files = HadoopFiles("file://", {})
+    files.status("file:///")
+    status, path = java_class("org.apache.hadoop.fs.FileStatus"), java_class("org.apache.hadoop.fs.Path")
+    listed = java_class("java.util.ArrayList")()
+    for name, owner, group in (("f", "ann/h1@EAST", "a/b"), ("g", "bob", "staff")):
+        listed.add(status(3, False, 1, 4, 5, 6, None, owner, group, path(f"hdfs://x/{name}")))
+    client = SimpleNamespace(is_local=False, is_hdfs=False, root="hdfs://x")
+    found = to_statuses(client, "hdfs://x", listed)
+    assert [(one.path, one.owner, one.group, one.length) for one in found] == [
+        ("hdfs://x/f", "ann/h1@EAST", "a/b", 3),
+        ("hdfs://x/g", "bob", "staff", 3),
+    ]
+    files.close()
 
 
 def test_a_local_file_system_has_no_snapshots(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from twinhive.adapters.hadoop_snapshots import HadoopSnapshots
 from twinhive.adapters.hadoop_streams import Meter, OpenFile
 from twinhive.adapters.jvm import java_class
 from twinhive.domain.errors import Missing, Refused, TwinhiveError
+from twinhive.domain.file_names import LONGEST, shortened
 from twinhive.domain.files import AS_USUAL, Creation, Written, base_name, parent
 
 
@@ -24,7 +25,8 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
 
     def write(self, path: str, content: bytes) -> None:
         """Write a (small) file under another name, then put it in place; readers see all or nothing."""
-        temporary = f"{parent(path)}/.{base_name(path)}.{uuid.uuid4().hex}"
+        random = uuid.uuid4().hex
+        temporary = f"{parent(path)}/.{shortened(base_name(path), LONGEST - len(random) - 2)}.{random}"
         try:
             with translated(self.root, path):
                 stream = hadoop_streams.create(self._client, temporary, AS_USUAL)

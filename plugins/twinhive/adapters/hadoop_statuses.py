@@ -109,8 +109,11 @@ def _numbers(java_statuses: Any, function: Any) -> list[int]:
 
 
 def _texts(java_statuses: Any, function: Any) -> list[str]:
-    """Return a text of each; a slash is in none of them: names of files, of users in their short form, of groups."""
-    return str(java_statuses.stream().map(function).collect(_joined())).split("/")
+    """Return a text of each. A slash is in no name of a file; in one of a user or a group it is as good as never."""
+    texts = str(java_statuses.stream().map(function).collect(_joined())).split("/")
+    if len(texts) == java_statuses.size():
+        return texts
+    return [str(function.apply(each)) for each in java_statuses]
 
 
 @cache

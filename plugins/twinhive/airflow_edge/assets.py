@@ -6,6 +6,7 @@ of the schedule. While a run is under way, all hints to its DAG together start o
 
 from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from airflow.sdk import Asset, AssetAlias, AssetWatcher
 
@@ -66,7 +67,9 @@ def pending_alias(policy: PolicySettings) -> AssetAlias:
 
 def table_asset(policy: PolicySettings, table: str) -> Asset:
     """Return the asset of one table of the replica; only those that `announced_tables` selects ever have an event."""
-    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{table}")
+    # Airflow leaves out what comes after a number sign, and puts what comes after a question mark in another order.
+    name = "".join(quote(char, safe="") if char in "%/?#" else char for char in table)
+    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{name}")
 
 
 def tables_alias(policy: PolicySettings) -> AssetAlias:

@@ -13,7 +13,8 @@ from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import base_name
-from twinhive.domain.marks import EXCLUDED_MARK, QUARANTINE, STAMP, Stamp
+from twinhive.domain.frozen import is_frozen, without_frozen
+from twinhive.domain.marks import EXCLUDED_MARK, STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.domain.pending import PendingTable
@@ -37,9 +38,8 @@ def drop_excluded(external: ExternalTarget, progress: Progress) -> Iterator[str]
     for name in external.pending.tables:
         if not policy.selects(name):
             external.pending.put(PendingTable(TableName(policy.source.database, name)))
-    frozen = [QUARANTINE + table for table in outside if QUARANTINE + table in progress.parameters]
-    if frozen:
-        progress.set_parameters({key: value for key, value in progress.parameters.items() if key not in frozen})
+    if any(is_frozen(progress.parameters, table) for table in outside):
+        progress.set_parameters(without_frozen(progress.parameters, outside))
 
 
 def _ours(target: Target, names: Sequence[str]) -> Iterator[Table]:

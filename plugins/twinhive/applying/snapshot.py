@@ -9,7 +9,7 @@ from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.events import Position
-from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.frozen import is_frozen, without_frozen
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.pending import PendingTable, Waiting
@@ -49,9 +49,8 @@ def replace_table(
         constraints_left = _rebuild(target, progress, snapshot, end, token)
         external.pending.put(PendingTable(snapshot.name))
     external.pending.flush()
-    frozen = QUARANTINE + snapshot.name.table
-    if frozen in progress.parameters:
-        progress.set_parameters({key: value for key, value in progress.parameters.items() if key != frozen})
+    if is_frozen(progress.parameters, snapshot.name.table):
+        progress.set_parameters(without_frozen(progress.parameters, [snapshot.name.table]))
     target.twin.forget_table(target.policy.on_replica(snapshot.name))
     return constraints_left
 

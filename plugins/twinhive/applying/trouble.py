@@ -6,7 +6,7 @@ from twinhive.applying.actions import Action
 from twinhive.applying.progress import Progress
 from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow
-from twinhive.domain.marks import QUARANTINE
+from twinhive.domain.frozen import is_frozen, with_frozen
 from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
 
@@ -54,7 +54,7 @@ class Quarantine:
 
     def frozen(self, tables: Iterable[str]) -> str | None:
         """Return one of the tables that is frozen, None when none is."""
-        return next((table for table in tables if QUARANTINE + table in self._progress.parameters), None)
+        return next((table for table in tables if is_frozen(self._progress.parameters, table)), None)
 
     def accepts(self, error: ActNow) -> bool:
         """True when the table of this error is to be frozen while the rest goes on."""
@@ -71,4 +71,4 @@ class Quarantine:
                 self._mark(table, f"renamed from or to {frozen}, which was frozen, by event {action.events[0]}")
 
     def _mark(self, table: str, reason: str) -> None:
-        self._progress.set_parameters({**self._progress.parameters, QUARANTINE + table: reason})
+        self._progress.set_parameters(with_frozen(self._progress.parameters, table, reason))

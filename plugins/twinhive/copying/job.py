@@ -62,7 +62,7 @@ def parse_listing(content: bytes, where: str) -> list[CopyItem]:
     """Read a batch's list, largest file first. Raises Unusable."""
     try:
         # Not splitlines: it also cuts at U+2028 and its like, which names may hold.
-        lines = gzip.decompress(content).decode().split("\n")
+        lines = gzip.decompress(content).decode("utf-8", "surrogatepass").split("\n")
         items = [CopyItem.from_line(line) for line in lines if line]
     except (ValueError, TypeError, KeyError, EOFError, gzip.BadGzipFile) as error:
         raise Unusable(f"{where} is not a listing: {type(error).__name__}: {error}") from error

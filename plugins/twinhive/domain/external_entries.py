@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
 from twinhive.domain.files import parent
-from twinhive.domain.names import TableName
+from twinhive.domain.names import TableName, escape_path_name, unescape_path_name
 from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE
 
 Locations = Iterable[tuple[str, str]]
@@ -23,14 +23,21 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Return the name by which the list has it: `sales.events`, `sales.events/day=1`."""
+        """Return its name for people: `sales.events`, `sales.events/day=1`."""
         return f"{self.table}/{self.partition}" if self.partition else str(self.table)
 
+    @property
+    def listed_key(self) -> str:
+        """Return the name by which lists have it: a slash in the table's name is escaped, as in a partition's."""
+        table = f"{self.table.database}.{escape_path_name(self.table.table)}"
+        return f"{table}/{self.partition}" if self.partition else table
+
     @classmethod
-    def of_key(cls, key: str, location: str) -> "Entry":
-        """Read a name of the list; ValueError for what is none."""
+    def of_listed_key(cls, key: str, location: str) -> "Entry":
+        """Read a name of a list; ValueError for what is none."""
         table, _, partition = key.partition("/")
-        return cls(TableName.parse(table), partition, location)
+        name = TableName.parse(table)
+        return cls(TableName(name.database, unescape_path_name(name.table)), partition, location)
 
 
 def entries_of(table: TableName, location: str, partitions: Locations, external: External) -> Iterator[Entry]:

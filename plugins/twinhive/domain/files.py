@@ -179,4 +179,4 @@ def is_hidden(name: str) -> bool:
 
 def short_hash(text: str, length: int = 16) -> str:
     """Return the first hexadecimal digits of a SHA-256, for names that must be stable and short."""
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

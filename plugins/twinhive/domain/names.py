@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from unicodedata import category
 
 # The characters that Hive escapes in a directory name (FileUtils.charToEscape): all control
 # characters and these. Everything else, blanks and non-ASCII letters included, stays as it is.
@@ -23,9 +24,12 @@ class TableName:
 
     @classmethod
     def parse(cls, text: str) -> "TableName":
-        """Read `database.table`; raises ValueError for anything else."""
+        """Read `database.table`; raises ValueError for anything else.
+
+        A table's name may hold dots, a database's cannot: Hive allows letters, digits and `_` there.
+        """
         database, dot, table = text.partition(".")
-        if not (database and dot and table) or "." in table:
+        if not (database and dot and table):
             raise ValueError(f"{text!r} is not a table name: expected database.table")
         return cls(database.lower(), table.lower())
 
@@ -40,6 +44,18 @@ def escape_path_name(value: str) -> str:
 def unescape_path_name(name: str) -> str:
     """Undo `escape_path_name`."""
     return _ESCAPE_SEQUENCE.sub(lambda match: chr(int(match[1], 16)), name)
+
+
+def default_directory(table: str) -> str:
+    """Name the directory in which Hive's metastore puts a managed table (MetaStoreUtils.encodeTableName)."""
+    units = table.lower().encode("utf-16-be", "surrogatepass")
+    chars = (chr(int.from_bytes(units[at : at + 2], "big")) for at in range(0, len(units), 2))
+    return "".join(char if _stays(char) else f"-{ord(char)}-" for char in chars)
+
+
+def _stays(char: str) -> bool:
+    # As Character.isLetterOrDigit judges: halves of pairs are neither.
+    return char == "_" or category(char)[0] == "L" or category(char) == "Nd"
 
 
 def partition_name(keys: tuple[str, ...], values: tuple[str, ...]) -> str:

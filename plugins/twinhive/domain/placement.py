@@ -11,9 +11,9 @@ import json
 import re
 from dataclasses import dataclass
 
+from twinhive.domain.file_names import file_name
 from twinhive.domain.files import is_below, join, relative_to
 from twinhive.domain.marks import Stamp, stamped
-from twinhive.domain.names import escape_path_name
 from twinhive.domain.objects import Parameters, Partition, Table
 from twinhive.domain.outside_paths import leads_elsewhere
 from twinhive.domain.policy import Policy
@@ -62,7 +62,7 @@ class TablePlacement:
         key = silent_key(stamp.event_id, token) if token else stamp.event_id
         directory = table_directory(managed_root, name.table, key)
         replica = table.at(name, directory).with_parameters(replica_parameters(table.parameters, stamp))
-        return cls(table, replica, directory, join(build_root, escape_path_name(name.table)))
+        return cls(table, replica, directory, join(build_root, file_name(name.table)))
 
     @classmethod
     def of_view(cls, view: Table, policy: Policy, stamp: Stamp) -> "TablePlacement":
@@ -111,7 +111,7 @@ def table_directory(root: str, table: str, event: int | str) -> str:
 
     Its name is never the table's own: the metastore moves only tables in their default place.
     """
-    return join(root, f"{escape_path_name(table)}.{event}")
+    return join(root, f"{file_name(table)}.{event}")
 
 
 def partition_directory(table_location: str, event: int | str, partition: str) -> str:

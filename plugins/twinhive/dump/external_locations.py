@@ -1,7 +1,7 @@
 """Write and read the list of external locations (seed 001; `_external_tables_info` of Hive).
 
 A line an entry: the name of a table, or of a table and a partition of it (`sales.events/day=1`), a comma, and the full
-URI in base64.
+URI in base64. Names of tables are escaped as those of partitions are.
 """
 
 from base64 import b64decode, b64encode
@@ -15,7 +15,8 @@ from twinhive.domain.next_steps import clear
 
 def encode_locations(entries: Iterable[Entry]) -> bytes:
     """Return the content of the file, in the given order."""
-    return "".join(f"{entry.key},{b64encode(entry.location.encode()).decode()}\n" for entry in entries).encode()
+    lines = (f"{entry.listed_key},{b64encode(entry.location.encode()).decode()}\n" for entry in entries)
+    return "".join(lines).encode()
 
 
 def decode_locations(content: bytes) -> Iterator[Entry]:
@@ -24,7 +25,7 @@ def decode_locations(content: bytes) -> Iterator[Entry]:
     for line in content.decode().split("\n")[:-1]:
         key, _, location = line.rpartition(",")
         try:
-            yield Entry.of_key(key, b64decode(location, validate=True).decode())
+            yield Entry.of_listed_key(key, b64decode(location, validate=True).decode())
         except (ValueError, Error):
             raise InvalidSettings(
                 "the list of external locations holds a line that is none",

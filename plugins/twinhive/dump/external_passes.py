@@ -64,7 +64,7 @@ def write_pass(
     directory = join(_directory(policy), written.name)
     files.write(join(directory, "external_locations"), encode_locations(entries))
     for task in tasks:
-        wanted = [{"key": entry.key, "location": entry.location} for entry in task.entries]
+        wanted = [{"key": entry.listed_key, "location": entry.location} for entry in task.entries]
         write_json(files, _task_path(policy, written.name, task.name), {"entries": wanted})
     batches = [{"name": batch.name, "label": batch.label} for batch in written.batches]
     content: dict[str, Any] = {
@@ -112,7 +112,7 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
             expected="the list of directories that list_external has written",
             next_step=clear("the task list_external with all tasks after it"),
         )
-    return tuple(Entry.of_key(entry["key"], entry["location"]) for entry in record["entries"])
+    return tuple(Entry.of_listed_key(entry["key"], entry["location"]) for entry in record["entries"])
 
 
 def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Entry, ...]:

@@ -100,7 +100,7 @@ class DumpManifest:
         """Write the manifest as readable JSON."""
         fields = {"format": FORMAT_VERSION, **asdict(self)}
         fields["database"]["parameters"] = dict(self.database.parameters)
-        return json.dumps(fields, indent=1, ensure_ascii=False, default=_plain).encode()
+        return json.dumps(fields, indent=1, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_json(cls, content: bytes, where: str) -> "DumpManifest":

@@ -28,13 +28,15 @@ class TableRecord:
 
 def pack_lines(lines: Iterable[str]) -> bytes:
     """Gzip lines of text; equal lines give equal bytes."""
-    return gzip.compress("".join(f"{line}\n" for line in lines).encode(), compresslevel=5, mtime=0)
+    # A half of a pair, which only a broken message holds, is kept as it is.
+    content = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+    return gzip.compress(content, compresslevel=5, mtime=0)
 
 
 def unpack_lines(content: bytes) -> Iterator[str]:
     """Yield the lines that `pack_lines` packed."""
     # Not splitlines: it also cuts at U+2028 and its like, which names may hold.
-    return (line for line in gzip.decompress(content).decode().split("\n") if line)
+    return (line for line in gzip.decompress(content).decode("utf-8", "surrogatepass").split("\n") if line)
 
 
 def encode_objects(records: Iterable[TableRecord]) -> bytes:

@@ -189,7 +189,7 @@ def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> l
 
 def write_json(files: FileWriter, path: str, value: dict[str, Any]) -> None:
     """Write a small JSON file."""
-    files.write(path, json.dumps(value, indent=1, ensure_ascii=False).encode())
+    files.write(path, json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def read_json(files: FileReader, path: str) -> dict[str, Any] | None:

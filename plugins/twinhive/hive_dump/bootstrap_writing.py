@@ -10,7 +10,7 @@ from twinhive.dump.store import Dump
 from twinhive.hive_dump.descriptions import Description
 from twinhive.hive_dump.object_descriptions import encode_database, encode_function
 from twinhive.hive_dump.places import HivePlaces
-from twinhive.hive_dump.sayable import check_event_id, check_name
+from twinhive.hive_dump.sayable import check_event_id, check_name, check_table_name
 from twinhive.hive_dump.structs import database_text, function_text
 from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
 from twinhive.hive_dump.terms import Terms
@@ -36,7 +36,7 @@ def write_bootstrap(
     said = describe_dump("BOOTSTRAP", dump, terms, begin=end)
     writing.check(dump.manifest.batches)
     for view in views:
-        check_name("a view", view.table.name.table)
+        check_table_name("a view", view.table.name.table)
     functions = list(_functions(source_files, dump, places, terms.cmroot))
     write_all(files, writing.content(dump.manifest.batches))
     write_all(files, map(writing.table, views))

@@ -37,6 +37,13 @@ def check_name(what: str, name: str) -> None:
         raise unsayable(f"the name of {what}", repr(name), "printable ASCII characters alone")
 
 
+def check_table_name(what: str, name: str) -> None:
+    """Raise ActNow for the name of a table that is no name of a directory: Hive's layout has one for each table."""
+    check_name(what, name)
+    if "/" in name or name in (".", ".."):
+        raise unsayable(f"the name of {what}", repr(name), "a name that a directory can have")
+
+
 def check_values(table: object, values: Iterable[str]) -> None:
     """Raise ActNow for the values of a partition that are not plain ASCII."""
     for value in values:
@@ -53,7 +60,7 @@ def check_file(owner: object, file: SourceFile) -> None:
 def check_change(change: Change) -> None:
     """Raise ActNow for an event of tables or partitions whose names Hive would read as others."""
     for table in tables_of(change):
-        check_name("a table", table.table)
+        check_table_name("a table", table.table)
     for values in _values_of(change):
         check_values(tables_of(change)[0], values)
 

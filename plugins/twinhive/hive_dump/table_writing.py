@@ -21,7 +21,7 @@ from twinhive.hive_dump.file_lines import encode_entry, encode_files
 from twinhive.hive_dump.object_descriptions import METADATA, OF_A_BOOTSTRAP, WHOLE, Spec, encode_table
 from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.refusals import unsayable
-from twinhive.hive_dump.sayable import check_file, check_name, check_values
+from twinhive.hive_dump.sayable import check_file, check_table_name, check_values
 from twinhive.hive_dump.structs import partition_text, table_text
 from twinhive.ports import FileReader, FileWriter
 
@@ -47,7 +47,7 @@ class TableWriting:
         """Raise ActNow for what Hive's layout cannot say."""
         for batch in batches:
             for record in self.dump.objects(self.dump_files, batch.name):
-                check_name("a table", record.table.name.table)
+                check_table_name("a table", record.table.name.table)
                 for partition in record.partitions:
                     check_values(record.table.name, partition.values)
             for item in self._items(batch):

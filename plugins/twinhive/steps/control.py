@@ -4,6 +4,7 @@ They need no lease, so that they can be written while a run is under way; the ne
 """
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping
 
@@ -12,6 +13,9 @@ from twinhive.domain.marks import SKIPPED
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
+from twinhive.steps.named_files import NamedFiles
+
+_SKIP = re.compile(r"(\d+)\.json")
 
 
 def _directory(policy: Policy) -> str:
@@ -22,8 +26,15 @@ def is_paused(files: FileReader, policy: Policy) -> str | None:
     """Return why a policy is paused, None when it is not."""
     if forgetting_has_begun(files, policy):
         return f"the policy is being forgotten; end it with: twinhive forget {policy.name}"
-    found = read_json(files, join(_directory(policy), "paused.json"))
-    return None if found is None else str(found["reason"])
+    path = join(_directory(policy), "paused.json")
+    try:
+        found = read_json(files, path)
+    except ValueError:
+        found = {}
+    if found is None:
+        return None
+    reason = found.get("reason") if isinstance(found, dict) else None
+    return str(reason) if reason else f"{path} is there, and gives no reason that can be read"
 
 
 def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, str]:
@@ -40,9 +51,10 @@ def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, 
 
 def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> frozenset[str]:
     """Return the names of those policies of which tables are to be brought over as they are."""
-    by_directory = {join(_directory(policy), "resync"): policy.name for policy in policies}
+    by_directory = {_resyncs(policy).directory: policy for policy in policies}
     listed = files.list_directories(by_directory)
-    return frozenset(by_directory[directory] for directory, children in listed if children)
+    found = ((by_directory[directory], children or ()) for directory, children in listed)
+    return frozenset(policy.name for policy, children in found if any(map(_resyncs(policy).is_one, children)))
 
 
 def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:
@@ -68,23 +80,29 @@ def forgetting_has_begun(files: FileReader, policy: Policy) -> bool:
 
 def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     """Return the tables that are to be brought over as they are (`twinhive resync`)."""
-    return tuple(sorted(_wishes(files, policy, "resync")))
+    return tuple(_resyncs(policy).names(files, _table_of_wish))
 
 
 def request_table(files: FileWriter, policy: Policy, table: str, by: str) -> None:
     """Ask the next window to bring a table over as it is."""
-    wish = {"by": by, "since": int(time.time())}
-    write_json(files, join(_directory(policy), "resync", f"{table}.json"), wish)
+    wish = {"table": table, "by": by, "since": int(time.time())}
+    _resyncs(policy).write(files, table, json.dumps(wish).encode())
 
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
     """Take a wish away that is fulfilled."""
-    files.delete(join(_directory(policy), "resync", f"{table}.json"))
+    _resyncs(policy).delete(files, table)
 
 
 def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
-    """Return the events that a person wants passed over, with the reasons."""
-    return {int(name): str(wish["reason"]) for name, wish in _wishes(files, policy, "skip").items()}
+    """Return the events that a person wants passed over, with the reasons.
+
+    A file that is no wish, or that cannot be read, asks for nothing.
+    """
+    ((_, children),) = files.list_directories([join(_directory(policy), "skip")])
+    wishes = ((_SKIP.fullmatch(base_name(child.path)), child.path) for child in children or ())
+    reasons = {int(name[1]): _reason(files, path) for name, path in wishes if name is not None}
+    return {event_id: reason for event_id, reason in reasons.items() if reason is not None}
 
 
 def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
@@ -105,7 +123,22 @@ def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> Non
             files.delete(join(_directory(policy), "skip", f"{event_id}.json"))
 
 
-def _wishes(files: FileReader, policy: Policy, kind: str) -> dict[str, dict[str, object]]:
-    ((_, children),) = files.list_directories([join(_directory(policy), kind)])
-    paths = [child.path for child in children or () if child.path.endswith(".json")]
-    return {base_name(path).removesuffix(".json"): json.loads(files.read(path)) for path in paths}
+def _resyncs(policy: Policy) -> NamedFiles:
+    return NamedFiles(join(_directory(policy), "resync"), ".json")
+
+
+def _table_of_wish(content: bytes) -> str | None:
+    """Return the table that a wish names; those of earlier versions are named by their files alone."""
+    try:
+        wish = json.loads(content)
+    except ValueError:
+        return None
+    return wish.get("table") if isinstance(wish, dict) else None
+
+
+def _reason(files: FileReader, path: str) -> str | None:
+    try:
+        wish = read_json(files, path)
+    except ValueError:
+        return None
+    return str(wish["reason"]) if isinstance(wish, dict) and "reason" in wish else None

@@ -170,7 +170,7 @@ def _failed_copy(policy: Policy, label: str, failures: Sequence[CopyFailure]) ->
 
 def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> str:
     """Say what a person can do; a lost file of an event never comes back, its table does."""
-    lost = dict.fromkeys(one.table.rpartition(".")[2] for one in failures if one.kind is FailureKind.LOST)
+    lost = dict.fromkeys(one.table.partition(".")[2] for one in failures if one.kind is FailureKind.LOST)
     if not lost:
         return "mend what is said above, then " + clear("this task with all tasks after it")
     first, *others = lost

@@ -5,6 +5,7 @@ from enum import Enum
 
 from twinhive.domain.errors import ActNow, Foreign, InvalidSettings, TryAgain
 from twinhive.domain.events import EventRow
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Parameters
@@ -15,7 +16,6 @@ from twinhive.steps.control import is_paused
 from twinhive.steps.log_pages import rows_between
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.replica_state import state_of
-from twinhive.steps.requests import frozen_tables
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,13 @@ def missing_of_database(
 
 
 def table_in_scope(policy: Policy, table: str) -> str:
-    """Return a table's name without its database, in lower case. Raises InvalidSettings for one out of scope."""
-    database, _, name = table.lower().rpartition(".")
-    if policy.selects(name) and database in ("", policy.source.database):
+    """Return a table's name without its database, in lower case. Raises InvalidSettings for one out of scope.
+
+    What comes before the first dot is a database: a name that holds a dot is given with its own.
+    """
+    database, dot, name = table.lower().partition(".")
+    name = name if dot else database
+    if policy.selects(name) and (database == policy.source.database or not dot):
         return name
     raise InvalidSettings(
         f"policy {policy.name} does not replicate table {table}",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from twinhive.applying.places import managed_root
 from twinhive.domain.files import base_name, join, parent, short_hash
 from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Stamp
-from twinhive.domain.names import escape_path_name
+from twinhive.domain.names import default_directory
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import silent_key, table_directory
 from twinhive.domain.policy import Policy
@@ -41,7 +41,7 @@ class _Moving:
     lease: Lease
 
     def table(self, table: Table) -> int:
-        place = join(self.root, escape_path_name(table.name.table))
+        place = join(self.root, default_directory(table.name.table))
         moved = sum(self._partitions(table, some, place) for some in self._chunks(table))
         if table.location == place:
             return moved

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from twinhive.domain.files import Usage
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.objects import Parameters, Table
 from twinhive.domain.policy import Policy
@@ -11,7 +12,6 @@ from twinhive.domain.table_standing import TableStanding
 from twinhive.ports import ReadPorts
 from twinhive.steps.control import requested_tables
 from twinhive.steps.pending_files import pending_names
-from twinhive.steps.requests import frozen_tables
 from twinhive.steps.source_scope import read_selected, tables_in_bulk
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
-from twinhive.domain.files import base_name, join, short_hash
+from twinhive.domain.files import join, short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
 from twinhive.domain.policy import Policy
 from twinhive.dump.shards import pack_lines, partition_line, partition_of_line, table_line, table_of_line, unpack_lines
 from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.steps.named_files import NamedFiles
 
 _SUFFIX = ".jsonl.gz"
 _DETAILS: dict[str, type[Detail]] = {kind.__name__: kind for kind in get_args(Detail)}
@@ -33,14 +34,12 @@ def purge_path(policy: Policy, location: str) -> str:
 
 def pending_names(files: FileReader, policy: Policy) -> tuple[str, ...]:
     """Return the source tables of which something waits, sorted."""
-    ((_, children),) = files.list_directories([pending_directory(policy)])
-    names = (base_name(child.path) for child in children or ())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+    return tuple(_records(policy).names(files, lambda content: decode_pending(content).name.table))
 
 
 def read_pending(files: FileReader, policy: Policy, table: str) -> PendingTable:
     """Return the record of one source table. Raises Missing when it has none."""
-    return decode_pending(files.read(_path(policy, table)))
+    return decode_pending(_records(policy).read(files, table))
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,12 @@ class PendingFiles:
     def write(self, record: PendingTable) -> None:
         """Write a record over the one before."""
         self.lease.confirm()
-        self.files.write(_path(self.policy, record.name.table), encode_pending(record))
+        _records(self.policy).write(self.files, record.name.table, encode_pending(record))
 
     def delete(self, table: str) -> None:
         """Delete a record; one that is not there is fine."""
         self.lease.confirm()
-        self.files.delete(_path(self.policy, table))
+        _records(self.policy).delete(self.files, table)
 
     def note_purge(self, note: PurgeNote) -> None:
         """Write that the data of a dropped object is to be deleted."""
@@ -118,5 +117,5 @@ def _detail_of_line(line: dict[str, Any], table: TableName) -> tuple[int, Detail
     return line["event_id"], _DETAILS[line["type"]](table=table, **said)
 
 
-def _path(policy: Policy, table: str) -> str:
-    return join(pending_directory(policy), table + _SUFFIX)
+def _records(policy: Policy) -> NamedFiles:
+    return NamedFiles(pending_directory(policy), _SUFFIX)

@@ -8,6 +8,7 @@ from twinhive.applying.progress import Progress
 from twinhive.applying.publishing import publish_ready, ready_parts
 from twinhive.applying.trouble import Quarantine
 from twinhive.domain.files import join
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import Phase
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
@@ -15,7 +16,6 @@ from twinhive.steps.base import Report, Work
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles, pending_names, read_pending
 from twinhive.steps.replica_state import read_state
-from twinhive.steps.requests import frozen_tables
 from twinhive.steps.synced import Synced
 
 _NAMED = 10

@@ -5,6 +5,7 @@ from collections import defaultdict
 from twinhive.applying.lane import why_not_replicated
 from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.changes import Event, tables_of
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import ReplicaState
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
@@ -16,7 +17,6 @@ from twinhive.steps.event_effects import effects_of
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.publish_pending import ready_tables
 from twinhive.steps.rehearsing import Rehearsing
-from twinhive.steps.requests import frozen_tables
 from twinhive.steps.window import Window
 
 Changes = dict[tuple[str, str], list[str]]

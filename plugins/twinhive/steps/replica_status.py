@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import Position
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import SKIPPED, Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import newest_dump, window_at
@@ -16,7 +17,6 @@ from twinhive.steps.event_stream import stretch_after
 from twinhive.steps.external_status import last_pass, pending_objects
 from twinhive.steps.operation import lease_directory
 from twinhive.steps.replica_state import read_state
-from twinhive.steps.requests import frozen_tables
 
 
 @dataclass(frozen=True)

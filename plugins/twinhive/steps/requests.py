@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from twinhive.domain.files import join
-from twinhive.domain.marks import QUARANTINE
-from twinhive.domain.objects import Parameters
+from twinhive.domain.frozen import frozen_tables, with_frozen
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, result_path
 from twinhive.dump.store import Dump, read_json
@@ -14,11 +13,6 @@ from twinhive.steps.base import Work
 from twinhive.steps.control import requested_tables, skipped_events
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
-
-
-def frozen_tables(parameters: Parameters) -> dict[str, str]:
-    """Return the frozen tables of a replica database, with the reasons."""
-    return {key.removeprefix(QUARANTINE): why for key, why in parameters.items() if key.startswith(QUARANTINE)}
 
 
 def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
@@ -67,8 +61,10 @@ def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> fr
         with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
             database = ports.replica.database(policy.replica.database)
             assert database is not None, "it follows"
-            marks = {QUARANTINE + table: reason for table, reason in new.items()}
+            parameters = database.parameters
+            for table, reason in new.items():
+                parameters = with_frozen(parameters, table, reason)
             lease.confirm()
-            ports.replica.set_database_parameters(database.name, {**database.parameters, **marks})
+            ports.replica.set_database_parameters(database.name, parameters)
         work.report(f"frozen until a window reaches the newest event: {', '.join(new)}")
     return frozenset({*frozen, *new})

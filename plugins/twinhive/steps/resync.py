@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from twinhive.domain.errors import Foreign, InvalidSettings, Missing
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import resync
@@ -11,7 +12,6 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import is_paused, request_table, requested_tables
 from twinhive.steps.operation import Holder, following_state, person
-from twinhive.steps.requests import frozen_tables
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Resync:
     def name(self) -> TableName:
         """The table at the source; its name may be given with or without the database."""
         database = self.policy.source.database
-        return TableName(database, self.table.strip().lower().removeprefix(f"{database}."))
+        return TableName(database, self.table.lower().removeprefix(f"{database}."))
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what would become of the table."""

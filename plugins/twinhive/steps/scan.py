@@ -13,7 +13,8 @@ from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.files import Usage, join
-from twinhive.domain.marks import QUARANTINE, Phase, ReplicaState
+from twinhive.domain.frozen import is_frozen
+from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.base import Detail, Work
@@ -199,7 +200,7 @@ class Scan:
             return [
                 one
                 for one in ready
-                if QUARANTINE + one.leaf.table.name.table not in frozen
+                if not is_frozen(frozen, one.leaf.table.name.table)
                 and apply_silent_change(target, _change(one), state.position.event_id, token)
             ]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twinhive.domain.errors import ActNow
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, open_dump
@@ -11,7 +12,6 @@ from twinhive.dump.stretch import Stretch
 from twinhive.events.message import names_touched
 from twinhive.ports import ReadPorts
 from twinhive.steps.pending_files import pending_names
-from twinhive.steps.requests import frozen_tables
 
 
 @dataclass(frozen=True)

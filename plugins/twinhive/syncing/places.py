@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from twinhive.domain.file_names import LONGEST, shortened
 from twinhive.domain.files import FileStatus, base_name, join, parent, short_hash
 
 HIDDEN = ".twinhive"
@@ -12,6 +13,9 @@ CLAIM = f"{HIDDEN}-external.json"
 """Our file in a base directory of external tables: which policy writes below it."""
 
 _OURS = re.compile(re.escape(HIDDEN) + r"(-external\.json|-.*-[0-9a-f]{16})?", re.DOTALL)
+
+_ROOM = LONGEST - len(f"{HIDDEN}--") - 16
+"""For the name of a new base in that of its work directory."""
 
 
 def is_ours(name: str) -> bool:
@@ -92,5 +96,5 @@ class Places:
 
     @property
     def _outside(self) -> str:
-        name = f"{HIDDEN}-{base_name(self.base)}-{short_hash(self.base)}"
+        name = f"{HIDDEN}-{shortened(base_name(self.base), _ROOM)}-{short_hash(self.base)}"
         return join(self.staging or parent(self.base), name)

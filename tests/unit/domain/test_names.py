@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinhive.domain.names import TableName, escape_path_name, partition_name, unescape_path_name
+from twinhive.domain.names import TableName, default_directory, escape_path_name, partition_name, unescape_path_name
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,17 @@ def test_a_table_name_parses_and_prints_itself() -> None:
     assert str(TableName.parse("Sales.Orders")) == "sales.orders"
 
 
-@pytest.mark.parametrize("text", ["orders", "a.b.c", ".b", "a.", ""])
+def test_the_default_directory_of_a_table_is_hives() -> None:
+    assert default_directory("orders_1") == "orders_1"
+    assert default_directory("A/b.c ü²\U0001f600") == "a-47-b-46-c-32-ü-178--55357--56832-"
+
+
+def test_what_comes_after_the_first_dot_is_the_table() -> None:
+    assert TableName.parse("sales.v1.2") == TableName("sales", "v1.2")
+    assert TableName.parse("sales...") == TableName("sales", "..")
+
+
+@pytest.mark.parametrize("text", ["orders", ".b", "a.", ""])
 def test_what_is_not_a_table_name_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected database\.table"):
         TableName.parse(text)

@@ -22,6 +22,9 @@ def test_awkward_names_and_locations_come_back() -> None:
         Entry(EVENTS, "", "hdfs://east/a, b/Zürich\n"),
         Entry(EVENTS, "p=a, b/q=Zoë\u2028\x85", "hdfs://east/x"),
         Entry(TableName("sales", "other"), "", "hdfs://east/y"),
+        Entry(TableName("sales", "a/b.c"), "", "hdfs://east/z"),
+        Entry(TableName("sales", "a"), "b.c", "hdfs://east/z"),
+        Entry(TableName("sales", ".."), "p=1/q=a%2Fb", "hdfs://east/z"),
     ]
     assert list(decode_locations(encode_locations(entries))) == entries
     assert encode_locations([]) == b""

@@ -18,6 +18,10 @@ def test_line_separators_inside_values_do_not_cut_lines() -> None:
     assert list(unpack_lines(pack_lines(lines))) == lines
 
 
+def test_a_half_of_a_pair_in_a_name_is_kept() -> None:
+    assert list(unpack_lines(pack_lines(["a\ud83db"]))) == ["a\ud83db"]
+
+
 def test_equal_lines_give_equal_bytes_that_zcat_reads() -> None:
     assert pack_lines(["a"]) == pack_lines(["a"])
     assert gzip.decompress(pack_lines(["a", "b"])) == b"a\nb\n"

@@ -39,9 +39,19 @@ def a_file_of_another_alphabet(hive: HiveWorld) -> None:
     hive.users.insert("plain", None, {"日本": b"one"})
 
 
+def a_table_whose_name_is_a_path(hive: HiveWorld) -> None:
+    hive.users.create_table("a/b", files=[b"one"])
+
+
+def a_table_called_as_the_directory_above(hive: HiveWorld) -> None:
+    hive.users.create_table("..", files=[b"one"])
+
+
 @pytest.mark.parametrize(
     ("done", "said"),
     [
+        (a_table_whose_name_is_a_path, ("the name of a table", "a/b")),
+        (a_table_called_as_the_directory_above, ("the name of a table", "'..'")),
         (a_partition_of_another_alphabet, ("a partition of sales.orders", "Köln")),
         (a_path_with_a_hash, ("a file of sales.plain", "f#1")),
         (a_file_of_another_alphabet, ("a file of sales.plain", "日本")),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tests.builders import a_policy, an_external
 from tests.external_writer import ExternalWriter
+from tests.fake_world import World
 from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import described, spoken
 from twinhive.domain.objects import Table
@@ -19,15 +20,15 @@ _NOT_CARRIED = {"TRANSLATED_TO_EXTERNAL"}
 class FollowedExternals(Followed):
     """A replica that was published without external tables, and a policy that has them now."""
 
-    def __init__(self, policy: Policy = POLICY) -> None:
-        super().__init__(replace(policy, external=replace(policy.external, included=False)))
+    def __init__(self, policy: Policy = POLICY, world: World | None = None) -> None:
+        super().__init__(replace(policy, external=replace(policy.external, included=False)), world)
         self.policy = policy
         self.users = ExternalWriter(self.world.source, self.world.source_files, "sales")
 
     @classmethod
-    def from_the_beginning(cls, policy: Policy = POLICY) -> "FollowedExternals":
+    def from_the_beginning(cls, policy: Policy = POLICY, world: World | None = None) -> "FollowedExternals":
         """Return one that has all external tables of the source."""
-        followed = cls(policy)
+        followed = cls(policy, world)
         followed.sync()
         followed.follow()
         return followed

@@ -21,9 +21,9 @@ POLICY = a_policy()
 class Followed:
     """A world whose replica is published, its users, and the policy that follows them."""
 
-    def __init__(self, policy: Policy = POLICY) -> None:
+    def __init__(self, policy: Policy = POLICY, world: World | None = None) -> None:
         self.policy = policy
-        self.world: World = a_world()
+        self.world: World = world or a_world()
         self.log: list[str] = []
         run_bootstrap(policy, self.world.ports(), {"run": "b"}, self.log.append)
         self.users = SourceWriter(self.world.source, self.world.source_files, "sales")

@@ -2,9 +2,9 @@ import pytest
 
 from tests.fake_files import InMemoryFiles
 from twinhive.domain.errors import ActNow, AlreadyThere, InvalidSettings, Missing, Refused
-from twinhive.domain.files import join
+from twinhive.domain.files import base_name, join
 from twinhive.syncing.path_rule import Layout, lay_out
-from twinhive.syncing.places import Places
+from twinhive.syncing.places import Places, is_ours
 from twinhive.syncing.request import SyncOptions, SyncRequest
 
 
@@ -233,6 +233,18 @@ class TestPlaces:
 
         assert places.work.startswith("hdfs://west/a/.twinhive-t-")
         assert places.built("x/y") == f"{places.work}/tree/x/y"
+
+    @pytest.mark.parametrize("name", ["x" * 229, "日" * 85, "p=" + "%2F" * 84])
+    def test_a_directory_whose_name_has_all_the_bytes_that_hdfs_takes_has_one_too(self, name: str) -> None:
+        places = Places(f"hdfs://west/a/{name}", is_new=True)
+
+        assert len(base_name(places.work).encode()) <= 255
+        assert is_ours(base_name(places.work))
+        assert places.work != Places(f"hdfs://west/a/{name[:-1]}", is_new=True).work
+
+    def test_what_is_built_there_is_at_its_relative_path(self) -> None:
+        places = Places("hdfs://west/a/t", is_new=True)
+
         assert places.built("") == places.tree
 
     def test_work_on_an_existing_target_is_done_in_it(self) -> None:
