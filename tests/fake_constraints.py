@@ -43,9 +43,10 @@ class ConstraintsInMemory(MetastoreState):
             return
         with self._call():
             fields = _KINDS[kind]
-            self._existing(table)
+            found = self._existing(table)
             trees = [_of_table(from_text(text), kind, table) for text in constraints]
             made = constraints_of(kind, map(to_text, trees))
+            _check_columns(found, {column for one in made for column in one.columns})
             names = {one.name for one in made}
             parent = table
             if kind == FOREIGN_KEY:
@@ -94,6 +95,12 @@ class ConstraintsInMemory(MetastoreState):
         for there in self._constraints.values():
             for name in [one.name for one in there.values() if one.parent == table]:
                 del there[name]
+
+
+def _check_columns(table: Table, columns: set[str]) -> None:
+    keys = {key.lower() for key in table.partition_keys}
+    if unknown := columns - {name.lower() for name, _ in table.columns} - keys:
+        raise Refused(f"{table.name} has no column {', '.join(sorted(unknown))}")
 
 
 def _of_table(tree: Tree, kind: str, table: TableName) -> Tree:

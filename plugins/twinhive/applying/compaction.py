@@ -14,13 +14,16 @@ from twinhive.domain.changes import (
     AddPartitions,
     AlterPartitions,
     AlterTable,
+    DeleteStatistics,
     DropPartitions,
     DropTable,
     Event,
     Insert,
     RenamePartition,
+    UpdateStatistics,
     tables_of,
 )
+from twinhive.domain.constraints import FOREIGN_KEY
 from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 
@@ -29,10 +32,10 @@ Values = tuple[str, ...] | None
 
 
 def segments(events: Iterable[Event]) -> Iterator[tuple[list[Event], Position]]:
-    """Cut a window before and behind each rename; yield what is left of each part, and the position after it."""
+    """Cut a window around each rename and foreign key; yield what is left of each part, and the position after it."""
     waiting: list[Event] = []
     for event in events:
-        if not _renames(event):
+        if not _stands_alone(event):
             waiting.append(event)
             continue
         if waiting:
@@ -43,26 +46,25 @@ def segments(events: Iterable[Event]) -> Iterator[tuple[list[Event], Position]]:
         yield compacted(waiting), waiting[-1].position
 
 
-def _renames(event: Event) -> bool:
-    change = event.change
-    return isinstance(change, RenamePartition) or (isinstance(change, AlterTable) and change.renames)
+def _stands_alone(event: Event) -> bool:
+    match event.change:
+        case RenamePartition():
+            return True
+        case AlterTable() as change:
+            return change.renames
+        case AddConstraints(kind=kind):
+            return kind == FOREIGN_KEY
+        case _:
+            return False
 
 
 def compacted(events: Sequence[Event]) -> list[Event]:
-    """Return what is left of events without renames: table by table, each table's in the order of the log.
-
-    Foreign keys come last: the table that they refer to may be another one.
-    """
+    """Return what is left of the events of one segment: table by table, each table's in the order of the log."""
     by_table: dict[TableName | None, list[Event]] = defaultdict(list)
     for event in events:
         names = tables_of(event.change)
         by_table[names[0] if names else None].append(event)
-    left = [event for of_table in by_table.values() for event in _needed(of_table)]
-    return sorted(left, key=_is_foreign_key)
-
-
-def _is_foreign_key(event: Event) -> bool:
-    return isinstance(event.change, AddConstraints) and event.change.kind == "foreign_key"
+    return [event for of_table in by_table.values() for event in _needed(of_table)]
 
 
 def _needed(events: list[Event]) -> list[Event]:
@@ -101,9 +103,14 @@ def _holder(change: Insert) -> Values:
 
 
 def _without(event: Event, removed: set[Values], refilled: set[Values]) -> Event | None:
-    """Return an event without partitions that are dropped later, or nothing when its rows are replaced later."""
+    """Return an event without partitions that are dropped later, or nothing when its rows are replaced later.
+
+    Statistics go with rows that are never written.
+    """
     change = event.change
     match change:
+        case UpdateStatistics(values=values) | DeleteStatistics(values=values):
+            return None if values in removed or values in refilled else event
         case Insert():
             holder = _holder(change)
             return None if holder in removed or holder in refilled else event

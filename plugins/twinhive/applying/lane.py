@@ -1,9 +1,9 @@
 """Apply events in one ordered lane, under the lease, each so that a rerun finds what it has done.
 
-What shapes an object leaves a stamp on it, in the same call; a rerun skips what is stamped. What
-removes a name leaves no stamp: before it, the position is written, so that a replay begins with
-it. So a replay holds at most one removal, at its start: a name that is absent was removed, and one
-with a newer stamp is a later incarnation.
+What shapes an object leaves a stamp on it, in the same call; a rerun skips what is stamped, and with it
+what earlier events have hung on it (constraints, statistics). What removes a name leaves no stamp: before
+it, the position is written, so that a replay begins with it. So a replay holds at most one removal, at its
+start: a name that is absent was removed, and one with a newer stamp is a later incarnation.
 """
 
 from collections import Counter
@@ -16,6 +16,7 @@ from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTab
 from twinhive.applying.ahead import Ahead
 from twinhive.applying.compaction import segments
 from twinhive.applying.database_changes import DatabaseChanges
+from twinhive.applying.detail_changes import DetailChanges
 from twinhive.applying.external_changes import ExternalChanges
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.partition_changes import PartitionChanges
@@ -63,7 +64,8 @@ class Lane:
         self._partitions = PartitionChanges(target)
         self._external = ExternalChanges(external)
         self.applied = Applied()
-        self._database = DatabaseChanges(target, self.applied.not_replicated)
+        self._database = DatabaseChanges(target)
+        self._details = DetailChanges(target, self.applied.not_replicated)
 
     def apply(
         self,
@@ -179,7 +181,7 @@ class Lane:
 
     def _single(self, event: Event) -> bool:
         self._external.make_way(event)
-        for module in (self._tables, self._partitions, self._database):
+        for module in (self._tables, self._partitions, self._database, self._details):
             handler = module.handlers.get(type(event.change))
             if handler is not None:
                 return handler(event, self._progress)

@@ -4,13 +4,13 @@ Only the holder of the policy's lease writes, so what was read stays true until 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable
-from twinhive.domain.changes import tables_of
+from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single
+from twinhive.domain.changes import DeleteStatistics, UpdateStatistics, tables_of
 from twinhive.domain.errors import Foreign, Missing
 from twinhive.domain.marks import STAMP, Stamp
-from twinhive.domain.names import TableName
+from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
@@ -27,7 +27,7 @@ class Twin:
         self._tables: dict[TableName, Table | None] = {}
         self._partitions: dict[TableName, dict[str, Partition | None]] = defaultdict(dict)
 
-    def look_ahead(self, actions: Iterable[Action]) -> None:
+    def look_ahead(self, actions: Sequence[Action]) -> None:
         """Read what the actions will ask for, in few calls."""
         tables: set[TableName] = set()
         partitions: dict[TableName, set[str]] = defaultdict(set)
@@ -38,15 +38,16 @@ class Twin:
             for table, some in _partitions_of(action):
                 partitions[self._policy.on_replica(table)].update(some)
         self._read_tables(sorted(tables - self._tables.keys()))
+        for described, values in _described(actions):
+            if there := self._tables.get(self._policy.on_replica(described)):
+                partitions[there.name].add(partition_name(there.partition_keys, values))
         for table, wanted in partitions.items():
             if self._tables.get(table) is not None:
                 self._read_partitions(table, sorted(wanted - self._partitions[table].keys()))
 
     def table(self, name: TableName) -> Table | None:
         """Return a table of the replica, None for an absent one. Raises Foreign for somebody else's."""
-        if name not in self._tables:
-            self._read_tables([name])
-        found = self._tables[name]
+        found = self.any_table(name)
         if found is not None and self.stamp_of(found) is None:
             raise Foreign(
                 f"table {name} exists on {self._policy.replica.cluster} and was not made by policy {self._policy.name}",
@@ -55,6 +56,12 @@ class Twin:
                 next_step="move that table away; then: " + resync(self._policy.name, name.table),
             )
         return found
+
+    def any_table(self, name: TableName) -> Table | None:
+        """Return a table of the replica, whosever it is; None for an absent one."""
+        if name not in self._tables:
+            self._read_tables([name])
+        return self._tables[name]
 
     def known_table(self, name: TableName) -> Table | None:
         """Return a table that was read before, whosever it is; None for an absent one and for one that was not read."""
@@ -106,6 +113,13 @@ class Twin:
         self._tables.pop(name, None)
         self._partitions.pop(name, None)
 
+    def forget(self, table: TableName, partition: str | None) -> None:
+        """Read one partition again when it is asked for, or (None) a table, whose partitions stay known."""
+        if partition is None:
+            self._tables.pop(table, None)
+        else:
+            self._partitions[table].pop(partition, None)
+
     def put_partition(self, table: TableName, name: str, partition: Partition | None) -> None:
         """Remember a partition that was written, or dropped (None)."""
         self._partitions[table][name] = partition
@@ -122,6 +136,14 @@ class Twin:
         found = self._replica.partitions(table, names) if read is not None else []
         keys = read.partition_keys if read is not None else ()
         self._partitions[table] |= dict.fromkeys(names) | {one.name(keys): one for one in found}
+
+
+def _described(actions: Iterable[Action]) -> Iterator[tuple[TableName, tuple[str, ...]]]:
+    """Yield the partitions whose statistics change, by the source's table and their values."""
+    for event in (action.what.event for action in actions if isinstance(action.what, Single)):
+        change = event.change
+        if isinstance(change, UpdateStatistics | DeleteStatistics) and change.values:
+            yield change.table, change.values
 
 
 def _partitions_of(action: Action) -> Iterable[tuple[TableName, Iterable[str]]]:

@@ -4,9 +4,11 @@ Each function returns the record after one event. An object that is at or past t
 be folded again that were folded before; what a drop has taken away and a replay brings back, the replay drops again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from twinhive.domain.changes import AddConstraints, UpdateStatistics
+from twinhive.domain.constraints import constraints_of
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.pending import Detail, PendingTable, T, Waiting
 from twinhive.domain.thrift_objects import with_columns_of
@@ -31,7 +33,13 @@ def altered(record: PendingTable, table: Table, event_id: int) -> PendingTable:
     """Change the table that waits, or let a published one wait for its new location."""
     if is_past(record.table, event_id):
         return record
-    return replace(record, table=_shaped_table(record.table, table, event_id))
+    changed = _changed_columns(record.table, table)
+    details = {
+        number: detail
+        for number, detail in record.details.items()
+        if not _is_undone(detail, {None}) and changed.isdisjoint(_constrained(detail))
+    }
+    return replace(record, table=_shaped_table(record.table, table, event_id), details=details)
 
 
 def columns_changed(record: PendingTable, table: Table, event_id: int) -> PendingTable:
@@ -62,7 +70,9 @@ def partitions_altered(record: PendingTable, after: Shaped) -> PendingTable:
         for name, (partition, event_id) in after.items()
         if not is_past(record.partitions.get(name), event_id)
     }
-    return replace(record, partitions={**record.partitions, **new})
+    shaped = {waiting.thing.values for waiting in new.values()}
+    details = {number: detail for number, detail in record.details.items() if not _is_undone(detail, shaped)}
+    return replace(record, partitions={**record.partitions, **new}, details=details)
 
 
 def partitions_dropped(record: PendingTable, dropped: Mapping[str, int]) -> PendingTable:
@@ -87,7 +97,13 @@ def partition_renamed(record: PendingTable, old: str, new: str, after: Partition
 
 
 def detailed(record: PendingTable, detail: Detail, event_id: int) -> PendingTable:
-    """Keep constraints and statistics of what waits until they have somewhere to go."""
+    """Keep constraints and statistics of what waits until they have somewhere to go.
+
+    What waits in a later state has been through the event: it was kept, and may have been undone since.
+    """
+    described = [one for one in record.partitions.values() if one.thing.values == getattr(detail, "values", None)]
+    if is_past(record.table, event_id) or any(is_past(one, event_id) for one in described):
+        return record
     return replace(record, details={**record.details, event_id: detail})
 
 
@@ -117,9 +133,26 @@ def _shaped_table(known: Waiting[Table] | None, table: Table, event_id: int) -> 
     """
     if known is None or known.thing.constraints is None:
         return _shaped(known, table, event_id)
-    changed = {name.lower() for name, kind in known.thing.columns if (name, kind) not in table.columns}
+    changed = _changed_columns(known, table)
     kept = tuple(one for one in known.thing.constraints if changed.isdisjoint(one.columns))
     return _shaped(known, table.with_constraints(kept), event_id)
+
+
+def _changed_columns(known: Waiting[Table] | None, after: Table) -> set[str]:
+    """Return the columns of a waiting table that have another name or type after an event."""
+    before = known.thing.columns if known is not None else ()
+    return {name.lower() for name, kind in before if (name, kind) not in after.columns}
+
+
+def _constrained(detail: Detail) -> set[str]:
+    if not isinstance(detail, AddConstraints):
+        return set()
+    return {column for one in constraints_of(detail.kind, detail.constraints) for column in one.columns}
+
+
+def _is_undone(detail: Detail, shaped: Collection[tuple[str, ...] | None]) -> bool:
+    """True for statistics of what an event shapes anew (None: the table itself): they are not claimed any more."""
+    return isinstance(detail, UpdateStatistics) and detail.values in shaped
 
 
 def _shaped(known: Waiting[T] | None, thing: T, event_id: int) -> Waiting[T]:

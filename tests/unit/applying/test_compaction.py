@@ -12,10 +12,13 @@ from twinhive.domain.changes import (
     AlterTable,
     Change,
     CreateTable,
+    DeleteStatistics,
+    DropConstraint,
     DropPartitions,
     DropTable,
     Event,
     Insert,
+    UpdateStatistics,
 )
 from twinhive.domain.events import Position
 
@@ -77,10 +80,26 @@ def test_each_tables_events_come_together_in_their_order() -> None:
     assert ids(compacted(history)) == [1, 3, 2]
 
 
-def test_a_foreign_key_comes_after_the_table_it_refers_to() -> None:
+def test_a_foreign_key_stands_alone_because_it_speaks_of_two_tables() -> None:
     parent = a_table("sales.parent")
-    history = events(Insert(PLAIN, None, ()), CreateTable(parent), AddConstraints(PLAIN.name, "foreign_key", ("{}",)))
-    assert ids(compacted(history)) == [1, 2, 3]
+    key, drop = AddConstraints(PLAIN.name, "foreign_key", ("{}",)), DropConstraint(PLAIN.name, "fk")
+    history = events(Insert(PLAIN, None, ()), CreateTable(parent), Insert(PLAIN, None, ()), key, drop)
+    assert [ids(left) for left, _ in segments(history)] == [[1, 3, 2], [4], [5]]
+
+
+def test_statistics_go_with_what_they_are_of() -> None:
+    history = events(
+        UpdateStatistics(PLAIN.name, None, "{}"),
+        Insert(PLAIN, None, (), replaces=True),
+        UpdateStatistics(PLAIN.name, None, "{}"),
+        UpdateStatistics(T.name, ("1",), "{}"),
+        DeleteStatistics(T.name, ("1",), None),
+        UpdateStatistics(T.name, ("2",), "{}"),
+        DropPartitions(T, (("1",),)),
+        AddPartitions(T, (AddedPartition(ONE),)),
+        UpdateStatistics(T.name, ("1",), "{}"),
+    )
+    assert ids(compacted(history)) == [2, 3, 6, 7, 8, 9]
 
 
 def test_a_rename_stands_alone_between_what_is_compacted_on_its_own() -> None:

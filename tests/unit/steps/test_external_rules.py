@@ -1,12 +1,13 @@
 """What each event of an external table does to what waits and to what is published."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from tests.builders import a_policy, a_table, an_external
 from tests.external_writer import PURGES
-from tests.fake_world import KillSwitch, killable, tuned
+from tests.fake_world import Killed, KillSwitch, killable, tuned
 from tests.metastore_objects import constraint_names
 from tests.unit.steps.external_followed import POLICY, FollowedExternals
 from tests.unit.steps.test_external_incremental import with_tables
@@ -140,6 +141,37 @@ def test_constraints_and_statistics_of_what_waits_are_published_with_it(followed
     assert replica.column_statistics(name, "p=afar") == set()
     followed.settle()
     assert replica.column_statistics(name, "p=afar") == {"id"}
+
+
+def test_what_was_said_of_columns_that_are_others_by_now_is_not_published(followed) -> None:
+    followed.users.create_external("made")
+    followed.users.update_statistics("made")
+    followed.users.add_constraint("made", "not_null", "gone")
+    change_first_column(followed.users, "made", ("number", "int"))
+    followed.users.add_constraint("made", "unique", "key")
+    followed.settle()
+    name = TableName("sales", "made")
+    assert constraint_names(followed.world.replica, name) == {"key"}
+    assert followed.world.replica.column_statistics(name) == set()
+
+
+@pytest.mark.parametrize("kills", range(3, 12))
+def test_what_was_said_before_a_table_waited_is_not_said_again(kills: int) -> None:
+    followed = with_tables()
+    followed.users.update_statistics("logs")
+    followed.users.add_constraint("logs", "not_null", "gone")
+    followed.users.set_location("logs", "hdfs://east/other/logs")
+    change_first_column(followed.users, "logs", ("number", "int"))
+    with suppress(Killed):
+        followed.run_with(killable(followed.world.ports(), KillSwitch(kills, after_effect=True)))
+    followed.settle()
+    followed.assert_twin()
+    assert constraint_names(followed.world.replica, TableName("sales", "logs")) == set()
+
+
+def change_first_column(users, table: str, column: tuple[str, str]) -> None:
+    found = users.table(table)
+    users.metastore.alter_table(found.name, replace(found, columns=(column, *found.columns[1:])))
 
 
 # Changes of what is published.

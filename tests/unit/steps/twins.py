@@ -1,13 +1,16 @@
 """Compare the twin of a world in memory with its source."""
 
+import json
+
 from tests.fake_world import World
 from tests.metastore_objects import constraints_in_words
 from twinhive.domain.files import base_name, is_hidden, relative_to
 from twinhive.domain.marks import without_marks
 from twinhive.domain.objects import Table
 
-# What the replica's metastore writes itself, and a claim that is never carried over.
-OWN = {"transient_lastDdlTime", "COLUMN_STATS_ACCURATE"}
+# What the replica's metastore writes itself, and what is compared by itself.
+CLAIM = "COLUMN_STATS_ACCURATE"
+OWN = {"transient_lastDdlTime", CLAIM}
 
 
 def assert_twin(world: World) -> None:
@@ -17,10 +20,26 @@ def assert_twin(world: World) -> None:
     assert int(state["repl.last.id"]) <= world.source.current_event_id()
     assert spoken(state) == spoken(world.source.database("sales").parameters)
     assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
+    claimed, true = (claims(metastore) for metastore in (world.replica, world.source))
+    assert {what: columns - true[what] for what, columns in claimed.items() if columns - true[what]} == {}
     kept = ("/lease", "/external/synced/", "/external/purge/", "/external/results/")
     paths = [path for path in world.replica_files.paths() if "/staging/" in path]
     left = [path for path in paths if not any(part in path for part in kept)]
     assert [path for path in left if not world.replica_files.status(path).is_directory] == []
+
+
+def claims(metastore) -> dict[tuple[str, str], set[str]]:
+    """Return the columns whose statistics are said to be accurate, by table and partition.
+
+    The source may claim more than the replica: what events of other kinds say of it is not carried over.
+    """
+    found = {}
+    for table in metastore.tables("sales", metastore.table_names("sales")):
+        partitions = metastore.partitions(table.name, metastore.partition_names(table.name))
+        named = {"": table} | {one.name(table.partition_keys): one for one in partitions}
+        for name, thing in named.items():
+            found[str(table.name), name] = set(json.loads(thing.parameters.get(CLAIM, "{}")).get("COLUMN_STATS", {}))
+    return found
 
 
 def contents(metastore, files) -> dict:
