@@ -58,6 +58,7 @@ class Storage:
             kept = f"{self.cmroot}/{base_name(path)}_{self._checksum(path)}"
             if not self.exists(kept):
                 self._files.create_from(self._files.open(path), kept)
+                self._files.set_attribute(kept, "user.original-loc", path)
 
     def count(self, directory: str | None) -> dict[str, str]:
         """Return the file statistics of a directory, as the server counts them: whole, without hidden names."""

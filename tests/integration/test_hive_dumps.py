@@ -122,7 +122,7 @@ def exchange(sandbox: Sandbox, east: Warehouse, west: Warehouse) -> Iterator[Exc
 
 
 def create_function(exchange: Exchange, name: str) -> None:
-    jar = f"{exchange.east.cluster.hdfs_uri}/exchange/{exchange.database}.jar"
+    jar = f"{exchange.east.cluster.hdfs_uri}/jars/{exchange.database}.jar"
     exchange.east.files.write(jar, b"a jar")
     exchange.users.metastore.create_function(
         replace(objects.a_function(exchange.database, name, jar), class_name=UPPER)
@@ -275,7 +275,7 @@ def test_what_hives_own_dump_says_is_what_the_source_holds(exchange: Exchange) -
     whole, events = (exchange.taken_over(hive) for hive in hives)
     assert (whole.manifest.kind, events.manifest.kind) == (DumpKind.CONSOLIDATE, DumpKind.INCREMENTAL)
     assert [function.resources for function in whole.manifest.functions] == [
-        (f"{east.cluster.hdfs_uri}/exchange/{name}.jar",)
+        (f"{east.cluster.hdfs_uri}/jars/{name}.jar",)
     ]
     said, held = (leaves(name) for name in (said_by(exchange, whole, events), held_by(exchange)))
     assert {path: (said.get(path), held.get(path)) for path in said | held if said.get(path) != held.get(path)} == {}

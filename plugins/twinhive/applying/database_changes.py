@@ -1,8 +1,10 @@
 """Apply what happens to the database itself, and to functions."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from twinhive.applying.function_files import FunctionFiles, LeftOut
 from twinhive.applying.functions import Functions
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
@@ -22,13 +24,16 @@ Handler = Callable[[Event, Progress], bool]
 
 
 class DatabaseChanges:
-    """These leave no stamp: each call is one that can be repeated."""
+    """These leave no stamp: each call is one that can be repeated.
 
-    def __init__(self, target: Target) -> None:
+    A function whose files cannot be brought over is counted in `left_out` with the reason.
+    """
+
+    def __init__(self, target: Target, left_out: Counter[str]) -> None:
         self._target = target
-        self._functions = Functions(
-            target.replica, target.files, target.source_files, target.lease, target.policy.replica.database, target.root
-        )
+        self._left_out = left_out
+        files = FunctionFiles(target.functions, target.files, target.lease, target.root)
+        self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
         self.handlers: dict[type, Handler] = {
             CreateDatabase: self._create,
             AlterDatabase: self._alter,
@@ -71,7 +76,11 @@ class DatabaseChanges:
     def _create_function(self, event: Event, progress: Progress) -> bool:
         change = event.change
         assert isinstance(change, CreateFunction)
-        return self._functions.put(change.function, event.event_id)
+        try:
+            return self._functions.put(change.function, event.event_id)
+        except LeftOut as left:
+            self._left_out[f"{event}: {left.what}; next: {left.next_step}"] += 1
+            return False
 
     def _drop_function(self, event: Event, progress: Progress) -> bool:
         change = event.change

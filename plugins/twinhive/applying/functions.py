@@ -2,28 +2,28 @@
 
 from dataclasses import dataclass
 
-from twinhive.domain.errors import AlreadyThere
-from twinhive.domain.files import base_name, join
+from twinhive.applying.function_files import FunctionFiles
+from twinhive.domain.errors import AlreadyThere, Refused
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Function
-from twinhive.ports import FileReader, FileWriter, Lease, MetastoreWriter
-
-_DIRECTORY = "_functions"
+from twinhive.ports import Lease, MetastoreWriter
 
 
 @dataclass(frozen=True)
 class Functions:
-    """The functions of a replica's database; their files lie below `root`."""
+    """The functions of a replica's database."""
 
     replica: MetastoreWriter
-    files: FileWriter
-    source_files: FileReader
     lease: Lease
     database: str
-    root: str
+    files: FunctionFiles
 
     def put(self, function: Function, event_id: int) -> bool:
-        """Create a function as of an event, in the place of another one of its name; False when it is there."""
-        resources = tuple(self._resource(function, uri, event_id) for uri in function.resources)
+        """Create a function as of an event, in the place of another one of its name; False when it is there.
+
+        Raises LeftOut, and changes nothing then.
+        """
+        resources = self.files.bring(function, event_id)
         wanted = function.at(self.database, resources)
         try:
             self.lease.confirm()
@@ -39,14 +39,12 @@ class Functions:
     def drop(self, name: str) -> None:
         """Drop a function; one that is not there is fine."""
         self.lease.confirm()
-        self.replica.drop_function(self.database, name)
-
-    def _resource(self, function: Function, uri: str, event_id: int) -> str:
-        """Copy a function's file to the replica, unless it is not on the source's file system."""
-        if not uri.startswith(self.source_files.root + "/"):
-            return uri
-        place = join(self.root, _DIRECTORY, f"{function.name}.{event_id}", base_name(uri))
-        if self.files.status(place) is None:
-            self.lease.confirm()
-            self.files.write(place, self.source_files.read(uri))
-        return place
+        try:
+            self.replica.drop_function(self.database, name)
+        except Refused as error:
+            raise Refused(
+                f"function {self.database}.{name} of the replica cannot be dropped",
+                found=error.found or error.what,
+                expected="its files: the metastore of a database with repl.source.for keeps them first",
+                next_step="put a file at each path that DESCRIBE FUNCTION EXTENDED names, then " + clear("the task"),
+            ) from error

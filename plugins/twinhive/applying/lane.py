@@ -64,7 +64,7 @@ class Lane:
         self._partitions = PartitionChanges(target)
         self._external = ExternalChanges(external)
         self.applied = Applied()
-        self._database = DatabaseChanges(target)
+        self._database = DatabaseChanges(target, self.applied.not_replicated)
         self._details = DetailChanges(target, self.applied.not_replicated)
 
     def apply(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
+from twinhive.applying.function_files import FunctionSources
 from twinhive.applying.placing import Placing
 from twinhive.applying.twin import Twin
 from twinhive.domain.marks import DIRECTORY_MARK, LAST_ID, STAMP, Stamp
@@ -28,6 +29,7 @@ class Target:
     twin: Twin
     placing: Placing
     root: str
+    functions: FunctionSources
 
     def stamp(self, event_id: int) -> Stamp:
         """Return the stamp of an event of the source's log."""

@@ -29,6 +29,20 @@ class DatabaseAddress:
         return f"{self.cluster}/{self.database}"
 
 
+FUNCTION_DIRECTORIES = (
+    "/apps/hive",
+    "/jars",
+    "/udf",
+    "/udfs",
+    "/user/hive/auxlib",
+    "/user/hive/jars",
+    "/user/hive/lib",
+    "/user/hive/udf",
+    "/user/hive/udfs",
+)
+"""Where jars of functions usually lie. No warehouse is among them: its files are not for everybody."""
+
+
 @dataclass(frozen=True)
 class Options:
     """Tuning of one policy: the keys of `options` in its file, which `settings.options.OptionsSettings` explains."""
@@ -54,6 +68,8 @@ class Options:
     parallelism: int = 8
     approx_max_load_tasks: int | None = None
     external_weight: int = 16 * 2**30
+    function_directories: tuple[str, ...] = FUNCTION_DIRECTORIES
+    function_file_bytes: int = 2**30
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
     def is_little(self, files: int, length: int) -> bool:

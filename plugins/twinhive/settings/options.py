@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from twinhive.settings.kinds import Strict, Unit
+from twinhive.domain.policy import FUNCTION_DIRECTORIES
+from twinhive.settings.kinds import AbsolutePath, Strict, Unit
 
 
 class OptionsSettings(Strict):
@@ -101,6 +102,16 @@ class OptionsSettings(Strict):
     smaller directories share a task
 
     smaller for more tasks at the same time"""
+    function_directories: tuple[AbsolutePath, ...] = FUNCTION_DIRECTORIES
+    """directories on the source from which jars and files of functions are read. Whoever may create a function there
+    names its files, they are read with the rights of twinhive's user, and everybody can read them on the replica. A
+    function with a file elsewhere is left out and named in the log
+
+    the directories where jars are put; none of which files are secret"""
+    function_file_bytes: Annotated[int, Field(ge=1), Unit("bytes")] = 2**30
+    """the longest file of a function; one with a longer file is left out
+
+    where jars are larger"""
     spark_conf: Mapping[str, str] = {}
     """configuration of the copy jobs
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from twinhive.applying.constraining import constrain
+from twinhive.applying.function_files import FunctionFiles, FunctionSources, LeftOut
 from twinhive.applying.functions import Functions
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.publishing import Published, publish_ready
@@ -238,13 +239,16 @@ class _Loading:
         return len(records)
 
     def register_functions(self) -> None:
-        """Create the functions, with their files."""
-        ports, database = self.ports, self.work.policy.replica.database
-        functions = Functions(
-            ports.replica, ports.replica_files, ports.source_files, self.lease, database, self.managed_root
-        )
+        """Create the functions, with their files; one whose files cannot be had stops no load."""
+        ports, policy = self.ports, self.work.policy
+        sources = FunctionSources(ports.source_files, policy)
+        files = FunctionFiles(sources, ports.replica_files, self.lease, self.managed_root)
+        functions = Functions(ports.replica, self.lease, policy.replica.database, files)
         for function in self.dump.manifest.functions:
-            functions.put(function, self.stamp.event_id)
+            try:
+                functions.put(function, self.stamp.event_id)
+            except LeftOut as left:
+                self.work.report(Detail("What is left out", f"{left.what}; next: {left.next_step}"))
 
     def publish(self) -> int:
         """Say on the replica's database that it follows the source from the dump's event on."""

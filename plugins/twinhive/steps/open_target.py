@@ -1,11 +1,13 @@
 """Build what every change of a published or loading replica needs."""
 
+from twinhive.applying.function_files import FunctionSources
 from twinhive.applying.places import managed_root
 from twinhive.applying.placing import Placing
 from twinhive.applying.target import Target
 from twinhive.applying.twin import Twin
 from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, WritePorts
+from twinhive.steps.sealing import change_manager_root
 
 
 def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, staging: str | None = None) -> Target:
@@ -23,4 +25,7 @@ def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, st
         twin=Twin(ports.replica, policy, log_id),
         placing=Placing(ports.replica_files, staging or policy.staging),
         root=managed_root(ports.replica, policy),
+        functions=FunctionSources(
+            ports.source_files, policy, lambda: change_manager_root(ports.source, ports.source_files.root)
+        ),
     )

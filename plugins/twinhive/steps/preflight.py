@@ -15,6 +15,7 @@ from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
+from twinhive.steps.function_check import report_functions
 from twinhive.steps.log_access import report_replica, source_problems
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
@@ -241,4 +242,17 @@ def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[Twinhi
         return  # the checks of the clusters say so already
 
 
-_CHECKS: tuple[Check, ...] = (check_versions, check_source, check_replica, check_file_systems, check_external_tables)
+def check_functions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Report functions that will be left out: they keep nothing else from being replicated."""
+    report_functions(step.work, ports)
+    yield from ()
+
+
+_CHECKS: tuple[Check, ...] = (
+    check_versions,
+    check_source,
+    check_replica,
+    check_file_systems,
+    check_external_tables,
+    check_functions,
+)
