@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.fake_tree import SNAPSHOTS, Node, Tree
+from tests.fake_tree import CHECKSUM_TYPE, SNAPSHOTS, Node, Tree
 from twinhive.domain.errors import Missing, Refused, SafeMode, Unreachable
 from twinhive.domain.files import Space, is_below, parent
 from twinhive.domain.outside_paths import is_collapsed
@@ -20,7 +20,7 @@ class InMemoryCalls:
     those of `unreadable` refuse to be read and listed. A file of `corrupt` gives wrong bytes to a read that is not
     verified and none to a verified one; one of `corrupt_replicas` has a good replica for the verified read.
     A page of a listing has `page_size` entries; without `can_concatenate` it is as on an object store,
-    without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`.
+    without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`. Files are guarded by `usual_checksums`.
     """
 
     def __init__(self, root: str = "hdfs://fake", *, has_checksums: bool = True) -> None:
@@ -42,6 +42,7 @@ class InMemoryCalls:
         self.page_size = 1000
         self.can_concatenate = True
         self.keeps_trash = False
+        self.usual_checksums = CHECKSUM_TYPE
 
     @property
     def root(self) -> str:

@@ -46,7 +46,8 @@ class ConstraintsInMemory(MetastoreState):
             found = self._existing(table)
             trees = [_of_table(from_text(text), kind, table) for text in constraints]
             made = constraints_of(kind, map(to_text, trees))
-            _check_columns(found, {column for one in made for column in one.columns})
+            if kind not in ("default", "check"):
+                _check_columns(found, {column for one in made for column in one.columns})
             names = {one.name for one in made}
             parent = table
             if kind == FOREIGN_KEY:

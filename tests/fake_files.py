@@ -10,7 +10,7 @@ from tests.fake_attributes import InMemoryAttributes
 from tests.fake_snapshots import InMemorySnapshots
 from tests.fake_streams import InMemoryStream, comparison_checksum, damaged
 from tests.fake_trash import InMemoryTrash
-from tests.fake_tree import CHECKSUM_TYPE, Node
+from tests.fake_tree import Node
 from twinhive.domain.errors import AlreadyThere, Refused, Unreachable
 from twinhive.domain.files import (
     AS_USUAL,
@@ -41,13 +41,13 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
         *,
         block_size: int = BLOCK,
         modified_ms: int | None = None,
-        checksum_type: str = CHECKSUM_TYPE,
+        checksum_type: str | None = None,
     ) -> FileStatus:
         """Write a file as the source's own users do, over whatever was there."""
         with self._lock:
             status = self._tree.new_status(path, len(content), permission=0o644, block_size=block_size)
             status = replace(status, modified_ms=status.modified_ms if modified_ms is None else modified_ms)
-            self._tree.add(Node(status, content, checksum_type=checksum_type))
+            self._tree.add(Node(status, content, checksum_type=checksum_type or self.usual_checksums))
             return status
 
     def link(self, path: str) -> FileStatus:
@@ -118,7 +118,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
             content = node.content[:length]
             if form is ChecksumForm.COMPARISON:
                 return comparison_checksum(content, node.checksum_type)
-            return short_hash(f"{node.status.block_size} {content.hex()}", 56)
+            return short_hash(f"{node.checksum_type} {node.status.block_size} {content.hex()}", 56)
 
     def read(self, path: str) -> bytes:
         with self._call("read"):
@@ -148,11 +148,11 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
         with self._change("create_from", path):
             if path in self._nodes:
                 raise AlreadyThere(f"{path}: {self.root} has this path already")
-            self.put(path, block_size=how.block_size or BLOCK, checksum_type=how.checksum or CHECKSUM_TYPE)
+            self.put(path, block_size=how.block_size or BLOCK, checksum_type=how.checksum)
             permission = 0o644 if how.permission is None else how.permission
             self._change_status(path, permission=permission, replication=how.replication or 1)
         written = self._append(stream, path, length, meter)
-        checksum_type = how.checksum or CHECKSUM_TYPE
+        checksum_type = how.checksum or self.usual_checksums
         with self._lock:
             number = self._node(path).status.file_id
             if self.corrupt_next_copies:

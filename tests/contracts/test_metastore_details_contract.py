@@ -225,7 +225,7 @@ def test_a_dropped_table_takes_the_keys_that_refer_to_it_along(metastore: Any, t
     assert constraint_names(metastore, table.name) == {"own"}
 
 
-@pytest.mark.parametrize("kind", ["primary_key", "unique", "not_null", "default"])
+@pytest.mark.parametrize("kind", ["primary_key", "unique", "not_null"])
 def test_constraints_on_a_column_that_is_not_there(metastore: Any, table: Table, kind: str) -> None:
     other = replace(table, columns=(("no_column", "int"),))
     with pytest.raises(Refused):

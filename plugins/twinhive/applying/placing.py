@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
+from twinhive.applying.own_copies import OwnCopies
 from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.files import ChecksumForm, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
 from twinhive.domain.outside_paths import place_below
-from twinhive.ports import FileWriter
+from twinhive.ports import FileReader, FileWriter
 
 _THREADS = 8
 Thing = TypeVar("Thing")
@@ -25,8 +26,9 @@ Contents = tuple[str, tuple[SourceFile, ...]]
 class Placing:
     """Place files of events. A file that is there already, and the same, was placed by an earlier try."""
 
-    def __init__(self, files: FileWriter, staging: str) -> None:
+    def __init__(self, files: FileWriter, source_files: FileReader, staging: str) -> None:
         self._files = files
+        self._own = OwnCopies(files, source_files, staging)
         self._staging = staging
         self._made: set[str] = set()
         self._placed: set[str] = set()
@@ -80,7 +82,7 @@ class Placing:
         if target in self._placed or self._renamed(self._staged(file), target):
             return
         found = self._files.status(target)
-        if found is not None and self._is(target, file, found.length):
+        if found is not None and self._is(found, file):
             return
         raise ActNow(
             f"a file of table {table} cannot be placed: {target}",
@@ -104,10 +106,11 @@ class Placing:
     def _staged(self, file: SourceFile) -> str:
         return item_of(file, _NO_TABLE, None).staged_path(self._staging)
 
-    def _is(self, path: str, file: SourceFile, length: int) -> bool:
+    def _is(self, there: FileStatus, file: SourceFile) -> bool:
         if file.checksum is None:
-            return length == file.length
-        return self._files.checksum(path, ChecksumForm.IDENTITY) in (file.checksum, None)
+            return there.length == file.length
+        known = self._files.checksum(there.path, ChecksumForm.IDENTITY) in (file.checksum, None)
+        return known or self._own.is_copy(there, file, self._staged(file))
 
 
 def _moves(contents: Sequence[Contents]) -> list[tuple[SourceFile, str]]:

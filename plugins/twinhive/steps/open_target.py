@@ -23,7 +23,7 @@ def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, st
         source_files=ports.source_files,
         lease=lease,
         twin=Twin(ports.replica, policy, log_id),
-        placing=Placing(ports.replica_files, staging or policy.staging),
+        placing=Placing(ports.replica_files, ports.source_files, staging or policy.staging),
         root=managed_root(ports.replica, policy),
         functions=FunctionSources(
             ports.source_files, policy, lambda: change_manager_root(ports.source, ports.source_files.root)
