@@ -5,7 +5,7 @@ from sandbox.ports import ClusterPorts
 EVERYWHERE = "0.0.0.0"  # noqa: S104 (inside of a container: only what docker-compose.yml publishes leaves it)
 POSTGRES = "postgres"
 POSTGRES_PORT = 5432
-DATABASE_USER = "twinhive"
+SUPERUSER = "twinhive"
 SPARK_MASTER = "spark-master"
 SPARK_MASTER_PORT = 7077
 CLUSTER_PORTS = ClusterPorts(

@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg2
 from psycopg2 import sql
 
-from deploy.addresses import namenode_url
+from deploy.addresses import POSTGRES, POSTGRES_PORT, SUPERUSER, namenode_url
 from deploy.settings import PASSWORD_VARIABLE, metastore_tables
 from sandbox.configuration import CLUSTERS, Database
 from sandbox.hdfs import DIRECTORIES, make_directory
@@ -15,6 +15,8 @@ from sandbox.jars import jar_files
 from sandbox.layout import Layout
 from sandbox.paths import cache_root
 from sandbox.schema import create_schema
+
+_SUPERUSERS_PASSWORD = "POSTGRES_PASSWORD"  # noqa: S105 (its name)
 
 
 def main() -> None:
@@ -24,26 +26,29 @@ def main() -> None:
     cluster: str = parser.parse_args().cluster
     for path, permission in DIRECTORIES.items():
         make_directory(namenode_url(cluster), path, permission)
-    _create_tables(metastore_tables(cluster, os.environ[PASSWORD_VARIABLE]))
+    superuser = Database(POSTGRES_PORT, "postgres", SUPERUSER, os.environ[_SUPERUSERS_PASSWORD], POSTGRES)
+    _create_tables(superuser, metastore_tables(cluster, os.environ[PASSWORD_VARIABLE]))
 
 
-def _create_tables(database: Database) -> None:
-    """Create a database with the metastore's tables; only a complete one gets its name."""
-    if (database.name,) in _run(database, "SELECT datname FROM pg_database"):
+def _create_tables(superuser: Database, database: Database) -> None:
+    """Create a database with the metastore's tables, of the metastore's user; only a complete one gets its name."""
+    if (database.name,) in _run(superuser, "SELECT datname FROM pg_database"):
         return
     unfinished = Database(database.port, f"{database.name}_unfinished", database.user, database.password, database.host)
-    _run(database, sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(unfinished.name)))
-    _run(database, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(unfinished.name)))
+    name, owner = sql.Identifier(unfinished.name), sql.Identifier(database.user)
+    _run(superuser, sql.SQL("DROP DATABASE IF EXISTS {}").format(name))
+    _run(superuser, sql.SQL("CREATE DATABASE {} OWNER {}").format(name, owner))
+    _run(superuser, sql.SQL("REVOKE CONNECT ON DATABASE {} FROM PUBLIC").format(name))
     layout = Layout(Path("/tmp/schema"))  # noqa: S108 (of a container that does nothing else)
     layout.create()
     create_schema(unfinished, jar_files(cache_root()), layout)
     rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
-    _run(database, rename.format(sql.Identifier(unfinished.name), sql.Identifier(database.name)))
+    _run(superuser, rename.format(sql.Identifier(unfinished.name), sql.Identifier(database.name)))
 
 
 def _run(server: Database, statement: str | sql.Composed) -> list[tuple[str]]:
     connection = psycopg2.connect(
-        host=server.host, port=server.port, user=server.user, password=server.password, dbname="postgres"
+        host=server.host, port=server.port, user=server.user, password=server.password, dbname=server.name
     )
     try:
         connection.autocommit = True

@@ -14,7 +14,7 @@ from sandbox.ports import PortBlock
 from sandbox.postgres import metastore_database
 
 STORAGE = Path("/data")
-PASSWORD_VARIABLE = "POSTGRES_PASSWORD"  # noqa: S105 (its name)
+PASSWORD_VARIABLE = "METASTORE_DB_PASSWORD"  # noqa: S105 (its name)
 _NO_BLOCK = PortBlock(0)  # the ports in it are all replaced
 
 
@@ -55,9 +55,9 @@ def metastore(cluster: str) -> Properties:
 
 
 def metastore_tables(cluster: str, password: str) -> Database:
-    """Say where a metastore keeps its tables."""
+    """Say where a metastore keeps its tables; its user is called like its database."""
     name = metastore_database(cluster)
-    return Database(addresses.POSTGRES_PORT, name, addresses.DATABASE_USER, password, addresses.POSTGRES)
+    return Database(addresses.POSTGRES_PORT, name, name, password, addresses.POSTGRES)
 
 
 def cluster(name: str) -> Cluster:

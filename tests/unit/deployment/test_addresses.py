@@ -71,30 +71,49 @@ def test_the_spark_master_listens_where_it_is_called():
     assert services()["spark-master"]["ports"][0].endswith(f":{asked['--webui-port']}")
 
 
-def test_airflow_and_the_journal_have_databases_of_their_own_that_are_created():
-    postgres = environment(addresses.POSTGRES)
-    created = {postgres["POSTGRES_DB"]}
-    created |= set(re.findall(r"CREATE DATABASE (\w+);", (CHECKOUT / "deploy/postgres/databases.sql").read_text()))
+INIT = (CHECKOUT / "deploy/postgres/databases.sh").read_text()
+ROLES = dict(re.findall(r"CREATE ROLE (\w+) LOGIN PASSWORD :'(\w+)';", INIT))
+"""The users that PostgreSQL's first start makes, with the psql variables that hold their passwords."""
+
+
+def password_of(user: str) -> str:
+    """Return the password that the first start gives to a user."""
+    [variable] = re.findall(rf'--set {ROLES[user]}="\$(\w+)"', INIT)
+    password: str = environment(addresses.POSTGRES)[variable]
+    return password
+
+
+def test_airflow_and_the_journal_have_databases_and_users_of_their_own_that_are_created():
+    created = dict(re.findall(r"CREATE DATABASE (\w+) OWNER (\w+);", INIT))
     urls = [
         environment("airflow-scheduler")[key] for key in ("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", "TWINHIVE_JOURNAL")
     ]
     used = [urlsplit(url) for url in urls]
     assert [url.path for url in used] == [f"/{AIRFLOW_DATABASE}", "/journal"]
-    assert {url.path.removeprefix("/") for url in used} == created
     for url in used:
         assert (url.hostname, url.port) == (addresses.POSTGRES, addresses.POSTGRES_PORT)
-        assert (url.username, url.password) == (postgres["POSTGRES_USER"], postgres["POSTGRES_PASSWORD"])
+        assert url.username == created.pop(url.path.removeprefix("/"))
+        assert url.password == password_of(url.username)
+    assert created == {}
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_metastore_gets_the_password_of_the_user_that_it_names(cluster: str):
     served = settings.metastore(cluster)
-    postgres = environment(addresses.POSTGRES)
-    assert served["javax.jdo.option.ConnectionUserName"] == postgres["POSTGRES_USER"]
+    user = served["javax.jdo.option.ConnectionUserName"]
     variable = re.fullmatch(r"\$\{env\.(\w+)\}", served["javax.jdo.option.ConnectionPassword"])
     assert variable
     for service in (addresses.metastore(cluster), f"{cluster}-prepare"):
-        assert environment(service)[variable[1]] == postgres["POSTGRES_PASSWORD"]
+        assert environment(service)[variable[1]] == password_of(user)
+
+
+def test_no_two_parts_share_a_user_and_only_what_makes_databases_knows_the_superuser():
+    users = {environment("airflow-scheduler")["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"].split("//")[1].split(":")[0]}
+    users |= {settings.metastore(cluster)["javax.jdo.option.ConnectionUserName"] for cluster in CLUSTERS}
+    users.add(environment("airflow-scheduler")["TWINHIVE_JOURNAL"].split("//")[1].split(":")[0])
+    assert users == set(ROLES) and len(users) == 2 + len(CLUSTERS)
+    knows = {service for service in services() if "POSTGRES_PASSWORD" in str(environment(service))}
+    assert knows == {addresses.POSTGRES, *(f"{cluster}-prepare" for cluster in CLUSTERS)}
 
 
 def test_airflows_parts_call_the_api_server_by_its_name():

@@ -71,7 +71,7 @@ def test_what_a_server_stores_lies_in_a_volume(cluster: str):
 
 def test_no_file_holds_a_password():
     for name, text in rendered().items():
-        assert "ConnectionPassword" not in text or "<value>${env.POSTGRES_PASSWORD}</value>" in text, name
+        assert "ConnectionPassword" not in text or "<value>${env.METASTORE_DB_PASSWORD}</value>" in text, name
 
 
 def test_a_value_that_the_sandbox_does_not_know_is_refused():
