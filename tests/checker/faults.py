@@ -11,6 +11,7 @@ from tests.checker.pauses import pause
 from tests.fake_lease import InMemoryLease
 from tests.fake_world import Killable, Killed
 from twinhive.domain.errors import Unreachable
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.ports import Lease, WritePorts
 
 
@@ -127,8 +128,8 @@ class LeaseWithTakeOver(InMemoryLease):
         self.before_next: list[Callable[[], None]] = []
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator[Lease]:
-        with super().hold(directory, holder, overtake=overtake) as lease:
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Lease]:
+        with super().hold(directory, holder, kind) as lease:
             while self.before_next:
                 self.before_next.pop()()
             yield lease

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,10 +16,12 @@ from tests.fake_lease import InMemoryLease
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.domain.errors import LeaseLost, Refused, SourceMoved, Unreachable
+from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, SourceMoved
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.ports import LeaseKeeper
 
 SETTLE = 7.25
+EVENTS = LeaseKind.EVENTS
 
 
 def _napping(naps: list[float]) -> Callable[[float], None]:
@@ -26,14 +29,23 @@ def _napping(naps: list[float]) -> Callable[[float], None]:
     return lambda seconds: naps.append(seconds) if seconds == SETTLE else time.sleep(seconds)
 
 
-def _hdfs_keeper(sandbox: Any, sleep: Callable[[float], None] | None = None) -> HdfsLease:
+def _hdfs_keeper(sandbox: Any, sleep: Callable[[float], None] | None = None, patience: float = 0.0) -> HdfsLease:
     cluster = sandbox.clusters["west"]
-    return HdfsLease(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user, SETTLE, sleep=sleep or _napping([]))
+    root, properties, user = cluster.hdfs_uri, cluster.hadoop_properties, cluster.user
+    return HdfsLease(root, properties, user, SETTLE, patience_seconds=patience, sleep=sleep or _napping([]))
 
 
 @pytest.fixture(params=["fake", pytest.param("hdfs", marks=pytest.mark.sandbox)])
 def keeper(request: pytest.FixtureRequest) -> LeaseKeeper:
     return InMemoryLease() if request.param == "fake" else _hdfs_keeper(request.getfixturevalue("sandbox"))
+
+
+@pytest.fixture(params=["fake", pytest.param("hdfs", marks=pytest.mark.sandbox)])
+def patient(request: pytest.FixtureRequest) -> LeaseKeeper:
+    """One that waits for longer than a test takes."""
+    if request.param == "fake":
+        return InMemoryLease(patience_seconds=60)
+    return _hdfs_keeper(request.getfixturevalue("sandbox"), patience=60)
 
 
 @pytest.fixture
@@ -43,15 +55,15 @@ def directory() -> str:
 
 def test_a_holder_confirms_as_often_as_it_likes(keeper: LeaseKeeper, directory: str) -> None:
     for _ in range(3):
-        with keeper.hold(directory, {"run": "first"}) as lease:
+        with keeper.hold(directory, {"run": "first"}, EVENTS) as lease:
             lease.confirm()
             lease.confirm()
 
 
 def test_the_newest_wins_and_is_named(keeper: LeaseKeeper, directory: str) -> None:
-    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}) as first:
+    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}, EVENTS) as first:
         first.confirm()
-        with keeper.hold(directory, {"run": "second try"}) as second:
+        with keeper.hold(directory, {"run": "second try"}, EVENTS) as second:
             second.confirm()
             with pytest.raises(LeaseLost, match="second try"):
                 first.confirm()
@@ -61,48 +73,98 @@ def test_the_newest_wins_and_is_named(keeper: LeaseKeeper, directory: str) -> No
 
 
 def test_who_never_confirmed_again_learns_it_at_the_end(keeper: LeaseKeeper, directory: str) -> None:
-    first, second = keeper.hold(directory, {"run": "first"}), keeper.hold(directory, {"run": "second"})
+    first, second = keeper.hold(directory, {"run": "first"}, EVENTS), keeper.hold(directory, {"run": "second"}, EVENTS)
     with pytest.raises(LeaseLost, match="second"), first, second:
         pass
 
 
 def test_an_error_of_the_holder_is_not_covered_up(keeper: LeaseKeeper, directory: str) -> None:
-    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "first"}):
+    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "first"}, EVENTS):
         raise SourceMoved("a file")
 
 
 def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, directory: str) -> None:
     assert keeper.holder(directory) is None
-    with keeper.hold(directory, {"run": "a long one"}):
+    with keeper.hold(directory, {"run": "a long one"}, EVENTS):
         assert "a long one" in (keeper.holder(directory) or "")
     assert keeper.holder(directory) is None
-    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}):
+    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}, EVENTS):
         raise SourceMoved("its end is not known")
     assert "a killed one" in (keeper.holder(directory) or "")
 
 
-def test_one_that_is_held_is_left_to_its_holder_by_who_does_not_overtake(keeper: LeaseKeeper, directory: str) -> None:
+@pytest.mark.parametrize("theirs", [EVENTS, LeaseKind.LOAD, LeaseKind.STATEMENT])
+def test_housekeeping_leaves_it_to_work_that_may_live(keeper: LeaseKeeper, directory: str, theirs: LeaseKind) -> None:
     assert not keeper.is_held(directory)
-    with keeper.hold(directory, {"run": "alive"}) as alive:
+    with keeper.hold(directory, {"run": "alive"}, theirs) as alive:
         assert keeper.is_held(directory)
-        with pytest.raises(Unreachable), keeper.hold(directory, {"run": "patient"}, overtake=False):
+        with (
+            pytest.raises(LeaseHeld, match="alive"),
+            keeper.hold(directory, {"run": "scan"}, LeaseKind.HOUSEKEEPING),
+        ):
             pytest.fail("it was taken from somebody who lives")
         alive.confirm()
     assert not keeper.is_held(directory)
-    with keeper.hold(directory, {"run": "patient"}, overtake=False) as patient:
-        patient.confirm()
+    with keeper.hold(directory, {"run": "scan"}, LeaseKind.HOUSEKEEPING) as scan:
+        scan.confirm()
         assert keeper.is_held(directory)
 
 
+def test_other_work_leaves_it_to_work_that_may_live(keeper: LeaseKeeper, directory: str) -> None:
+    with keeper.hold(directory, {"run": "applies"}, EVENTS) as apply:
+        with pytest.raises(LeaseHeld, match="applies"), keeper.hold(directory, {"run": "loads"}, LeaseKind.LOAD):
+            pytest.fail("it was taken from somebody who lives")
+        apply.confirm()
+
+
+def test_housekeeping_that_does_not_release_it_gives_way_to_work(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "sweep"}, LeaseKind.HOUSEKEEPING) as sweep:
+        with keeper.hold(directory, {"run": "applies"}, EVENTS) as apply:
+            apply.confirm()
+        sweep.confirm()
+
+
+def test_work_waits_for_housekeeping_to_release_it(patient: LeaseKeeper, directory: str) -> None:
+    released, ends = [], threading.Event()
+
+    def housekeep() -> None:
+        with patient.hold(directory, {"run": "sweep"}, LeaseKind.HOUSEKEEPING) as sweep:
+            holds.set()
+            ends.wait(60)
+            sweep.confirm()
+            released.append(True)
+
+    holds = threading.Event()
+    thread = threading.Thread(target=housekeep)
+    thread.start()
+    assert holds.wait(60)
+    threading.Timer(0.3, ends.set).start()
+    with patient.hold(directory, {"run": "applies"}, EVENTS) as apply:
+        apply.confirm()
+        assert released
+    thread.join()
+
+
+def test_what_was_left_unreleased_goes_to_whoever_comes_when_its_holder_is_known_dead(
+    keeper: LeaseKeeper, directory: str
+) -> None:
+    with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "failed"}, EVENTS):
+        raise SourceMoved("its end is not known")
+    if isinstance(keeper, InMemoryLease):
+        keeper.known_dead.add(directory)
+    with keeper.hold(directory, {"run": "loads"}, LeaseKind.LOAD) as lease:
+        lease.confirm()
+
+
 def test_a_refusal_met_by_one_who_has_lost_it_is_the_loss(keeper: LeaseKeeper, directory: str) -> None:
-    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}):
-        with keeper.hold(directory, {"run": "second"}):
+    with pytest.raises(LeaseLost), keeper.hold(directory, {"run": "first"}, EVENTS):
+        with keeper.hold(directory, {"run": "second"}, EVENTS):
             pass
         raise Refused("what the second one did is in the way")
 
 
 def test_leases_of_other_policies_are_others(keeper: LeaseKeeper, directory: str) -> None:
-    with keeper.hold(directory, {}) as first, keeper.hold(f"{directory}/other", {}) as second:
+    with keeper.hold(directory, {}, EVENTS) as first, keeper.hold(f"{directory}/other", {}, EVENTS) as second:
         first.confirm()
         second.confirm()
 
@@ -129,20 +191,20 @@ class TestOnHdfs:
 
     def test_a_released_lease_is_taken_at_once(self, keeper: HdfsLease, directory: str, naps: list[float]) -> None:
         for _ in range(2):
-            with keeper.hold(directory, {}):
+            with keeper.hold(directory, {}, EVENTS):
                 pass
         assert naps == []
 
     def test_after_an_error_the_next_holder_waits(self, keeper: HdfsLease, directory: str, naps: list[float]) -> None:
-        with pytest.raises(SourceMoved), keeper.hold(directory, {}):
+        with pytest.raises(SourceMoved), keeper.hold(directory, {}, EVENTS):
             raise SourceMoved("a metastore call may still be under way")
-        with keeper.hold(directory, {}):
+        with keeper.hold(directory, {}, EVENTS):
             pass
         assert naps == [SETTLE]
 
     def test_two_files_stay(self, keeper: HdfsLease, directory: str, files: HadoopFiles) -> None:
         for number in range(4):
-            with keeper.hold(directory, {"run": f"run {number}"}):
+            with keeper.hold(directory, {"run": f"run {number}"}, EVENTS):
                 pass
         [(_, children)] = files.list_directories([directory])
         paths = [child.path for child in children or []]
@@ -153,14 +215,14 @@ class TestOnHdfs:
     def test_of_two_at_once_one_gets_it(self, sandbox: Any, keeper: HdfsLease, directory: str) -> None:
         def overtake(seconds: float) -> None:
             if seconds == SETTLE:
-                winner.enter_context(keeper.hold(directory, {"run": "faster"}))
+                winner.enter_context(keeper.hold(directory, {"run": "faster"}, EVENTS))
             else:
                 time.sleep(seconds)
 
         slower = _hdfs_keeper(sandbox, overtake)
-        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}):
+        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}, EVENTS):
             raise SourceMoved("something")
-        slow = slower.hold(directory, {"run": "slower"})
+        slow = slower.hold(directory, {"run": "slower"}, EVENTS)
         with ExitStack() as winner, pytest.raises(LeaseLost, match="faster"), slow:
             pass
 
@@ -170,28 +232,28 @@ class TestOnHdfs:
         def sleep_long(seconds: float) -> None:
             if seconds == SETTLE:
                 for number in range(3):
-                    with keeper.hold(directory, {"run": f"later {number}"}):
+                    with keeper.hold(directory, {"run": f"later {number}"}, EVENTS):
                         pass
             else:
                 time.sleep(seconds)
 
-        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}):
+        with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "before"}, EVENTS):
             raise SourceMoved("something")
-        asleep = _hdfs_keeper(sandbox, sleep_long).hold(directory, {"run": "asleep"})
+        asleep = _hdfs_keeper(sandbox, sleep_long).hold(directory, {"run": "asleep"}, EVENTS)
         with pytest.raises(LeaseLost, match="later 2"), asleep:
             pass
 
     def test_a_living_process_is_fenced(self, sandbox: Any, keeper: HdfsLease, directory: str) -> None:
         with _other_process(sandbox, directory) as other:
             assert _ask(other) == "confirmed"
-            with keeper.hold(directory, {"run": "new"}) as lease:
+            with keeper.hold(directory, {"run": "new"}, EVENTS) as lease:
                 assert _ask(other) == "lost"
                 lease.confirm()
 
     def test_it_follows_its_directory_to_another_name(
         self, keeper: HdfsLease, directory: str, files: HadoopFiles
     ) -> None:
-        with keeper.hold(f"{directory}/here/lease", {"run": "mover"}) as lease:
+        with keeper.hold(f"{directory}/here/lease", {"run": "mover"}, EVENTS) as lease:
             files.rename(f"{directory}/here", f"{directory}/there")
             lease.confirm()
             assert keeper.is_held(f"{directory}/there/lease")
@@ -213,7 +275,7 @@ class TestOnHdfs:
             time.sleep(0.1)
         client.close()
         assert not keeper.is_held(directory)
-        with keeper.hold(directory, {"run": "patient"}, overtake=False) as lease:
+        with keeper.hold(directory, {"run": "patient"}, LeaseKind.HOUSEKEEPING) as lease:
             lease.confirm()
 
     def test_a_killed_process_is_followed(
@@ -223,7 +285,7 @@ class TestOnHdfs:
             assert _ask(other) == "confirmed"
             other.kill()
             other.wait()
-            with keeper.hold(directory, {"run": "new"}) as lease:
+            with keeper.hold(directory, {"run": "new"}, EVENTS) as lease:
                 lease.confirm()
         assert naps[-1] == SETTLE
 
@@ -232,9 +294,10 @@ _PROGRAM = """
 import json, sys
 from twinhive.adapters.hdfs_lease import HdfsLease
 from twinhive.domain.errors import LeaseLost
+from twinhive.domain.lease_kinds import LeaseKind
 given = json.loads(sys.argv[1])
 keeper = HdfsLease(given["root"], given["properties"], given["user"], 0)
-with keeper.hold(given["directory"], {"run": "other process"}) as lease:
+with keeper.hold(given["directory"], {"run": "other process"}, LeaseKind.EVENTS) as lease:
     for line in sys.stdin:
         try:
             lease.confirm()

@@ -8,7 +8,7 @@ from tests.integration.airflow_fixtures import until
 from tests.integration.oncall import OnCall
 from tests.source_writer import SourceWriter
 from tests.warehouse import Warehouse
-from twinhive.steps.operation import lease_directory
+from twinhive.steps.holding import lease_directory
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

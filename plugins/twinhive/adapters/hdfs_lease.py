@@ -3,11 +3,11 @@
 HDFS lets one client write a file, and its `recoverLease` closes a file under a writer, whose next
 flush then fails. So a new holder first closes the file of the one before, then waits until no call
 of theirs can be under way any more, and only then opens a file of its own with the next number.
+Who may do that to whom is decided by the kinds of work (`domain/lease_kinds.py`); the file says its own.
 """
 
 import json
 import os
-import re
 import socket
 import threading
 import time
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinhive.adapters.hadoop_client import HadoopClient
-from twinhive.adapters.hadoop_errors import translated
+from twinhive.adapters.hdfs_lease_files import RELEASED, LeaseFiles
 from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import ActNow, AlreadyThere, LeaseLost, TwinhiveError, Unreachable
-from twinhive.domain.files import join
+from twinhive.domain.errors import ActNow, AlreadyThere, TwinhiveError, Unreachable
+from twinhive.domain.lease_kinds import LeaseKind, Manner, manner_of
 
-_NAME = re.compile(r"lease-(\d{10})")
-_RELEASED = b"released\n"
 _KEPT = 2
 _PAUSE_SECONDS = 0.2
+_PATIENCE_SECONDS = 30.0
+_TRIES_TO_READ = 10
 _CLIENT_SETTINGS = {
     # A file whose only DataNode is lost is a lost lease, not one to go on with elsewhere.
     "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
@@ -36,8 +36,9 @@ _CLIENT_SETTINGS = {
 class HdfsLease:
     """Implement LeaseKeeper on one HDFS.
 
-    `settle_seconds` is how long a call that the previous holder began may still take effect: the
-    time-out of one metastore call. It is waited for unless that holder has released the lease.
+    settle_seconds    how long a call that the previous holder began may still take effect: the time-out of one
+                      metastore call. It is waited for unless that holder has released the lease
+    patience_seconds  how long one is waited for that is not to be overtaken, or not at once
     """
 
     root: str
@@ -45,20 +46,21 @@ class HdfsLease:
     user: str | None
     settle_seconds: float
     recovery_seconds: float = 60.0
+    patience_seconds: float = _PATIENCE_SECONDS
     sleep: Callable[[float], None] = time.sleep
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator["HeldLease"]:
-        """Take the lease kept in `directory`, from whoever has it, for the length of the context.
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind) -> Iterator["HeldLease"]:
+        """Take the lease kept in `directory` for the length of the context, from whom the kinds of work say.
 
-        Without `overtake` it raises Unreachable while `is_held`; who takes it at the same time makes it LeaseLost.
+        Raises LeaseHeld when it is to be left to who has it, LeaseLost when the same kind of work was faster.
         After an error that leaves a call's end unknown, the lease is left but not released: that call
         may still take effect, and the next holder has to wait for it.
         """
         client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
-        epochs = _Epochs(client, directory)
+        epochs = LeaseFiles(client, directory)
         try:
-            lease = self._take(epochs, holder, overtake=overtake)
+            lease = self._take(epochs, holder, kind)
             try:
                 yield lease
             except ActNow:
@@ -78,7 +80,7 @@ class HdfsLease:
         """Say who has not released the lease (alive or killed), None when nobody holds it."""
         client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
         try:
-            epochs = _Epochs(client, directory)
+            epochs = LeaseFiles(client, directory)
             newest = epochs.newest()
             return epochs.holder_of(newest) if newest and not epochs.is_released(newest) else None
         finally:
@@ -92,34 +94,70 @@ class HdfsLease:
         """
         client = HadoopClient(self.root, self.properties, self.user, _CLIENT_SETTINGS)
         try:
-            epochs = _Epochs(client, directory)
+            epochs = LeaseFiles(client, directory)
             newest = epochs.newest()
             return bool(newest) and not epochs.is_closed(newest)
         finally:
             with suppress(TwinhiveError):
                 client.close()
 
-    def _take(self, epochs: "_Epochs", holder: Mapping[str, str], *, overtake: bool) -> "HeldLease":
-        newest = epochs.newest()
-        if newest and not overtake and not epochs.is_closed(newest):
-            raise Unreachable(
-                f"{epochs.path(newest)}: somebody who may live holds this lease",
-                found=epochs.holder_of(newest),
-                next_step="wait until it has ended",
-            )
-        if newest and not epochs.is_released(newest):
-            self._close(epochs, newest)
-            self.sleep(self.settle_seconds)
-        lease = HeldLease(epochs, newest + 1, epochs.create(newest + 1))
-        lease.write(_holder_line(holder, newest + 1))
-        # Someone slower than two take-overs could have created a number that was deleted again.
-        if epochs.newest() != newest + 1:
-            lease.leave()
-            raise epochs.lost(newest + 1)
-        epochs.delete_older_than(newest + 2 - _KEPT)
-        return lease
+    def _take(self, epochs: LeaseFiles, holder: Mapping[str, str], kind: LeaseKind) -> "HeldLease":
+        waited = 0.0
+        while True:
+            newest = epochs.newest()
+            if newest and not epochs.is_closed(newest) and self._is_waited_for(epochs, newest, kind, waited):
+                self.sleep(_PAUSE_SECONDS)
+                waited += _PAUSE_SECONDS
+                continue
+            if newest and not epochs.is_released(newest):
+                self._close(epochs, newest)
+                self.sleep(self.settle_seconds)
+            lease = self._next_after(epochs, newest, holder, kind)
+            if lease is not None:
+                epochs.delete_older_than(lease.epoch + 1 - _KEPT)
+                return lease
+            if self._kind_of_faster(epochs) is kind:
+                raise epochs.lost(newest)
 
-    def _close(self, epochs: "_Epochs", epoch: int) -> None:
+    def _is_waited_for(self, epochs: LeaseFiles, epoch: int, kind: LeaseKind, waited: float) -> bool:
+        """True while a holder who may live may release it in time. Raises LeaseHeld when it is left to that one."""
+        manner = manner_of(kind, epochs.kind_of(epoch))
+        if manner is Manner.TAKE:
+            return False
+        if waited < self.patience_seconds:
+            return True
+        if manner is Manner.WAIT_THEN_LEAVE:
+            raise epochs.held(epoch)
+        return False
+
+    def _next_after(
+        self, epochs: LeaseFiles, epoch: int, holder: Mapping[str, str], kind: LeaseKind
+    ) -> "HeldLease | None":
+        """Open a file with the next number; None when somebody was faster."""
+        if epochs.newest() != epoch:
+            return None
+        try:
+            lease = HeldLease(epochs, epoch + 1, epochs.create(epoch + 1))
+        except AlreadyThere:
+            return None
+        lease.write(_holder_line(holder, kind, epoch + 1))
+        # Someone slower than two take-overs could have created a number that was deleted again.
+        if epochs.newest() == epoch + 1:
+            return lease
+        lease.leave()
+        return None
+
+    def _kind_of_faster(self, epochs: LeaseFiles) -> LeaseKind | None:
+        """Return what somebody works who was faster; the file is there a moment before it says so."""
+        for _ in range(_TRIES_TO_READ):
+            newest = epochs.newest()
+            kind = epochs.kind_of(newest)
+            if kind is not None or epochs.is_closed(newest):
+                return kind
+            self.sleep(_PAUSE_SECONDS)
+        return None
+
+    def _close(self, epochs: LeaseFiles, epoch: int) -> None:
         """Close the file under its writer, who cannot flush any more from then on."""
         waited = 0.0
         while not epochs.recover(epoch):
@@ -136,7 +174,7 @@ class HdfsLease:
 class HeldLease:
     """Be the open file of one holder."""
 
-    def __init__(self, epochs: "_Epochs", epoch: int, stream: Any) -> None:
+    def __init__(self, epochs: LeaseFiles, epoch: int, stream: Any) -> None:
         self.epoch = epoch
         self._epochs = epochs
         self._stream = stream
@@ -157,7 +195,7 @@ class HeldLease:
 
     def release(self) -> None:
         """Tell the next holder that nothing of ours is under way."""
-        self.write(b"\n" + _RELEASED)
+        self.write(b"\n" + RELEASED)
         self.leave()
 
     def leave(self) -> None:
@@ -166,101 +204,6 @@ class HeldLease:
             self._stream.close()
 
 
-class _Epochs:
-    """Read and write the numbered files of one lease."""
-
-    def __init__(self, client: HadoopClient, directory: str) -> None:
-        self._client = client
-        self._directory = directory
-
-    def path(self, epoch: int) -> str:
-        """Return the path of one holder's file."""
-        return join(self._directory, f"lease-{epoch:010d}")
-
-    def newest(self) -> int:
-        """Return the highest number there is, 0 without any."""
-        return max(self._all(), default=0)
-
-    def is_released(self, epoch: int) -> bool:
-        """True when the file is closed and its holder said so."""
-        with self._translated(epoch):
-            return self.is_closed(epoch) and self._read(epoch).endswith(_RELEASED)
-
-    def is_closed(self, epoch: int) -> bool:
-        """True when nobody writes the file any more."""
-        with self._translated(epoch):
-            return bool(self._java.isFileClosed(self._java_path(epoch)))
-
-    def recover(self, epoch: int) -> bool:
-        """Begin to close a file under its writer; True when it is closed."""
-        with self._translated(epoch):
-            return bool(self._java.recoverLease(self._java_path(epoch)))
-
-    def create(self, epoch: int) -> Any:
-        """Open a new file for writing; raises LeaseLost when someone else has it."""
-        try:
-            with self._translated(epoch):
-                return self._java.create(self._java_path(epoch), False)
-        except AlreadyThere:
-            raise self.lost(epoch - 1) from None
-
-    def delete_older_than(self, epoch: int) -> None:
-        """Delete the files that can play no part any more."""
-        for older in self._all():
-            if older < epoch:
-                with self._translated(older):
-                    self._java.delete(self._java_path(older), False)
-
-    def lost(self, epoch: int) -> LeaseLost:
-        """Return the error of a lease that is lost, with the name of who has it now."""
-        return LeaseLost(
-            f"{self._directory}: the lease is not ours any more",
-            found=self._successor(epoch),
-            expected=f"number {epoch} to be the newest",
-            next_step="nothing, if the new holder is another try of this task; otherwise see what it does",
-        )
-
-    def holder_of(self, epoch: int) -> str:
-        """Return what a holder wrote of itself."""
-        with self._translated(epoch):
-            return self._read(epoch).decode(errors="replace").partition("\n")[0]
-
-    def _successor(self, epoch: int) -> str:
-        try:
-            newest = self.newest()
-            if newest <= epoch:
-                return "nobody has taken over; the file could not be written (DataNode lost, or about to be taken over)"
-            return f"number {newest}, held by {self.holder_of(newest)}"
-        except TwinhiveError as error:
-            return f"the new holder is not known: {error.what}"
-
-    def _all(self) -> list[int]:
-        with translated(self._client.root, self._directory):
-            try:
-                statuses = self._java.listStatus(self._client.to_java(self._directory))
-            except java_class("java.io.FileNotFoundException"):
-                return []
-            matches = (_NAME.fullmatch(str(status.getPath().getName())) for status in statuses)
-            return [int(match[1]) for match in matches if match]
-
-    def _read(self, epoch: int) -> bytes:
-        stream = self._java.open(self._java_path(epoch))
-        try:
-            return bytes(stream.readAllBytes())
-        finally:
-            stream.close()
-
-    def _translated(self, epoch: int) -> Any:
-        return translated(self._client.root, self.path(epoch))
-
-    @property
-    def _java(self) -> Any:
-        return self._client.java
-
-    def _java_path(self, epoch: int) -> Any:
-        return self._client.to_java(self.path(epoch))
-
-
-def _holder_line(holder: Mapping[str, str], epoch: int) -> bytes:
-    facts = {**holder, "epoch": epoch, "host": socket.gethostname(), "pid": os.getpid()}
+def _holder_line(holder: Mapping[str, str], kind: LeaseKind, epoch: int) -> bytes:
+    facts = {**holder, "kind": kind.value, "epoch": epoch, "host": socket.gethostname(), "pid": os.getpid()}
     return (json.dumps(facts) + "\n").encode()

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from twinhive.domain.errors import Refused, Unreachable
+from twinhive.domain.errors import LeaseHeld, Refused
+from twinhive.domain.lease_kinds import LeaseKind
 
 _NAME = "lease"
 
@@ -20,16 +21,16 @@ class LocalLease:
     """
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator["HeldLock"]:
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind) -> Iterator["HeldLock"]:
         """Take the lease kept in `directory`, for the length of the context.
 
-        Raises Unreachable while somebody else has it, with `overtake` too.
+        Raises LeaseHeld while somebody else has it, whatever the kinds of work.
         """
         with _opened(directory) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise Unreachable(
+                raise LeaseHeld(
                     f"{directory}: another run writes here",
                     found=_said(file),
                     next_step="wait until it has ended, then run again",

@@ -1,11 +1,15 @@
-"""Bring over content that no event tells of, after the position and under the lease."""
+"""Bring over content that no event tells of, at the position and under the lease.
+
+An object never goes back: one that an event has shaped since its content was read, by an apply that was killed before
+it wrote its position, stays as it is.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.applying.target import Target
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.marks import LAST_ID, STAMP
+from twinhive.domain.marks import LAST_ID, STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import partition_directory, silent_key, table_directory
@@ -13,18 +17,22 @@ from twinhive.domain.placement import partition_directory, silent_key, table_dir
 
 @dataclass(frozen=True)
 class SilentChange:
-    """Files to add to a table or partition; with `replaces` they are all that it holds from then on."""
+    """Files to add to a table or partition; with `replaces` they are all that it holds from then on.
+
+    read_at  the event that the replica was at before they were listed
+    """
 
     table: TableName
     partition: str | None
     files: tuple[SourceFile, ...]
     replaces: bool
+    read_at: int
 
 
 def apply_silent_change(target: Target, change: SilentChange, event_id: int, token: str) -> bool:
-    """Place the files and stamp the object with the position; False when the object is gone meanwhile."""
+    """Place the files and stamp the object with the position; False when the object is gone, or past it, meanwhile."""
     table = target.twin.table(target.policy.on_replica(change.table))
-    if table is None or table.location is None:
+    if table is None or table.location is None or _is_past(table, change.read_at):
         return False
     key = silent_key(event_id, token)
     marks = {STAMP: str(target.stamp(event_id)), LAST_ID: str(event_id)}
@@ -36,7 +44,7 @@ def apply_silent_change(target: Target, change: SilentChange, event_id: int, tok
         _alter_table(target, table, location, marks)
         return True
     partition = target.twin.partitions(table.name, [change.partition])[change.partition]
-    if partition is None or partition.location is None:
+    if partition is None or partition.location is None or _is_past(partition, change.read_at):
         return False
     location = partition.location
     if change.replaces:
@@ -44,6 +52,11 @@ def apply_silent_change(target: Target, change: SilentChange, event_id: int, tok
     target.placing.place(table.name, location, change.files)
     _alter_partitions(target, [partition.at(table.name, location).with_parameters({**partition.parameters, **marks})])
     return True
+
+
+def _is_past(there: Table | Partition, event_id: int) -> bool:
+    stamp = Stamp.parse(there.parameters.get(STAMP))
+    return stamp is not None and stamp.event_id > event_id
 
 
 def _alter_table(target: Target, table: Table, location: str, marks: dict[str, str]) -> None:

@@ -70,6 +70,10 @@ class LeaseLost(TryAgain):
     """Another task has taken over the policy's lease; this one must not write any more."""
 
 
+class LeaseHeld(TryAgain):
+    """Another kind of work holds the lease, and is not to be overtaken."""
+
+
 class ChangedMeanwhile(TryAgain):
     """An object is not what it was when it was last read: somebody else has changed it."""
 

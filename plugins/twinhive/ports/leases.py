@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from twinhive.domain.lease_kinds import LeaseKind
+
 
 class Lease(Protocol):
     """The right to write to a policy's replica, held until released or taken over."""
@@ -14,14 +16,12 @@ class Lease(Protocol):
 
 
 class LeaseKeeper(Protocol):
-    """Hand out the lease of a policy: one holder at a time, the newest wins."""
+    """Hand out the lease of a policy: one holder at a time, of one kind of work the newest wins."""
 
-    def hold(
-        self, directory: str, holder: Mapping[str, str], *, overtake: bool = True
-    ) -> AbstractContextManager[Lease]:
-        """Take the lease kept in `directory`, from whoever has it, for the length of the context.
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind) -> AbstractContextManager[Lease]:
+        """Take the lease kept in `directory` for the length of the context, as `lease_kinds.manner_of` says.
 
-        Without `overtake` it is taken from nobody who may live: raises Unreachable while `is_held`.
+        Raises LeaseHeld when somebody has it who may live and is not to be overtaken.
         """
         ...
 

@@ -17,7 +17,7 @@ from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow, InvalidSettings
-from twinhive.domain.files import join
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import SCOPE, Phase, ReplicaState
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import bootstrap, clear, resync_wish
@@ -32,6 +32,7 @@ from twinhive.steps.beside_whole import beside_whole
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import recorded_skips, requested_tables, skipped_events, table_is_done
 from twinhive.steps.gate import check_window
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.metadata_only import without_files
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
@@ -68,7 +69,9 @@ class Apply:
         """Return what was applied. Events that are on the replica already are passed over."""
         policy, report = self.work.policy, self.work.report
         log_id = ports.source.log_id()
-        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+        # Before it is asked for: a load that is under way keeps it.
+        self._refuse_unpublished(read_state(ports.replica, policy, log_id))
+        with hold_lease(ports, self.work, LeaseKind.EVENTS) as lease:
             state = read_state(ports.replica, policy, log_id)
             dump = self._window(ports, state)
             if dump is None:
@@ -83,7 +86,7 @@ class Apply:
             clean_staging(ports.replica_files, policy, dump.manifest.end.event_id)
         return self._said(dump, applied, pending)
 
-    def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+    def _refuse_unpublished(self, state: ReplicaState) -> None:
         if state.phase is not Phase.FOLLOWING:
             raise ActNow(
                 f"the replica of policy {self.work.policy.name} is not published yet",
@@ -91,6 +94,9 @@ class Apply:
                 expected=Phase.FOLLOWING.value,
                 next_step=bootstrap(self.work.policy.name) + ", or " + clear("its failed task"),
             )
+
+    def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
+        self._refuse_unpublished(state)
         dump = window_at(ports.dump_files, self.work.policy, state.position.event_id)
         if dump is None:
             return None

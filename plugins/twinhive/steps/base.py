@@ -8,6 +8,7 @@ in staging, never the result alone: losing results loses no correctness.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.policy import Policy
 
 Report = Callable[[str], None]
@@ -41,6 +42,7 @@ class Work:
     dump     name of the dump that the batch belongs to, '' for steps that are not mapped
     holder   who runs this, for the lease: run, task, try
     report   takes lines for the task's log
+    part_of  the larger work that this step is a part of, None for none: the kind that it holds the lease as
     """
 
     policy: Policy
@@ -48,3 +50,4 @@ class Work:
     dump: str = ""
     holder: dict[str, str] = field(default_factory=dict)
     report: Report = _silent
+    part_of: LeaseKind | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from twinhive.domain.errors import Foreign, Missing, TryAgain
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import (
     DIRECTORY_MARK,
     POLICY,
@@ -22,9 +23,11 @@ from twinhive.domain.marks import (
 from twinhive.domain.objects import Database, Parameters, Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, MetastoreReader, ReadPorts, WritePorts
+from twinhive.steps.base import Work
 from twinhive.steps.control import begin_forgetting, forgetting_has_begun
 from twinhive.steps.external_gate import release_base
-from twinhive.steps.operation import Holder, lease_directory
+from twinhive.steps.holding import hold_lease, lease_directory
+from twinhive.steps.operation import Holder
 
 _TABLES_PER_CALL = 200
 
@@ -69,7 +72,7 @@ class Forget:
         policy = self.policy
         lines = []
         self._find(ports)  # refuses before there is a lease
-        with ports.lease.hold(lease_directory(policy), self.holder) as lease:
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.FORGET) as lease:
             found, database = self._find(ports)
             lines.append(f"{policy.replica}: {found.value}")
             begin_forgetting(ports.replica_files, policy)

@@ -15,8 +15,9 @@ what was staged in it is copied again.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from twinhive.domain.errors import LeaseLost, TwinhiveError
+from twinhive.domain.errors import LeaseHeld, LeaseLost, TwinhiveError
 from twinhive.domain.files import FileStatus, base_name, join, parent
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import POLICY
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress
@@ -68,9 +69,11 @@ class StagingCleaner:
 
     def _remove(self, ports: WritePorts, directory: str, replica: DatabaseAddress) -> bool:
         root, name = parent(directory), replica_name(replica)
-        was, aside = join(root, name), join(root, _REMOVING + name)
+        was, aside, lease_in = join(root, name), join(root, _REMOVING + name), under_way_in(directory)
+        if ports.trees.lease.is_held(lease_in):
+            raise LeaseHeld(f"{lease_in}: somebody who may live holds this lease")
         try:
-            with ports.trees.lease.hold(under_way_in(directory), self.work.holder, overtake=False) as lease:
+            with ports.trees.lease.hold(lease_in, self.work.holder, LeaseKind.HOUSEKEEPING) as lease:
                 if directory == was and _is_needed(ports.replica.database(replica.database), replica):
                     return False
                 if directory == was and not ports.replica_files.rename(was, aside):

@@ -14,6 +14,7 @@ from twinhive.domain.batches import Batch
 from twinhive.domain.constraints import Constraint, foreign_keys, without_foreign_keys
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import join
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase, Stamp, without_marks
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
@@ -26,6 +27,7 @@ from twinhive.steps.base import Detail, Work
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import recorded_skips, skipped_events
 from twinhive.steps.gate import check_copied, consolidated_dump
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
 from twinhive.steps.open_target import open_target
@@ -64,7 +66,7 @@ class Load:
         """Return what was loaded; a replica that is published already is left as it is."""
         policy = self.work.policy
         log_id = ports.source.log_id()
-        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+        with hold_lease(ports, self.work, LeaseKind.LOAD) as lease:
             state = read_state(ports.replica, policy, log_id)
             already = already_published(state)
             if already:

@@ -7,13 +7,14 @@ the load says that it needs a dump until all is loaded, and it shows nothing but
 from contextlib import AbstractContextManager
 
 from twinhive.domain.files import join
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 
 
 def under_way(ports: WritePorts, work: Work) -> AbstractContextManager[Lease]:
     """Be seen to load, for the length of the context."""
-    return ports.trees.lease.hold(under_way_in(work.policy.staging), work.holder)
+    return ports.trees.lease.hold(under_way_in(work.policy.staging), work.holder, LeaseKind.STATEMENT)
 
 
 def under_way_in(staging: str) -> str:

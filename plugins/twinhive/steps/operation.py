@@ -3,7 +3,6 @@
 from typing import Protocol
 
 from twinhive.domain.errors import ActNow, InvalidSettings
-from twinhive.domain.files import join
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
@@ -28,11 +27,6 @@ class Operation(Protocol):
 def person(holder: Holder) -> str:
     """Return who asks."""
     return holder.get("by") or holder.get("run", "")
-
-
-def lease_directory(policy: Policy) -> str:
-    """Return where the policy's lease is kept."""
-    return join(policy.staging, "lease")
 
 
 def following_state(ports: ReadPorts, policy: Policy, wish: str) -> ReplicaState:

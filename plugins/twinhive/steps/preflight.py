@@ -8,6 +8,7 @@ from twinhive import __version__
 from twinhive.domain.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.domain.external_entries import Entry, entries_of, topmost
 from twinhive.domain.files import Usage, authority, join
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import PHASE, Phase
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, clear, correct
 from twinhive.domain.objects import Table
@@ -16,6 +17,7 @@ from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
 from twinhive.steps.function_check import report_functions
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.log_access import report_replica, source_problems
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
@@ -75,7 +77,7 @@ class Preflight:
 
     def _begin_again(self, ports: WritePorts) -> None:
         policy = self.work.policy
-        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+        with hold_lease(ports, self.work, LeaseKind.LOAD) as lease:
             state = read_state(ports.replica, policy, ports.source.log_id())
             database = ports.replica.database(policy.replica.database)
             if database is None or state.phase is not Phase.FOLLOWING:

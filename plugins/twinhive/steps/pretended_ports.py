@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.objects import Database, Parameters
 from twinhive.ports import (
     FileReader,
@@ -85,7 +86,7 @@ class _NobodysLease:
         self._keeper = keeper
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str], *, overtake: bool = True) -> Iterator[Lease]:
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind) -> Iterator[Lease]:
         yield _Believed()
 
     def holder(self, directory: str) -> str | None:

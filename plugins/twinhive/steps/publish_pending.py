@@ -7,12 +7,13 @@ from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.progress import Progress
 from twinhive.applying.publishing import publish_ready, ready_parts
 from twinhive.applying.trouble import Quarantine
-from twinhive.domain.files import join
 from twinhive.domain.frozen import frozen_tables
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Report, Work
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles, pending_names, read_pending
 from twinhive.steps.replica_state import read_state
@@ -50,7 +51,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
     policy = work.policy
     if next(ready_tables(ports, policy), None) is None:
         return
-    with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
+    with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
         database = ports.replica.database(policy.replica.database)
         if database is None or read_state(ports.replica, policy, log_id).phase is not Phase.FOLLOWING:
             return

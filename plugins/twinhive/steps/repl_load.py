@@ -7,10 +7,10 @@ and how far it is stands in its own staging directory and on its own database.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twinhive.domain.errors import Refused, together
-from twinhive.domain.files import join
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Database
 from twinhive.dump.layout import DumpKind
@@ -23,6 +23,7 @@ from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
 from twinhive.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.steps.hive_places import move_to_hives_places
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.load import Load
 from twinhive.steps.load_under_way import under_way
 from twinhive.steps.log_access import report_replica
@@ -83,13 +84,17 @@ class ReplLoad:
         if problems:
             raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
 
+    @property
+    def _part(self) -> Work:
+        return replace(self.work, part_of=LeaseKind.STATEMENT)
+
     def _database(self, ports: WritePorts) -> Database | None:
         return ports.replica.database(self.work.policy.replica.database)
 
     def _adopt(self, ports: WritePorts) -> None:
         policy = self.work.policy
         if is_of_hive(self._database(ports)):
-            with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+            with hold_lease(ports, self.work, LeaseKind.STATEMENT) as lease:
                 if is_of_hive(self._database(ports)):
                     adopt(ports, policy, lease, self.work.report)
 
@@ -102,14 +107,14 @@ class ReplLoad:
     def _load(self, ports: WritePorts) -> None:
         self._copy(ports)
         self._bring_external(ports)
-        Load(self.work).run(ports)
+        Load(self._part).run(ports)
 
     def _apply(self, ports: WritePorts) -> None:
         self._adopt(ports)
         self._copy(ports)
-        Apply(self.work).run(ports)
+        Apply(self._part).run(ports)
         if self._bring_external(ports):
-            publish_between_windows(self.work, ports, self.dump.manifest.log_id)
+            publish_between_windows(self._part, ports, self.dump.manifest.log_id)
 
     def _bring_external(self, ports: WritePorts) -> bool:
         """Bring the data of external tables, which no dump holds, as it is now; False when none is copied."""
@@ -121,7 +126,7 @@ class ReplLoad:
     def _move(self, ports: WritePorts, event_id: int) -> None:
         """Hand the replica back to Hive: everything goes to where Hive's own load will look for it."""
         policy, log_id = self.work.policy, self.dump.manifest.log_id
-        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
+        with hold_lease(ports, self.work, LeaseKind.STATEMENT) as lease:
             moved = move_to_hives_places(ports, policy, log_id, event_id, lease)
         self.work.report(f"{moved} tables and partitions were moved to where Hive looks for them")
 

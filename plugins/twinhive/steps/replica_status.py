@@ -15,7 +15,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import is_paused, requested_tables, skipped_events
 from twinhive.steps.event_stream import stretch_after
 from twinhive.steps.external_status import last_pass, pending_objects
-from twinhive.steps.operation import lease_directory
+from twinhive.steps.holding import lease_directory
 from twinhive.steps.replica_state import read_state
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from twinhive.domain.files import join
 from twinhive.domain.frozen import frozen_tables, with_frozen
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, result_path
 from twinhive.dump.store import Dump, read_json
@@ -11,6 +11,7 @@ from twinhive.dump.stretch import Stretch
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import requested_tables, skipped_events
+from twinhive.steps.holding import hold_lease
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 
@@ -58,7 +59,7 @@ def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> fr
     frozen = frozen_tables(database.parameters if database else {})
     new = {table: _WAITING for table in tables if table not in frozen}
     if new:
-        with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
+        with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
             database = ports.replica.database(policy.replica.database)
             assert database is not None, "it follows"
             parameters = database.parameters

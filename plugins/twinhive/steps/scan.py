@@ -1,27 +1,22 @@
 """Look for writes that left no event, bring them over or report them, and sweep what nobody uses any more."""
 
-import gzip
-import json
 import time
-import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from twinhive.applying.silent_change import SilentChange, apply_silent_change
-from twinhive.copying.engine import copy_items
-from twinhive.copying.items import item_of
-from twinhive.domain.contents import SourceFile
-from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.files import Usage, join
-from twinhive.domain.frozen import is_frozen
-from twinhive.domain.marks import Phase, ReplicaState
+from twinhive.domain.errors import ActNow, TwinhiveError, together
+from twinhive.domain.files import Usage
+from twinhive.domain.marks import Phase
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.policy import Policy
-from twinhive.ports import FileReader, WritePorts
+from twinhive.ports import WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
-from twinhive.steps.event_stream import touched_after
-from twinhive.steps.open_target import open_target
 from twinhive.steps.replica_state import read_state
+from twinhive.steps.scan_memory import Memories, Memory, shard_of
+from twinhive.steps.silent_differences import SilentDifferences
 from twinhive.steps.silent_writes import (
     Difference,
     Leaf,
@@ -34,12 +29,16 @@ from twinhive.steps.silent_writes import (
     replica_places,
     size_of,
     sizes_of,
-    unfinished_below,
 )
+from twinhive.steps.source_scope import read_scope
 from twinhive.steps.sweep import sweep
+from twinhive.steps.touched_tables import TouchedTables
 
 _DEEP_EVERY_SECONDS = 24 * 3600
 _NAMED = 10
+_COMPARED_AT_ONCE = 256
+# Differences of so many files wait for each other to settle, and are then brought over together.
+_FILES_AT_ONCE = 100_000
 _CHANGED = "What was changed without an event"
 
 
@@ -60,29 +59,18 @@ class Scanned:
     swept: int = 0
     already: str | None = None
 
-
-@dataclass(frozen=True)
-class Memory:
-    """What the last scan accepted: the looks of directories, when all files were compared, what they held then."""
-
-    looks: Mapping[str, Look] = field(default_factory=dict)
-    deep: float = 0.0
-    sizes: Mapping[str, Size] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, files: FileReader, policy: Policy) -> "Memory":
-        """Read what was remembered; nothing before the first scan."""
-        try:
-            fields = json.loads(gzip.decompress(files.read(_memory_path(policy))))
-        except (Missing, ValueError, OSError):
-            return cls()
-        sizes = {path: (size[0], size[1]) for path, size in fields.get("sizes", {}).items()}
-        return cls({path: (look[0], look[1]) for path, look in fields["looks"].items()}, fields["deep"], sizes)
-
-    def packed(self) -> bytes:
-        """Return what is to be remembered."""
-        fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes}
-        return gzip.compress(json.dumps(fields).encode(), mtime=0)
+    def __add__(self, other: "Scanned") -> "Scanned":
+        """Add what another part of the scan found."""
+        return Scanned(
+            self.leaves + other.leaves,
+            self.suspects + other.suspects,
+            self.files + other.files,
+            self.bytes + other.bytes,
+            self.followed + other.followed,
+            self.reported + other.reported,
+            self.waiting + other.waiting,
+            self.swept + other.swept,
+        )
 
 
 def _nobody_asks(sizes: Mapping[str, Usage]) -> None:
@@ -103,141 +91,188 @@ class Scan:
     tell_sizes: Callable[[Mapping[str, Usage]], None] = _nobody_asks
 
     def run(self, ports: WritePorts) -> Scanned:
-        """Return what was found. Raises ActNow for silent writes when the policy says `fail`."""
-        policy, report = self.work.policy, self.work.report
+        """Return what was found. Raises ActNow for silent writes when the policy says `fail`.
+
+        The sweep comes first, and neither stops the other: what went wrong with both is raised at the end.
+        """
+        policy = self.work.policy
         state = read_state(ports.replica, policy, ports.source.log_id())
         if state.phase is not Phase.FOLLOWING or is_paused(ports.replica_files, policy):
-            report("nothing to scan: the replica does not follow, or is paused")
+            self.work.report("nothing to scan: the replica does not follow, or is paused")
             return Scanned(already=state.phase.value)
-        if holder := ports.lease.holder(join(policy.staging, "lease")):
-            report(f"another task is changing the replica, or was killed while it did ({holder}); the next scan looks")
-            return Scanned(already="busy")
-        memory = Memory.read(ports.replica_files, policy)
-        deep = self.deep or self.clock() - memory.deep > _DEEP_EVERY_SECONDS
-        found = {leaf.location: leaf for leaf in leaves(ports.source, policy)}
-        now = looks(ports.source_files, found)
-        changed = {place for place, look in now.items() if deep or memory.looks.get(place) != look}
-        suspects = [leaf for place, leaf in found.items() if place in changed]
-        here = contents(ports.source_files, {leaf.location: leaf.location for leaf in suspects})
-        known = {place: memory.sizes[place] for place in memory.sizes.keys() & found.keys()}
-        sizes = known | {place: size_of(files) for place, files in here.items()}
-        self.tell_sizes(sizes_of(found.values(), sizes))
-        differences = self._differences(ports, suspects, here)
-        settled = self._settled(ports, state, differences)
-        followed, reported = self._act(ports, state, settled)
-        waiting = {one.leaf.location for one in differences} - {one.leaf.location for one in followed}
-        accepted = {place: look for place, look in now.items() if place not in waiting}
-        remembered = Memory(accepted, self.clock() if deep else memory.deep, sizes)
-        ports.replica_files.write(_memory_path(policy), remembered.packed())
-        swept = sweep(ports, self.work, self.clock())
-        self._say(len(found), suspects, followed, reported, differences)
-        names = tuple(map(str, followed)), tuple(map(str, reported))
-        left = tuple(str(one) for one in differences if one not in followed and one not in reported)
-        if reported and policy.options.silent_writes == "fail":
-            raise _silent_writes(policy, reported)
+        problems: list[TwinhiveError] = []
+        swept, scanned = 0, Scanned()
+        try:
+            swept = sweep(ports, self.work, self.clock(), self.wait)
+        except TwinhiveError as error:
+            problems.append(error)
+        try:
+            scanned = _Scanning(self, ports).run()
+        except TwinhiveError as error:
+            problems.append(error)
+        if problems:
+            raise together(problems, f"the scan of policy {policy.name} has met {len(problems)} problems")
+        return replace(scanned, swept=swept)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What was seen of the tables of one file of the memory; `accepted` are the looks of what was compared."""
+
+    shard: str
+    accepted: Mapping[str, Look]
+    deep: float
+    sizes: Mapping[str, Size]
+    differences: Sequence[Difference]
+
+    def memory(self, followed: Iterable[Difference]) -> Memory:
+        """Return what is to be remembered: nothing of what differs still."""
+        waiting = {one.leaf.location for one in self.differences} - {one.leaf.location for one in followed}
+        accepted = {place: look for place, look in self.accepted.items() if place not in waiting}
+        return Memory(accepted, self.deep, self.sizes)
+
+
+@dataclass
+class _Scanning:
+    """One scan under way: looks at some tables after the others, and brings over what differs by the way."""
+
+    scan: Scan
+    ports: WritePorts
+    found: Scanned = field(default_factory=Scanned)
+    problems: list[TwinhiveError] = field(default_factory=list)
+    silent: list[TableName] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.policy = self.scan.work.policy
+        self.report = self.scan.work.report
+        self.memories = Memories(self.policy)
+        self.files = self.ports.replica_files
+
+    def run(self) -> Scanned:
+        """Return what was found."""
+        tables = [table for table in read_scope(self.ports.source, self.policy).tables if _has_files_of_ours(table)]
+        sizes: dict[str, Usage] = {}
+        for some in self._batches(tables, sizes):
+            self._finish(*some)
+        self.memories.keep_only(self.files, {shard_of(table.name) for table in tables})
+        self.scan.tell_sizes(sizes)
+        found = self.found
+        self.report(f"{found.leaves} directories looked at, {found.suspects} compared file by file")
+        if self.silent and self.policy.options.silent_writes == "fail":
+            self.problems.append(_silent_writes(self.policy, self.silent[0], found.reported))
+        if self.problems:
+            raise together(self.problems, f"{len(self.problems)} tables or partitions cannot be brought over")
+        return found
+
+    def _batches(
+        self, tables: Sequence[Table], sizes: dict[str, Usage]
+    ) -> Iterator[tuple[SilentDifferences, list[_Looked]]]:
+        """Look at all tables; yield what was seen, as soon as that is much."""
+        whole = looks(self.ports.source_files, [leaf.location for leaf in leaves(self.ports.source, _whole(tables))])
+        by_shard: dict[str, list[Table]] = defaultdict(list)
+        for table in tables:
+            by_shard[shard_of(table.name)].append(table)
+        batch: list[_Looked] = []
+        found, held = self._begin(), 0
+        for shard in sorted(by_shard):
+            looked = self._look(shard, by_shard[shard], whole, sizes)
+            if not looked.differences:
+                self.memories.write(self.files, shard, looked.memory([]))
+                continue
+            batch.append(looked)
+            held += sum(len(one.files) for one in looked.differences)
+            if held > _FILES_AT_ONCE:
+                yield found, batch
+                batch, found, held = [], self._begin(), 0
+        yield found, batch
+
+    def _begin(self) -> SilentDifferences:
+        """Note where the replica is, before anything is compared."""
+        state = read_state(self.ports.replica, self.policy, self.ports.source.log_id())
+        touched = TouchedTables(self.policy, state.position)
+        return SilentDifferences(self.scan.work, self.ports, state, touched, self.scan.wait)
+
+    def _look(self, shard: str, tables: Sequence[Table], whole: Mapping[str, Look], sizes: dict[str, Usage]) -> _Looked:
+        source = self.ports.source_files
+        memory = self.memories.read(self.files, shard)
+        deep = self.scan.deep or self.scan.clock() - memory.deep > _DEEP_EVERY_SECONDS
+        found = {leaf.location: leaf for leaf in leaves(self.ports.source, tables)}
+        now = {place: whole[place] for place in found.keys() & whole.keys()}
+        now |= looks(source, [place for place, leaf in found.items() if leaf.name])
+        known = {} if deep else {place: memory.looks[place] for place in memory.looks.keys() & memory.sizes.keys()}
+        same = {place: look for place, look in now.items() if known.get(place) == look}
+        suspects = [leaf for place, leaf in found.items() if place in now and place not in same]
+        counted = {place: memory.sizes[place] for place in memory.sizes.keys() & found.keys()}
+        differences: list[Difference] = []
+        for start in range(0, len(suspects), _COMPARED_AT_ONCE):
+            compared = self._compare(suspects[start : start + _COMPARED_AT_ONCE], counted)
+            same |= {place: now[place] for place in compared.places}
+            differences += compared.differences
+        sizes |= sizes_of(found.values(), counted)
+        self.found += Scanned(len(found), len(suspects))
+        return _Looked(shard, same, self.scan.clock() if deep else memory.deep, counted, differences)
+
+    def _compare(self, suspects: Sequence[Leaf], counted: dict[str, Size]) -> "_Compared":
+        """Compare what the replica has; what it does not have is an event's, and looked at again afterwards."""
+        places = replica_places(self.ports, self.policy, suspects)
+        here = contents(self.ports.source_files, {place: place for place in places})
+        counted |= {place: size_of(files) for place, files in here.items()}
+        there = contents(self.files, places)
+        some = [leaf for leaf in suspects if leaf.location in places]
+        return _Compared(tuple(places), compare(self.ports, some, here, there))
+
+    def _finish(self, found: SilentDifferences, batch: Sequence[_Looked]) -> None:
+        differences = [one for looked in batch for one in looked.differences]
+        settled = found.settled(differences)
+        follows = self.policy.options.silent_writes == "follow"
+        followed = found.brought_over(settled) if follows else []
+        reported = [] if follows else settled
+        for looked in batch:
+            self.memories.write(self.files, looked.shard, looked.memory(followed))
+        self.problems += found.refused
+        self.silent += [one.leaf.table.name for one in reported]
+        done = {one.leaf.location for one in (*followed, *reported)}
+        waiting = [one for one in differences if one.leaf.location not in done]
+        self._say("changed without an event, brought over", followed)
+        self._say("changed without an event, not brought over", reported)
+        self._say("not settled yet", waiting)
         wanted = [file for one in settled for file in one.wanted]
-        to_copy = len(wanted), sum(file.length for file in wanted)
-        return Scanned(len(found), len(suspects), *to_copy, *names, left, swept)
-
-    def _differences(
-        self, ports: WritePorts, suspects: list[Leaf], here: Mapping[str, Mapping[str, SourceFile]]
-    ) -> list[Difference]:
-        places = replica_places(ports, self.work.policy, suspects)
-        there = contents(ports.replica_files, places)
-        found = [
-            compare(ports, leaf, here[leaf.location], there[leaf.location])
-            for leaf in suspects
-            if leaf.location in places
-        ]
-        return [one for one in found if one is not None]
-
-    def _settled(self, ports: WritePorts, state: ReplicaState, differences: list[Difference]) -> list[Difference]:
-        """Return the differences that are the same after a while, with no event of their table to come."""
-        if not differences:
-            return []
-        self.wait(self.work.policy.options.settle_seconds)
-        again = contents(ports.source_files, {one.leaf.location: one.leaf.location for one in differences})
-        same = [one for one in differences if again[one.leaf.location] == one.files]
-        quiet = [one for one in same if not unfinished_below(ports.source_files, one.leaf)]
-        # Read last: whatever explains these files has had its time to be written.
-        touched = touched_after(ports, self.work.policy, state.position)
-        return [one for one in quiet if touched is not None and one.leaf.table.name not in touched]
-
-    def _act(
-        self, ports: WritePorts, state: ReplicaState, settled: list[Difference]
-    ) -> tuple[list[Difference], list[Difference]]:
-        if not settled or self.work.policy.options.silent_writes != "follow":
-            return [], settled
-        staging = join(self.work.policy.staging, "scan", "files")
-        items = [item_of(file, one.leaf.table.name, one.leaf.name) for one in settled for file in one.wanted]
-        options = self.work.policy.options
-        outcome = copy_items(
-            items,
-            ports.source_files,
-            ports.replica_files,
-            staging,
-            options.copy_threads,
-            self.work.report,
-            bytes_per_second=options.bytes_per_second,
+        self.found += Scanned(
+            files=len(wanted),
+            bytes=sum(file.length for file in wanted),
+            followed=tuple(map(str, followed)),
+            reported=tuple(map(str, reported)),
+            waiting=tuple(map(str, waiting)),
         )
-        failed = {failure.path for failure in outcome.failures}
-        ready = [one for one in settled if not failed & {file.path for file in one.wanted}]
-        followed = self._apply(ports, state, ready, staging)
-        ports.replica_files.delete(staging)
-        return followed, []
 
-    def _apply(self, ports: WritePorts, state: ReplicaState, ready: list[Difference], staging: str) -> list[Difference]:
-        policy, log_id = self.work.policy, ports.source.log_id()
-        with ports.lease.hold(join(policy.staging, "lease"), self.work.holder) as lease:
-            now = read_state(ports.replica, policy, log_id)
-            if now.position != state.position:
-                self.work.report("events were applied meanwhile; the differences are looked at again by the next scan")
-                return []
-            database = ports.replica.database(policy.replica.database)
-            frozen = database.parameters if database else {}
-            target = open_target(ports, policy, log_id, lease, staging)
-            token = uuid.uuid4().hex[:8]
-            return [
-                one
-                for one in ready
-                if not is_frozen(frozen, one.leaf.table.name.table)
-                and apply_silent_change(target, _change(one), state.position.event_id, token)
-            ]
-
-    def _say(
-        self,
-        count: int,
-        suspects: list[Leaf],
-        followed: list[Difference],
-        reported: list[Difference],
-        differences: list[Difference],
-    ) -> None:
-        report = self.work.report
-        report(f"{count} directories looked at, {len(suspects)} compared file by file, {len(differences)} differ")
-        for one in followed:
-            report(Detail(_CHANGED, f"changed without an event, brought over: {one}"))
-        for one in reported:
-            report(Detail(_CHANGED, f"changed without an event, not brought over: {one}"))
-        for one in differences:
-            if one not in followed and one not in reported:
-                report(Detail(_CHANGED, f"not settled yet: {one}"))
+    def _say(self, what: str, some: Sequence[Difference]) -> None:
+        for one in some:
+            self.report(Detail(_CHANGED, f"{what}: {one}"))
 
 
-def _change(one: Difference) -> SilentChange:
-    return SilentChange(one.leaf.table.name, one.leaf.name, one.wanted, replaces=not one.only_adds)
+@dataclass(frozen=True)
+class _Compared:
+    """The leaves that the replica has, by where the source keeps them, and what differs of them."""
+
+    places: Sequence[str]
+    differences: Sequence[Difference]
 
 
-def _memory_path(policy: Policy) -> str:
-    return join(policy.staging, "scan", "directories.json.gz")
+def _has_files_of_ours(table: Table) -> bool:
+    return table.kind is TableKind.MANAGED
 
 
-def _silent_writes(policy: Policy, reported: list[Difference]) -> ActNow:
-    names = "; ".join(map(str, reported[:_NAMED]))
+def _whole(tables: Sequence[Table]) -> Iterator[Table]:
+    return (table for table in tables if not table.partition_keys)
+
+
+def _silent_writes(policy: Policy, first: TableName, reported: Sequence[str]) -> ActNow:
+    names = "; ".join(reported[:_NAMED])
     more = f"; and {len(reported) - _NAMED} more" if len(reported) > _NAMED else ""
     return ActNow(
         f"tables of policy {policy.name} were changed without an event (silent_writes: fail)",
         found=names + more,
         expected="changes that the notification log tells of",
         next_step="let their writers fire events (facts in docs/fine-print.md), then bring each table over with: "
-        f"twinhive resync {policy.name} {reported[0].leaf.table.name.table}",
+        f"twinhive resync {policy.name} {first.table}",
     )

@@ -6,24 +6,29 @@ are what they were at the last accepted look has had no file added or removed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from twinhive.copying.listing import list_files
 from twinhive.domain.contents import SourceFile
+from twinhive.domain.errors import Missing
 from twinhive.domain.files import ChecksumForm, Usage, base_name, parent
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Parameters, Partition, Table, TableKind
+from twinhive.domain.objects import Parameters, Table
 from twinhive.domain.policy import Policy
 from twinhive.domain.unfinished import is_unfinished
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.steps.list_files import listed
-from twinhive.steps.source_scope import read_scope
+from twinhive.syncing.workers import in_parallel
 
+Files = Mapping[str, SourceFile]
+"""The files of a leaf, by their paths below it."""
 Look = tuple[int, int]
 """File id and modification time of a directory."""
 Size = tuple[int, int]
 """How many files a leaf has, and their bytes."""
+_COMPARING = 16
 
 
 @dataclass(frozen=True)
@@ -31,13 +36,9 @@ class Leaf:
     """A table without partitions, or one partition: what has files of its own."""
 
     table: Table
-    partition: Partition | None
+    name: str | None
+    """The partition's name, None for a table."""
     location: str
-
-    @property
-    def name(self) -> str | None:
-        """The partition's name, None for a table."""
-        return None if self.partition is None else self.partition.name(self.table.partition_keys)
 
     def __str__(self) -> str:
         return f"{self.table.name}{f' {self.name}' if self.name else ''}"
@@ -67,20 +68,18 @@ class Difference:
         return f"{self.leaf}: {len(self.added)} files added, {len(self.removed)} removed, {len(self.changed)} changed"
 
 
-def leaves(source: MetastoreReader, policy: Policy) -> Iterator[Leaf]:
-    """Yield all leaves of a policy's managed tables."""
-    for table in read_scope(source, policy).tables:
-        if table.kind is not TableKind.MANAGED:
-            continue
+def leaves(source: MetastoreReader, tables: Iterable[Table]) -> Iterator[Leaf]:
+    """Yield all leaves of managed tables; of partitions nothing is read but where they lie."""
+    for table in tables:
         if not table.partition_keys:
             if table.location:
                 yield Leaf(table, None, table.location)
             continue
-        names = source.partition_names(table.name)
-        for start in range(0, len(names), policy.options.partitions_per_call):
-            for partition in source.partitions(table.name, names[start : start + policy.options.partitions_per_call]):
-                if partition.location:
-                    yield Leaf(table, partition, partition.location)
+        # Dropped meanwhile: the event tells.
+        with suppress(Missing):
+            for name, location in source.partition_locations(table):
+                if location:
+                    yield Leaf(table, name, location)
 
 
 def sizes_of(some: Iterable[Leaf], counted: Mapping[str, Size]) -> dict[str, Usage]:
@@ -90,7 +89,7 @@ def sizes_of(some: Iterable[Leaf], counted: Mapping[str, Size]) -> dict[str, Usa
     """
     sizes: dict[str, Usage] = {}
     for leaf in some:
-        size = counted.get(leaf.location) or _by_statistics((leaf.partition or leaf.table).parameters)
+        size = counted.get(leaf.location) or (None if leaf.name else _by_statistics(leaf.table.parameters))
         if size is not None:
             sum_ = sizes.get(leaf.table.name.table, Usage(0, 0, 0))
             sizes[leaf.table.name.table] = Usage(sum_.length + size[1], sum_.files + size[0], 0)
@@ -158,21 +157,39 @@ def replica_places(ports: ReadPorts, policy: Policy, some: Iterable[Leaf]) -> di
 
 
 def compare(
-    ports: ReadPorts, leaf: Leaf, here: Mapping[str, SourceFile], there: Mapping[str, SourceFile]
-) -> Difference | None:
-    """Compare a leaf's files at the source (`here`) with the replica's (`there`); None when they are equal."""
-    added = tuple(sorted(here.keys() - there.keys()))
-    removed = tuple(sorted(there.keys() - here.keys()))
-    both = sorted(here.keys() & there.keys())
-    changed = tuple(name for name in both if not _equal(ports, here[name], there[name]))
-    if not (added or removed or changed):
-        return None
-    return Difference(leaf, here, added, removed, changed)
+    ports: ReadPorts, some: Sequence[Leaf], here: Mapping[str, Files], there: Mapping[str, Files]
+) -> list[Difference]:
+    """Compare the files of leaves at the source (`here`) with the replica's (`there`); return those that differ."""
+    pairs = (
+        (leaf, name, here[leaf.location][name], there[leaf.location][name])
+        for leaf in some
+        for name in sorted(here[leaf.location].keys() & there[leaf.location].keys())
+    )
+
+    def differing(some: Iterable[tuple[Leaf, str, SourceFile, SourceFile]]) -> list[tuple[str, str]]:
+        return [(leaf.location, name) for leaf, name, one, other in some if not _equal(ports, one, other)]
+
+    changed: dict[str, list[str]] = defaultdict(list)
+    for found in in_parallel(pairs, _COMPARING, differing, "compare"):
+        for location, name in found:
+            changed[location].append(name)
+    differences = (_difference(leaf, here[leaf.location], there[leaf.location], changed) for leaf in some)
+    return [one for one in differences if one.added or one.removed or one.changed]
+
+
+def _difference(leaf: Leaf, here: Files, there: Files, changed: Mapping[str, Sequence[str]]) -> Difference:
+    added, removed = here.keys() - there.keys(), there.keys() - here.keys()
+    return Difference(
+        leaf, here, tuple(sorted(added)), tuple(sorted(removed)), tuple(sorted(changed.get(leaf.location, ())))
+    )
 
 
 def _equal(ports: ReadPorts, here: SourceFile, there: SourceFile) -> bool:
     if here.length != there.length:
         return False
-    one = ports.source_files.checksum(here.path, ChecksumForm.COMPARISON)
-    other = ports.replica_files.checksum(there.path, ChecksumForm.COMPARISON)
-    return one == other
+    try:
+        one = ports.source_files.checksum(here.path, ChecksumForm.COMPARISON)
+        return one == ports.replica_files.checksum(there.path, ChecksumForm.COMPARISON)
+    except Missing:
+        # Gone since it was listed: what is there is not settled.
+        return False

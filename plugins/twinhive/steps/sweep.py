@@ -3,58 +3,101 @@
 Replaced and dropped content stays for the queries that still read it. A directory is removed only by
 name: the first sweep that finds it unused writes it down, a later one, past the grace, looks again and
 removes exactly that.
+
+Looking takes no lease, however many partitions there are: nothing that comes uses a directory of an event
+before the position that was read first. Removing takes it, for a few directories at a time and from nobody
+who works: an apply that comes waits for moments.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from twinhive.applying.places import managed_root
-from twinhive.domain.errors import Refused, together
+from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, together
 from twinhive.domain.files import base_name, join, parent
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import DIRECTORY_MARK, EXCLUDED_MARK, Phase
 from twinhive.domain.placement import CONTENTS, event_of_directory
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter, Lease, MetastoreReader, WritePorts
 from twinhive.steps.base import Detail, Work
+from twinhive.steps.holding import hold_lease
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.used_places import UsedPlaces
 
+_REMOVED_AT_ONCE = 64
+# Whoever waits for the lease asks several times in that time.
+_BETWEEN_SECONDS = 1.0
 
-def sweep(ports: WritePorts, work: Work, now: float) -> int:
+
+def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], None] = time.sleep) -> int:
     """Remove what was unused at an earlier sweep, longer ago than the grace, and still is; return how many.
 
-    Raises Refused, after all others are removed, when some cannot be.
+    What is left because others hold the lease is removed by the next sweep. Raises Refused, after all others are
+    removed, when some cannot be.
     """
     policy = work.policy
-    path = _note(policy)
-    with ports.lease.hold(join(policy.staging, "lease"), work.holder) as lease:
-        state = read_state(ports.replica, policy, ports.source.log_id())
-        if state.phase is not Phase.FOLLOWING:
-            return 0
-        seen = read_json(ports.replica_files, path) or {}
-        unused = set(unused_directories(ports.replica, ports.replica_files, policy, state.position.event_id))
-        due = sorted(one for one in unused if one in seen and now - seen[one] >= policy.options.grace_seconds)
-        gone, refused = _remove(ports.replica_files, lease, due)
-        write_json(ports.replica_files, path, {one: seen.get(one, now) for one in sorted(unused - gone.keys())})
-    for directory, how in {**gone, **dict.fromkeys(refused, "left in place")}.items():
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    if state.phase is not Phase.FOLLOWING:
+        return 0
+    seen = read_json(ports.replica_files, _note(policy)) or {}
+    unused = set(unused_directories(ports.replica, ports.replica_files, policy, state.position.event_id))
+    due = sorted(one for one in unused if one in seen and now - seen[one] >= policy.options.grace_seconds)
+    sweeping = _Sweeping(ports, work, state.dump)
+    try:
+        sweeping.remove(due, wait)
+        sweeping.note({one: seen.get(one, now) for one in sorted(unused - sweeping.gone.keys())})
+    except (LeaseHeld, LeaseLost) as error:
+        work.report(f"the sweep leaves the rest to the next one: {error.what}, {error.found}")
+    for directory, how in {**sweeping.gone, **dict.fromkeys(sweeping.refused, "left in place")}.items():
         line = f"{how}, unused for {policy.options.grace_seconds} s: {directory}"
         work.report(Detail("Unused directories", line))
-    if refused:
+    if refused := sweeping.refused:
         raise together(list(refused.values()), f"{len(refused)} unused directories cannot be removed")
-    return len(due)
+    return len(sweeping.gone)
 
 
-def _remove(files: FileWriter, lease: Lease, directories: Sequence[str]) -> tuple[dict[str, str], dict[str, Refused]]:
-    """Take directories away; return how each went, and of each that stays, why."""
-    gone: dict[str, str] = {}
-    refused: dict[str, Refused] = {}
+@dataclass(frozen=True)
+class _Sweeping:
+    """One sweep that changes something: what went and how, what stays and why."""
+
+    ports: WritePorts
+    work: Work
+    dump: str | None
+    gone: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)
+
+    def remove(self, directories: Sequence[str], wait: Callable[[float], None]) -> None:
+        """Remove directories, some for each time that the lease is held."""
+        for start in range(0, len(directories), _REMOVED_AT_ONCE):
+            if start:
+                wait(_BETWEEN_SECONDS)
+            with hold_lease(self.ports, self.work, LeaseKind.HOUSEKEEPING) as lease:
+                if self._is_as_it_was():
+                    _remove(self.ports.replica_files, lease, directories[start : start + _REMOVED_AT_ONCE], self)
+
+    def note(self, unused: Mapping[str, float]) -> None:
+        """Write down what is unused, and since when."""
+        with hold_lease(self.ports, self.work, LeaseKind.HOUSEKEEPING):
+            if self._is_as_it_was():
+                write_json(self.ports.replica_files, _note(self.work.policy), dict(unused))
+
+    def _is_as_it_was(self) -> bool:
+        """False for a replica that was loaded anew, or given up, since it was looked at."""
+        state = read_state(self.ports.replica, self.work.policy, self.ports.source.log_id())
+        return state.phase is Phase.FOLLOWING and state.dump == self.dump
+
+
+def _remove(files: FileWriter, lease: Lease, directories: Sequence[str], sweeping: _Sweeping) -> None:
+    """Take directories away; note how each went, and of each that stays, why."""
     for directory in directories:
         lease.confirm()
         try:
-            gone[directory] = _take_away(files, directory)
+            sweeping.gone[directory] = _take_away(files, directory)
         except Refused as error:
-            refused[directory] = error
-    return gone, refused
+            sweeping.refused[directory] = error
 
 
 def _take_away(files: FileWriter, directory: str) -> str:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
-from twinhive.steps.operation import Holder, lease_directory
+from twinhive.steps.holding import lease_directory
+from twinhive.steps.operation import Holder
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Unlock:
         there = ports.lease.holder(directory)
         if there is None:
             return [self._free]
-        with ports.lease.hold(directory, self.holder):
+        with ports.lease.hold(directory, self.holder, LeaseKind.UNLOCK):
             pass
         return [self._held_by(there), "it was taken over and released: the next run need not wait"]
 

@@ -1,12 +1,15 @@
 """Know which directories the tables and partitions of a replica use, without holding their locations as text."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 
+from twinhive.domain.errors import Missing
 from twinhive.domain.files import is_below, parent
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
 from twinhive.steps.hashed_paths import HashedPaths
+from twinhive.steps.source_scope import tables_in_bulk
 
 
 class UsedPlaces:
@@ -22,16 +25,29 @@ class UsedPlaces:
 
     @classmethod
     def read(cls, replica: MetastoreReader, policy: Policy, root: str) -> "UsedPlaces":
-        """Ask for all tables and partitions of a policy's replica, `partitions_per_call` at a time."""
+        """Ask for all tables of a policy's replica and where their partitions lie, table by table.
+
+        Tables that have come by the end are asked for too: one may have got another name meanwhile.
+        """
         places, database = cls(root), policy.replica.database
-        for table in replica.tables(database, replica.table_names(database)):
-            if table.location and table.partition_keys:
-                places.add_above(table.location)
-                for location in _locations(replica, table, policy.options.partitions_per_call):
-                    places.add_rows(location)
-            elif table.location:
-                places.add_rows(table.location)
+        known: set[str] = set()
+        while new := sorted(set(replica.table_names(database)) - known):
+            for table in tables_in_bulk(replica, database, new):
+                places._add(replica, table)
+            known.update(new)
         return places
+
+    def _add(self, replica: MetastoreReader, table: Table) -> None:
+        if not table.location:
+            return
+        if not table.partition_keys:
+            self.add_rows(table.location)
+            return
+        self.add_above(table.location)
+        # Dropped meanwhile: what it has used is found unused by the next sweep.
+        with suppress(Missing):
+            for _, location in replica.partition_locations(table):
+                self.add_rows(location or "")
 
     def add_rows(self, directory: str) -> None:
         """Note that a directory holds rows, and so what lies between it and the root."""
@@ -55,10 +71,3 @@ class UsedPlaces:
     def is_above(self, directory: str) -> bool:
         """Return True where a directory is in use, and each one below it used or not by itself."""
         return directory in self._above
-
-
-def _locations(replica: MetastoreReader, table: Table, per_call: int) -> Iterator[str]:
-    names = replica.partition_names(table.name)
-    for start in range(0, len(names), per_call):
-        for partition in replica.partitions(table.name, names[start : start + per_call]):
-            yield partition.location or ""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from twinhive.domain.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
 from twinhive.domain.files import Attributes, FileStatus, join, relative_to
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.syncing.actions import Kind
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
@@ -54,7 +55,7 @@ def run_sync(
     source = finished_only(source, request.options)
     places = lay_out(request, source, target).places
     try:
-        with leases.hold(_lease_directory(places), holder) as lease:
+        with leases.hold(_lease_directory(places), holder, LeaseKind.COPY) as lease:
             layout = lay_out(request, source, target)
             if layout.places != places:
                 raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")

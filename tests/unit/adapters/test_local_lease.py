@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from twinhive.adapters.local_lease import LocalLease
-from twinhive.domain.errors import Refused, Unreachable
+from twinhive.domain.errors import LeaseHeld, Refused
+from twinhive.domain.lease_kinds import LeaseKind
 
 _HOLD = """
 import sys, time
 from twinhive.adapters.local_lease import LocalLease
-with LocalLease().hold(sys.argv[1], {"run": "the first"}):
+from twinhive.domain.lease_kinds import LeaseKind
+with LocalLease().hold(sys.argv[1], {"run": "the first"}, LeaseKind.COPY):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -25,19 +27,19 @@ def directory(tmp_path: Path) -> str:
 
 def test_it_is_taken_again_and_again(directory: str) -> None:
     for _ in range(2):
-        with LocalLease().hold(directory, {"run": "one"}) as lease:
+        with LocalLease().hold(directory, {"run": "one"}, LeaseKind.COPY) as lease:
             lease.confirm()
     assert LocalLease().holder(directory) is None
 
 
 def test_a_second_holder_is_told_who_has_it(directory: str) -> None:
     with (
-        LocalLease().hold(directory, {"run": "the first"}),
-        pytest.raises(Unreachable, match="the first"),
-        LocalLease().hold(directory, {"run": "the second"}),
+        LocalLease().hold(directory, {"run": "the first"}, LeaseKind.COPY),
+        pytest.raises(LeaseHeld, match="the first"),
+        LocalLease().hold(directory, {"run": "the second"}, LeaseKind.COPY),
     ):
         pytest.fail("two hold it")
-    with LocalLease().hold(directory, {"run": "the second"}):
+    with LocalLease().hold(directory, {"run": "the second"}, LeaseKind.COPY):
         assert LocalLease().holder(directory) == "run=the second"
 
 
@@ -48,11 +50,11 @@ def test_a_killed_holder_keeps_nobody_waiting(directory: str) -> None:
         holder.kill()
         holder.wait()
         assert LocalLease().holder(directory) is None
-        with LocalLease().hold(directory, {"run": "the second"}) as lease:
+        with LocalLease().hold(directory, {"run": "the second"}, LeaseKind.COPY) as lease:
             lease.confirm()
 
 
 def test_where_nothing_can_be_written_there_is_no_lease(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Refused, match="file"), LocalLease().hold(f"file://{tmp_path}/file/lease", {}):
+    with pytest.raises(Refused, match="file"), LocalLease().hold(f"file://{tmp_path}/file/lease", {}, LeaseKind.COPY):
         pytest.fail("held")

@@ -512,6 +512,7 @@ def test_a_run_between_a_killed_forgetting_and_its_end_changes_nothing() -> None
         killed.users.insert("plain", None, [b"more"])
         before = everything(killed)
         begun = forgetting_has_begun(killed.world.replica_files, killed.policy)
+        killed.world.lease.known_dead.add(f"{killed.policy.staging}/lease")
         with suppress(Foreign):  # the database is an ordinary one already
             killed.follow()
         assert (everything(killed) == before) == (begun or "twinhive.policy" not in parameters(killed))

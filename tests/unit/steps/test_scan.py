@@ -7,6 +7,7 @@ from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import contents
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import ChecksumForm, Usage
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.names import TableName
 from twinhive.steps.base import Work
 from twinhive.steps.scan import Scan, Scanned
@@ -169,7 +170,8 @@ def test_unused_directories_go_after_the_grace_and_used_ones_never(followed: Fol
     followed.users.drop_partitions("orders", [("no files",)])
     followed.users.drop_table("empty")
     followed.follow()
-    before = set(followed.world.replica_files.paths())
+    staging = followed.policy.staging
+    before = {path for path in followed.world.replica_files.paths() if not path.startswith(f"{staging}/")}
     assert scan(followed, now=1e9).swept == 0
     assert scan(followed, now=1e9 + 100).swept == 0
     assert before <= set(followed.world.replica_files.paths())
@@ -177,8 +179,15 @@ def test_unused_directories_go_after_the_grace_and_used_ones_never(followed: Fol
     assert same(followed)
 
 
-def test_a_scan_keeps_off_while_another_task_holds_the_lease(followed: Followed) -> None:
+@pytest.mark.parametrize("kind", [LeaseKind.EVENTS, LeaseKind.LOAD, LeaseKind.STATEMENT])
+def test_a_scan_leaves_what_differs_to_the_next_one_while_work_holds_the_lease(
+    followed: Followed, kind: LeaseKind
+) -> None:
     put(followed, "plain", "part-1", b"silent")
-    with followed.world.lease.hold(f"{followed.policy.staging}/lease", {"run": "other"}):
-        assert scan(followed).already == "busy"
+    with followed.world.lease.hold(f"{followed.policy.staging}/lease", {"run": "other"}, kind) as work:
+        scanned = scan(followed)
+        assert (scanned.followed, len(scanned.waiting)) == ((), 1)
+        work.confirm()
     assert not same(followed)
+    assert len(scan(followed).followed) == 1
+    assert same(followed)

@@ -6,11 +6,10 @@ from typing import cast
 
 import pytest
 
-from tests.builders import a_partition, a_policy, a_table
+from tests.builders import a_policy, a_table
 from tests.unit.steps.test_incremental import Followed
 from twinhive.domain.files import FileStatus, is_below, join, parent
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Partition, Table
+from twinhive.domain.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.steps.sweep import unused_directories
 from twinhive.steps.used_places import UsedPlaces
@@ -25,7 +24,6 @@ class WideReplica:
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
-        self.asked: list[int] = []
 
     def database(self, name: str) -> Database:
         return Database(name, None, ROOT, {}, thrift="{}")
@@ -36,12 +34,8 @@ class WideReplica:
     def tables(self, database: str, names: Sequence[str]) -> list[Table]:
         return [WIDE]
 
-    def partition_names(self, table: TableName) -> list[str]:
-        return self.names
-
-    def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
-        self.asked.append(len(names))
-        return [a_partition(WIDE, name.removeprefix("day=")) for name in names]
+    def partition_locations(self, table: Table) -> Iterator[tuple[str, str]]:
+        return ((name, join(str(WIDE.location), name)) for name in self.names)
 
 
 class WideFiles:
@@ -67,8 +61,8 @@ def _directory(above: str, name: str) -> FileStatus:
     return FileStatus(join(above, name), 0, 1, is_directory=True)
 
 
-def swept(partitions: int) -> tuple[int, WideReplica]:
-    """Return the most memory (bytes) that looking through a table takes, but for the names of its partitions."""
+def swept(partitions: int) -> int:
+    """Return the most memory (bytes) that looking through a table takes, but for what the metastore answers."""
     names = [f"day={number:06d}" for number in range(partitions)]
     replica = WideReplica(names)
     tracemalloc.start()
@@ -80,14 +74,12 @@ def swept(partitions: int) -> tuple[int, WideReplica]:
     finally:
         tracemalloc.stop()
     assert unused == [f"{WIDE.location}/unused"]
-    return peak, replica
+    return peak
 
 
 def test_neither_locations_nor_directories_of_a_wide_table_are_held() -> None:
-    few, _ = swept(1_000)
-    many, replica = swept(10_000)
+    few, many = swept(1_000), swept(10_000)
     assert (many - few) / 9_000 < 64
-    assert max(replica.asked) == POLICY.options.partitions_per_call
 
 
 def test_directories_are_asked_for_by_pages_and_found_whatever_their_size() -> None:

@@ -76,7 +76,7 @@ def test_no_lease_is_taken_for_a_directory_without_a_change() -> None:
     held: list[str] = []
     lease = world.world.lease
     hold = lease.hold
-    lease.hold = lambda directory, holder: (held.append(directory), hold(directory, holder))[1]  # type: ignore
+    lease.hold = lambda directory, *whose: (held.append(directory), hold(directory, *whose))[1]  # type: ignore
     world.cycle()
     assert held == []
     world.put("/data/events/new")

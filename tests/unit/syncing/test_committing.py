@@ -9,6 +9,7 @@ from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.copying.outcome import FailureKind
 from twinhive.domain.errors import LeaseLost, Refused
 from twinhive.domain.files import Attributes, base_name, is_below, parent
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.syncing.executing import CopyJob, ExecutePlan, in_this_process
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.places import Places
@@ -177,7 +178,7 @@ def test_a_run_that_lost_its_lease_puts_nothing_in_place_and_deletes_nothing(exi
     place = f"{TARGET}/.twinhive" if exists else f"{parent(TARGET)}/{_work_name(trees)}"
 
     def taken_over() -> None:
-        with trees.leases.hold(f"{place}/lease", {"run": "another"}):
+        with trees.leases.hold(f"{place}/lease", {"run": "another"}, LeaseKind.COPY):
             pass
 
     with pytest.raises(LeaseLost):

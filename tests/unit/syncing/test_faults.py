@@ -10,6 +10,7 @@ from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.copying.engine import FailureKind
 from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import LeaseLost, Refused, Unreachable
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.report import outcome_text
 
@@ -252,7 +253,7 @@ def test_a_lost_lease_is_told_and_leaves_the_snapshot_to_its_new_holder() -> Non
     trees.put_there("f", b"0")
 
     def taken_over() -> None:
-        with trees.leases.hold(f"{TARGET}/.twinhive/lease", {"run": "another"}):
+        with trees.leases.hold(f"{TARGET}/.twinhive/lease", {"run": "another"}, LeaseKind.COPY):
             pass
 
     with pytest.raises(LeaseLost):

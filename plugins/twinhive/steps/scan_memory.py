@@ -1,0 +1,88 @@
+"""Remember what the last scan has accepted, in as many files as keep what is in memory small.
+
+The tables of a policy are dealt out over the files by their names. Each file is written when its tables are done: a
+scan that was killed goes on with the others, and none has to hold, or do, all of a warehouse at once.
+"""
+
+import gzip
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.domain.errors import Missing
+from twinhive.domain.files import base_name, join, short_hash
+from twinhive.domain.names import TableName
+from twinhive.domain.policy import Policy
+from twinhive.ports import FileReader, FileWriter
+from twinhive.steps.silent_writes import Look, Size
+
+_SHARDS = 64
+_SUFFIX = ".json.gz"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What was accepted of some tables: the looks of directories, when all files were compared, what they held then."""
+
+    looks: Mapping[str, Look] = field(default_factory=dict)
+    deep: float = 0.0
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> "Memory":
+        """Read what `packed` wrote."""
+        fields = json.loads(gzip.decompress(content))
+        sizes = {path: (size[0], size[1]) for path, size in fields.get("sizes", {}).items()}
+        return cls({path: (look[0], look[1]) for path, look in fields["looks"].items()}, fields["deep"], sizes)
+
+    def packed(self) -> bytes:
+        """Return what is to be remembered."""
+        fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes}
+        return gzip.compress(json.dumps(fields).encode(), mtime=0)
+
+
+@dataclass(frozen=True)
+class Memories:
+    """The files of a policy."""
+
+    policy: Policy
+
+    def read(self, files: FileReader, shard: str) -> Memory:
+        """Read what was remembered of some tables; nothing before the first scan."""
+        # Earlier versions kept all tables in one file.
+        for path in (self._path(shard), self._earlier):
+            try:
+                return Memory.unpacked(files.read(path))
+            except (Missing, ValueError, OSError, KeyError):
+                continue
+        return Memory()
+
+    def write(self, files: FileWriter, shard: str, memory: Memory) -> None:
+        """Remember what was accepted of some tables."""
+        files.write(self._path(shard), memory.packed())
+
+    def keep_only(self, files: FileWriter, shards: Collection[str]) -> None:
+        """Remove what is remembered of tables that are gone."""
+        ((_, children),) = files.list_directories([self._directory])
+        kept = {self._path(shard) for shard in shards}
+        for child in children or ():
+            if child.path not in kept and base_name(child.path).endswith(_SUFFIX):
+                files.delete(child.path)
+        if files.status(self._earlier) is not None:
+            files.delete(self._earlier)
+
+    @property
+    def _directory(self) -> str:
+        return join(self.policy.staging, "scan", "looks")
+
+    @property
+    def _earlier(self) -> str:
+        return join(self.policy.staging, "scan", "directories.json.gz")
+
+    def _path(self, shard: str) -> str:
+        return join(self._directory, shard + _SUFFIX)
+
+
+def shard_of(table: TableName) -> str:
+    """Say with which others a table is remembered: always with the same."""
+    return f"{int(short_hash(table.table), 16) % _SHARDS:02d}"
