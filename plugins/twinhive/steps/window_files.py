@@ -1,5 +1,6 @@
 """Say which files a window's events need copied, and where they may be by now."""
 
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,6 +25,8 @@ from twinhive.steps.list_files import write_file_list
 from twinhive.steps.moved_files import Moves, moves_after
 
 _THREADS = 8
+_ASKED_ALONE = 50
+"""Up to so many files of one directory are asked for one by one."""
 
 Wanted = tuple[TableName, str | None, SourceFile]
 
@@ -37,7 +40,7 @@ def event_items(
     """
     applied = [event for event in events if not aside & policy.followed(tables_of(event.change))]
     wanted = [one for event in applied for one in files_of(event) if one[2].checksum]
-    lengths = _lengths(ports.source_files, [file.path for _, _, file in wanted])
+    lengths = lengths_of(ports.source_files, [file.path for _, _, file in wanted])
     moves = list(events)
     if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
         # Only now is it worth reading on to the newest event: renames after the window have carried files along.
@@ -55,11 +58,22 @@ def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
         return len(kept) < len(absent) or any(status is None for status in pool.map(files.status, kept))
 
 
-def _lengths(files: FileReader, paths: list[str]) -> dict[str, int]:
-    directories = sorted({parent(path) for path in paths})
-    return {
-        status.path: status.length for _, children in files.list_directories(directories) for status in children or ()
-    }
+def lengths_of(files: FileReader, paths: list[str]) -> dict[str, int]:
+    """Return the lengths of those files that are there; a directory is listed only when many of its files are wanted.
+
+    What a table has besides, a million small files, say, must not cost anything.
+    """
+    wanted = set(paths)
+    by_directory = Counter(map(parent, wanted))
+    alone = [path for path in wanted if by_directory[parent(path)] <= _ASKED_ALONE]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        found = {
+            path: status.length for path, status in zip(alone, pool.map(files.status, alone), strict=True) if status
+        }
+    listed = sorted(directory for directory, count in by_directory.items() if count > _ASKED_ALONE)
+    for _, page in files.list_pages(listed):
+        found |= {status.path: status.length for status in page or () if status.path in wanted}
+    return found
 
 
 def write_event_batches(
