@@ -16,16 +16,17 @@ from pyspark import SparkContext, TaskContext
 
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.copying.engine import copy_items
-from twinhive.copying.first_try import is_first_try
-from twinhive.copying.job import JobSettings, Unusable, deal, parse_listing
+from twinhive.copying.first_try import Tries
+from twinhive.copying.hands import Hand, cut_listing
+from twinhive.copying.job import JobSettings, Unusable
 from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
-from twinhive.copying.staged import CopyItem, remaining
 from twinhive.domain.errors import TryAgain
 from twinhive.domain.files import authority
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
 from twinhive.spark_edge.lifeline import end_with_the_submitter
+from twinhive.syncing.workers import in_parallel
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,12 +63,13 @@ def run(given: argparse.Namespace) -> int:
         if settings is None:
             settings = JobSettings.parse("".join(spark.wholeTextFiles(given.settings).values().collect()))
         use_native_package()
-        listed = parse_listing(files_of(settings, given.listing).read(given.listing), given.listing)
-        items = list(remaining(listed, settings.after_event))
+        listing = files_of(settings, given.listing).read(given.listing)
+        hands = cut_listing(listing, given.listing, settings.after_event, settings.tasks)
         spark.setJobDescription(settings.label)
         probe(spark)
-        first_try = is_first_try(files_of(settings, given.staging), given.staging, given.result)
-        outcome = copy_on_executors(spark, settings, given.staging, items, first_try=first_try)
+        staged, results = files_of(settings, given.staging), files_of(settings, given.result)
+        first_try = Tries(staged, given.staging, results, given.result).is_first()
+        outcome = copy_on_executors(spark, settings, given.staging, hands, first_try=first_try)
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=settings.dump_name, batch=settings.batch, seconds=seconds)
         files_of(settings, given.result).write(given.result, json.dumps(record, indent=1).encode())
@@ -86,20 +88,17 @@ def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
 
 
 def copy_on_executors(
-    spark: SparkContext, settings: JobSettings, staging: str, items: list[CopyItem], *, first_try: bool = False
+    spark: SparkContext, settings: JobSettings, staging: str, hands: list[Hand], *, first_try: bool = False
 ) -> CopyOutcome:
-    """Copy all items, each task a hand of them."""
-    hands = deal(items, settings.tasks)
-    if not hands:
-        return CopyOutcome()
+    """Copy all hands, as many at a time as there are tasks: a hand is one Spark job of one task."""
 
-    def copy(hands: Iterable[list[CopyItem]]) -> Iterator[CopyOutcome]:
+    def copy(hands: Iterable[Hand]) -> Iterator[CopyOutcome]:
         use_native_package()
         looks = not first_try or is_repeated()
         with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
             for hand in hands:
                 yield copy_items(
-                    hand,
+                    hand.items(),
                     source,
                     target,
                     staging,
@@ -108,10 +107,21 @@ def copy_on_executors(
                     superseded_ok=settings.superseded_ok,
                     looks=looks,
                     bytes_per_second=settings.bytes_per_second,
-                )
+                ).thinned()
 
+    def work(numbered: Iterator[tuple[int, Hand]]) -> CopyOutcome:
+        outcome = CopyOutcome()
+        for number, hand in numbered:
+            spark.setJobDescription(f"{settings.label}: {number:,} of {len(hands):,}, {hand.files:,} files")
+            copied = spark.parallelize([hand], 1).mapPartitions(copy).collect()
+            outcome = CopyOutcome.merged([outcome, *copied]).thinned()
+        return outcome
+
+    if not hands:
+        return CopyOutcome()
     try:
-        return CopyOutcome.merged(spark.parallelize(hands, len(hands)).mapPartitions(copy).collect())
+        at_once = min(settings.tasks, len(hands))
+        return CopyOutcome.merged(in_parallel(enumerate(hands, 1), at_once, work, "hand")).thinned()
     except Exception as error:
         raise TryAgain(f"the Spark job of {settings.label} failed: {causes(str(error))}") from error
 

@@ -4,31 +4,39 @@ The staged copies of a policy are many, and to ask for each file whether it is t
 writes down that it has begun, beside its result; and the first one of a dump, whether staging had nothing before it.
 """
 
+from dataclasses import dataclass
+
 from twinhive.copying.staged import base_directory
 from twinhive.domain.files import join, parent
-from twinhive.ports import FileWriter
+from twinhive.ports import FileReader, FileWriter
 
 _NOTHING_BEFORE = "_nothing_before"
 _BEGUN = ".begun"
 
 
-def is_first_try(target: FileWriter, staging: str, result: str) -> bool:
-    """True when nothing of the batch can be staged, neither by an earlier try nor by another dump; remembers it.
+@dataclass(frozen=True)
+class Tries:
+    """The tries of one batch: staging, and where its result goes, in a directory of its dump."""
 
-    `result` is where the result of this batch goes, in a directory of its dump. Staging is on `target`.
-    """
-    begun = result + _BEGUN
-    if target.status(begun) is not None:
-        return False
-    had_nothing = _had_nothing(target, staging, join(parent(result), _NOTHING_BEFORE))
-    target.write(begun, b"")
-    return had_nothing
+    staged: FileReader
+    staging: str
+    results: FileWriter
+    result: str
 
+    def is_first(self) -> bool:
+        """True when nothing of the batch can be staged, neither by an earlier try nor by another dump; remembers it."""
+        begun = self.result + _BEGUN
+        if self.results.status(begun) is not None:
+            return False
+        had_nothing = self._had_nothing()
+        self.results.write(begun, b"")
+        return had_nothing
 
-def _had_nothing(target: FileWriter, staging: str, mark: str) -> bool:
-    if target.status(mark) is not None:
+    def _had_nothing(self) -> bool:
+        mark = join(parent(self.result), _NOTHING_BEFORE)
+        if self.results.status(mark) is not None:
+            return True
+        if self.staged.status(base_directory(self.staging)) is not None:
+            return False
+        self.results.write(mark, b"")
         return True
-    if target.status(base_directory(staging)) is not None:
-        return False
-    target.write(mark, b"")
-    return True

@@ -1,11 +1,14 @@
 """Say what came of copying files: what was copied, and what failed why."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from twinhive.copying.event_source import LostFile
 from twinhive.domain.errors import CopyDiffers, Missing, SourceGone, SourceMoved, TryAgain, TwinhiveError
+
+_KEPT = 100
 
 
 class FailureKind(StrEnum):
@@ -70,6 +73,27 @@ class CopyOutcome:
     superseded_files: int = 0
     unverified: int = 0
     failures: tuple[CopyFailure, ...] = ()
+    more_failures: int = 0
+    """Failures that were counted and dropped (`thinned`)."""
+
+    @property
+    def failure_count(self) -> int:
+        """Count all failures."""
+        return len(self.failures) + self.more_failures
+
+    def thinned(self) -> "CopyOutcome":
+        """Return the same with a bounded number of failures: some of each kind, and every lost table and event."""
+        kept: list[CopyFailure] = []
+        count: Counter[FailureKind] = Counter()
+        lost: set[tuple[str, int]] = set()
+        for failure in self.failures:
+            is_lost = failure.kind is FailureKind.LOST
+            if count[failure.kind] < _KEPT or (is_lost and (failure.table, failure.event_id) not in lost):
+                kept.append(failure)
+            count[failure.kind] += 1
+            if is_lost:
+                lost.add((failure.table, failure.event_id))
+        return replace(self, failures=tuple(kept), more_failures=self.failure_count - len(kept))
 
     @classmethod
     def merged(cls, parts: Iterable["CopyOutcome"]) -> "CopyOutcome":
@@ -84,4 +108,5 @@ class CopyOutcome:
             superseded_files=sum(part.superseded_files for part in outcomes),
             unverified=sum(part.unverified for part in outcomes),
             failures=tuple(failure for part in outcomes for failure in part.failures),
+            more_failures=sum(part.more_failures for part in outcomes),
         )

@@ -44,7 +44,7 @@ def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float
         "version": __version__,
         **asdict(outcome),
         "seconds": round(seconds, 1),
-        "failure_count": len(outcome.failures),
+        "failure_count": outcome.failure_count,
         "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
         "lost": [{"table": table, "event_id": event_id} for table, event_id in sorted(lost)],
     }
@@ -56,7 +56,7 @@ def result_text(outcome: CopyOutcome, seconds: float) -> str:
     lines = [
         f"copy_files: {outcome.copied_files:,} of {outcome.files:,} files copied ({readable(outcome.copied_bytes)}), "
         f"{outcome.skipped_files:,} were staged before, {superseded}{outcome.unverified:,} compared by length only, "
-        f"{len(outcome.failures):,} failed, {seconds:.0f} s"
+        f"{outcome.failure_count:,} failed, {seconds:.0f} s"
     ]
     lines += [f"  {failure.kind}: {failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]]
     return "\n".join(lines)

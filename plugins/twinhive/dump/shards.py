@@ -1,14 +1,18 @@
 """Write and read the shards of a dump: gzipped JSON lines that zcat and Spark both read."""
 
 import gzip
+import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from twinhive.domain.constraints import Constraint
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
+
+_LINES_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,23 @@ class TableRecord:
 
 def pack_lines(lines: Iterable[str]) -> bytes:
     """Gzip lines of text; equal lines give equal bytes."""
-    # A half of a pair, which only a broken message holds, is kept as it is.
-    content = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
-    return gzip.compress(content, compresslevel=5, mtime=0)
+    packed = io.BytesIO()
+    waiting = iter(lines)
+    # Some at a time: a list of ten million files is never held but packed.
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=5, mtime=0, filename="") as stream:
+        while some := "".join(f"{line}\n" for line in islice(waiting, _LINES_AT_ONCE)):
+            # A half of a pair, which only a broken message holds, is kept as it is.
+            stream.write(some.encode("utf-8", "surrogatepass"))
+    return packed.getvalue()
 
 
 def unpack_lines(content: bytes) -> Iterator[str]:
     """Yield the lines that `pack_lines` packed."""
-    # Not splitlines: it also cuts at U+2028 and its like, which names may hold.
-    return (line for line in gzip.decompress(content).decode("utf-8", "surrogatepass").split("\n") if line)
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        # Bytes end at a line's end alone: as text, U+2028 and its like would end lines as well, which names may hold.
+        for line in stream:
+            if text := line.removesuffix(b"\n").decode("utf-8", "surrogatepass"):
+                yield text
 
 
 def encode_objects(records: Iterable[TableRecord]) -> bytes:

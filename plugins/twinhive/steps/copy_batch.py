@@ -3,9 +3,11 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from twinhive.copying.engine import copy_items
-from twinhive.copying.first_try import is_first_try
+from twinhive.copying.first_try import Tries
+from twinhive.copying.hands import DEALT_AT_ONCE
 from twinhive.copying.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.copying.result import result_record
 from twinhive.copying.staged import CopyItem, remaining
@@ -100,25 +102,33 @@ class CopyBatch:
         policy = self.work.policy
         started = time.monotonic()
         listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
-        items = list(remaining(listed, job.after_event))
-        listed_files = any(not item.is_event_content for item in items)
-        looks = listed_files and not is_first_try(ports.replica_files, job.staging, job.result)
-        outcome = self._copy(ports, job, items, looks=looks)
-        lost = _lost(items, outcome)
-        while lost:
-            moved = followed(ports.source, policy, lost)
-            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved, looks=True)])
-            # Whoever renames again while we look is followed again.
-            lost = [item for item in _lost(moved, outcome) if item not in lost]
+        waiting = remaining(listed, job.after_event)
+        looks: bool | None = None
+        outcome = CopyOutcome()
+        while items := list(islice(waiting, DEALT_AT_ONCE)):
+            if looks is None and any(not item.is_event_content for item in items):
+                looks = not _tries(ports, job).is_first()
+            outcome = CopyOutcome.merged([outcome, self._copy_some(ports, job, items, looks=bool(looks))]).thinned()
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures and not may_quarantine(outcome.failures, policy):
-            raise _failed_copy(policy, job.label, outcome.failures)
+            raise _failed_copy(policy, job.label, outcome)
         self.work.report(
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
+
+    def _copy_some(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem], *, looks: bool) -> CopyOutcome:
+        """Copy files; what a rename has carried away since they were planned is followed."""
+        outcome = self._copy(ports, job, items, looks=looks)
+        lost = _lost(items, outcome)
+        while lost:
+            moved = followed(ports.source, self.work.policy, lost)
+            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved, looks=True)])
+            # Whoever renames again while we look is followed again.
+            lost = [item for item in _lost(moved, outcome) if item not in lost]
+        return outcome
 
     def _copy(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem], *, looks: bool) -> CopyOutcome:
         return copy_items(
@@ -132,6 +142,10 @@ class CopyBatch:
             looks=looks,
             bytes_per_second=self.work.policy.options.bytes_per_second,
         )
+
+
+def _tries(ports: WritePorts, job: CopyJob) -> Tries:
+    return Tries(ports.replica_files, job.staging, ports.replica_files, job.result)
 
 
 def _lost(items: Sequence[CopyItem], outcome: CopyOutcome) -> list[CopyItem]:
@@ -156,13 +170,14 @@ def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
     return lost and policy.options.on_object_error == "quarantine"
 
 
-def _failed_copy(policy: Policy, label: str, failures: Sequence[CopyFailure]) -> TwinhiveError:
+def _failed_copy(policy: Policy, label: str, outcome: CopyOutcome) -> TwinhiveError:
     """Make one error of the failures of a batch; a person's turn comes before a repetition's."""
+    failures = outcome.failures
     retry = all(failure.kind.may_retry for failure in failures)
     examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in failures[:_EXAMPLES])
     family = TryAgain if retry else ActNow
     return family(
-        f"{label}: {len(failures)} files were not copied",
+        f"{label}: {outcome.failure_count} files were not copied",
         found=examples,
         next_step=RETRIES if retry else _mended_by(policy, failures),
     )

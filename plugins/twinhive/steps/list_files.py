@@ -3,7 +3,7 @@
 Reading checksums of petabytes takes days; the copy compares checksums of what it copies.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from twinhive.copying.items import item_of
@@ -70,10 +70,16 @@ def write_file_list(
     files: FileWriter, layout: DumpLayout, batch: str, items: Iterable[CopyItem], lo: int
 ) -> dict[str, int]:
     """Write the list of a batch and its summary; `lo` is the newest event before it was read."""
-    every = list(items)
-    files.write(layout.files(batch), pack_lines(item.to_line() for item in every))
+    summary = {"files": 0, "bytes": 0, "lo": lo}
+
+    def counted() -> Iterator[str]:
+        for item in items:
+            summary["files"] += 1
+            summary["bytes"] += item.length
+            yield item.to_line()
+
+    files.write(layout.files(batch), pack_lines(counted()))
     # Written last: its presence says that the list is complete.
-    summary = {"files": len(every), "bytes": sum(item.length for item in every), "lo": lo}
     write_json(files, layout.summary(batch), summary)
     return summary
 

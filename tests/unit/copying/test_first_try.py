@@ -1,7 +1,7 @@
 """A copy looks for what is staged only where something of its batch may be."""
 
 from tests.fake_files import InMemoryFiles
-from twinhive.copying.first_try import is_first_try
+from twinhive.copying.first_try import Tries
 from twinhive.copying.staged import CopyItem
 from twinhive.dump.layout import result_path
 
@@ -19,7 +19,7 @@ class Staging:
         self.files.put(CopyItem(f"hdfs://east/{number}", 1, 1, number).staged_path(STAGING), b"x")
 
     def is_first(self, batch: str, dump: str = "bootstrap-1") -> bool:
-        return is_first_try(self.files, STAGING, result_path(STAGING, dump, batch))
+        return Tries(self.files, STAGING, self.files, result_path(STAGING, dump, batch)).is_first()
 
 
 def test_each_batch_of_the_first_dump_has_one_first_try() -> None:
