@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tests.fake_calls import InMemoryCalls
+from twinhive.domain.errors import Refused
 from twinhive.domain.files import Attributes
 
 
@@ -30,6 +31,8 @@ class InMemoryAttributes(InMemoryCalls):
 
     def set_attribute(self, path: str, name: str, value: str) -> None:
         with self._change("set_attribute", path):
+            if not self.keeps_attributes:
+                raise Refused(f"{path}: {self.root} cannot do this", expected="a file system with attributes")
             self._node(path).attributes[name] = value.encode()
 
     def set_attributes(self, path: str, attributes: Attributes) -> None:

@@ -20,7 +20,8 @@ class InMemoryCalls:
     those of `unreadable` refuse to be read and listed. A file of `corrupt` gives wrong bytes to a read that is not
     verified and none to a verified one; one of `corrupt_replicas` has a good replica for the verified read.
     A page of a listing has `page_size` entries; without `can_concatenate` it is as on an object store,
-    without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`. Files are guarded by `usual_checksums`.
+    without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`; without `keeps_attributes` no single
+    attribute can be set, as on a local file system. Files are guarded by `usual_checksums`.
     """
 
     def __init__(self, root: str = "hdfs://fake", *, has_checksums: bool = True) -> None:
@@ -43,6 +44,7 @@ class InMemoryCalls:
         self.can_concatenate = True
         self.keeps_trash = False
         self.usual_checksums = CHECKSUM_TYPE
+        self.keeps_attributes = True
 
     @property
     def root(self) -> str:

@@ -184,6 +184,13 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
         with self._change("make_directories", path):
             self._tree.make_directories(path)
 
+    def make_private(self, path: str) -> None:
+        with self._change("make_private", path):
+            is_new = path not in self._nodes
+            self._tree.make_directories(path)
+            if is_new:
+                self._change_status(path, permission=0o700)
+
     def rename(self, source: str, target: str) -> bool:
         with self._change("rename", target):
             self._check_text(source)
@@ -203,6 +210,12 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
             if there:
                 self._tree.remove(target)
             self._tree.move(source, target)
+
+    def delete_file(self, path: str) -> bool:
+        with self._change("delete_file", path):
+            if self._tree.below(path)[1:]:
+                raise Refused(f"{path}: {self.root} refused", found="a directory with something in it")
+            return self._tree.remove(path)
 
     def delete(self, path: str) -> bool:
         with self._change("delete", path):

@@ -72,7 +72,7 @@ def pause(
 def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Give the replica up.
 
-    Marks, dumps and staged files go, data and metadata stay.
+    Marks, dumps, staged files and what no table uses any more go; what tables hold stays.
     """
     _operate("forget", policy, Fields(), config, dry_run=dry_run, as_json=as_json)
 

@@ -196,6 +196,29 @@ def test_delete_takes_whole_directories(files: FileWriter, place: str) -> None:
     assert files.status(f"{place}/a/b/f") is None
 
 
+def test_delete_file_takes_no_directory_with_something_in_it(files: FileWriter, place: str) -> None:
+    files.write(f"{place}/a/f", b"")
+    with pytest.raises(Refused):
+        files.delete_file(f"{place}/a")
+    assert files.delete_file(f"{place}/a/f") and not files.delete_file(f"{place}/a/f")
+    assert files.delete_file(f"{place}/a") and not files.delete_file(f"{place}/a")
+
+
+def test_only_its_owner_may_look_into_a_private_directory(files: FileWriter, place: str) -> None:
+    files.make_private(f"{place}/a/mine")
+    mine, around = files.status(f"{place}/a/mine"), files.status(f"{place}/a")
+    assert mine and around and mine.is_directory
+    has_permissions = files.root != "file://"
+    assert not has_permissions or (mine.permission == 0o700 and around.permission & 0o055)
+    files.write(f"{place}/a/mine/f", b"")
+    files.make_private(f"{place}/a/mine")
+    assert files.status(f"{place}/a/mine/f")
+    files.make_directories(f"{place}/a/open")
+    files.make_private(f"{place}/a/open")
+    opened = files.status(f"{place}/a/open")
+    assert opened and (not has_permissions or opened.permission & 0o055)
+
+
 def test_make_directories_twice_and_over_a_file(files: FileWriter, place: str) -> None:
     files.make_directories(f"{place}/a/b")
     files.make_directories(f"{place}/a/b")

@@ -15,6 +15,8 @@ from twinhive.domain.errors import Missing, Refused, TwinhiveError
 from twinhive.domain.file_names import LONGEST, shortened
 from twinhive.domain.files import AS_USUAL, Creation, Written, base_name, parent
 
+_PRIVATE = 0o700
+
 
 class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
     """Implement TreeWriter for everything that Hadoop has a client for.
@@ -90,6 +92,15 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
             if not self._java.mkdirs(self._changed(path)):
                 raise Refused(f"{path}: {self.root} did not make the directory")
 
+    def make_private(self, path: str) -> None:
+        """Make a directory that nobody but its owner may look into, its parents as usual; one that exists stays."""
+        self.make_directories(parent(path))
+        with translated(self.root, path):
+            if not self._exists(path):
+                permission = java_class("org.apache.hadoop.fs.permission.FsPermission").createImmutable(_PRIVATE)
+                if not self._java.mkdirs(self._path(path), permission):
+                    raise Refused(f"{path}: {self.root} did not make the directory")
+
     def rename(self, source: str, target: str) -> bool:
         """Rename without overwriting; False when the target exists or the source is gone.
 
@@ -120,6 +131,17 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
                 self._java.delete(java_target, False)
                 if not self._java.rename(java_source, java_target):
                     raise Refused(f"{target}: {self.root} did not put the new file in place")
+
+    def delete_file(self, path: str) -> bool:
+        """Delete a file, or a directory with nothing in it; False when there was none. Raises Refused."""
+        with translated(self.root, path):
+            try:
+                return bool(self._java.delete(self._path(path), False))
+            except java_class("java.io.IOException"):
+                # File systems have several exceptions for it, one of them without a name.
+                if (there := self.status(path)) is not None and there.is_directory:
+                    raise Refused(f"{path}: {self.root} did not delete a directory with something in it") from None
+                raise
 
     def delete(self, path: str) -> bool:
         """Delete a file or a whole directory for good; False when there was none."""

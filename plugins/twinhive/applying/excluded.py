@@ -1,24 +1,19 @@
 """Drop the tables of a replica that its policy does not select any more (REPLACE; seed 002, example h).
 
 Hive drops them before it loads the events (ReplLoadTask.dropTablesExcludedInReplScope), and so does this. Directories
-stay for the grace, as those of every dropped table do; these are marked, so that they go to the trash after it. The
-data of external tables stays for good.
+stay for the grace, as those of every dropped table do. The data of external tables stays for good.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
-from twinhive.domain.errors import Missing
-from twinhive.domain.files import base_name
 from twinhive.domain.frozen import is_frozen, without_frozen
-from twinhive.domain.marks import EXCLUDED_MARK, STAMP, Stamp
+from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.domain.pending import PendingTable
-from twinhive.domain.placement import event_of_directory
 
 _TABLES_PER_CALL = 200
 
@@ -31,7 +26,6 @@ def drop_excluded(external: ExternalTarget, progress: Progress) -> Iterator[str]
     for table in _ours(target, outside):
         progress.before_removal()
         target.lease.confirm()
-        _mark_directory(target, table)
         target.replica.drop_table(table.name, delete_data=False)
         target.twin.forget_table(table.name)
         yield table.name.table
@@ -48,15 +42,3 @@ def _ours(target: Target, names: Sequence[str]) -> Iterator[Table]:
             stamp = Stamp.parse(table.parameters.get(STAMP))
             if stamp is not None and stamp.log_id == target.log_id:
                 yield table
-
-
-def _mark_directory(target: Target, table: Table) -> None:
-    """Mark a table's directory before its name is gone; what lies below goes with it.
-
-    A directory in one of Hive's places is never swept. A mark that a killed load has left on a table which stays after
-    all does no harm: the trash is where it ends one day.
-    """
-    location = None if table.is_external else table.location
-    if location and event_of_directory(base_name(location)) is not None:
-        with suppress(Missing):
-            target.files.set_attribute(location, EXCLUDED_MARK, str(table.name))

@@ -151,7 +151,7 @@ class FunctionFiles:
         self.lease.confirm()
         self.files.make_directories(parent(place))
         if not self.files.rename(temporary, place):
-            self.files.delete(temporary)
+            self.files.delete_file(temporary)
 
 
 def _climbs(uri: str) -> bool:

@@ -59,4 +59,4 @@ class OwnCopies:
             Transfer(self._source_files, self._files).copy(original, temporary)
             return self._files.checksum(temporary, ChecksumForm.COMPARISON)
         finally:
-            self._files.delete(temporary)
+            self._files.delete_file(temporary)

@@ -22,7 +22,7 @@ class PendingRecords(Protocol):
         """Write a record over the one before."""
         ...
 
-    def delete(self, table: str) -> None:
+    def remove(self, table: str) -> None:
         """Delete a record; one that is not there is fine."""
         ...
 
@@ -74,7 +74,7 @@ class PendingStore:
                 self._records.write(record)
                 self._kept.add(table)
             elif table in self._kept:
-                self._records.delete(table)
+                self._records.remove(table)
                 self._kept.discard(table)
             self._unwritten.discard(table)
 

@@ -6,11 +6,12 @@ from typing import TypeVar
 from twinhive.applying.function_files import FunctionSources
 from twinhive.applying.placing import Placing
 from twinhive.applying.twin import Twin
-from twinhive.domain.marks import DIRECTORY_MARK, LAST_ID, STAMP, Stamp
+from twinhive.domain.marks import LAST_ID, STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import replica_parameters
 from twinhive.domain.policy import Policy
+from twinhive.owned.directories import mark_table
 from twinhive.ports import FileReader, FileWriter, Lease, MetastoreWriter
 
 T = TypeVar("T", Table, Partition)
@@ -37,7 +38,7 @@ class Target:
 
     def own(self, directory: str) -> None:
         """Mark a table's directory as this policy's: only such directories are ever removed."""
-        self.files.set_attribute(directory, DIRECTORY_MARK, f"{self.policy.name}:events")
+        mark_table(self.files, directory, f"{self.policy.name}:events")
 
     def on_replica(self, table: str) -> TableName:
         """Return the replica's name of a source table."""

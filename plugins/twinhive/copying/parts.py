@@ -74,7 +74,7 @@ class PartsWriter:
                 self._target.concatenate(first, others)
             verified = self._transfer.compare(original, first)
         except (CopyDiffers, ActNow):
-            self._target.delete(directory)
+            self._remove(directory)
             return self._transfer.copy_again(original, path, how)
         self._target.make_directories(parent(path))
         if not self._target.rename(first, path):
@@ -84,7 +84,7 @@ class PartsWriter:
                 expected="nothing there",
                 next_step="run again: what is there is compared first",
             )
-        self._target.delete(directory)
+        self._remove(directory)
         return Transferred(original.length, verified, self._file_id(path))
 
     def _write(
@@ -98,7 +98,7 @@ class PartsWriter:
                 return
             try:
                 if path in left:
-                    self._target.delete(path)
+                    self._target.delete_file(path)
                 self._transfer.copy_range(original, part.offset, part.length, path, how)
             except TwinhiveError as error:
                 failed.append(error)
@@ -115,6 +115,11 @@ class PartsWriter:
             for _, children in self._target.list_directories([directory])
             for status in children or ()
         }
+
+    def _remove(self, directory: str) -> None:
+        for path in self._lengths(directory):
+            self._target.delete_file(path)
+        self._target.delete_file(directory)
 
     def _file_id(self, path: str) -> int:
         status = self._target.status(path)

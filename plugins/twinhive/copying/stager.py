@@ -86,4 +86,4 @@ class Stager:
 
     def _delete_quietly(self, path: str) -> None:
         with suppress(TwinhiveError):
-            self._target.delete(path)
+            self._target.delete_file(path)

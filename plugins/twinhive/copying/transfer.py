@@ -53,7 +53,7 @@ class Transfer:
         try:
             return self._verified(original, path, written, expected)
         except CopyDiffers:
-            self._target.delete(path)
+            self._target.delete_file(path)
             return self.copy_again(original, path, how)
 
     def copy_again(self, original: FileStatus, path: str, how: Creation = AS_USUAL) -> Transferred:

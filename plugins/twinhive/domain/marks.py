@@ -35,9 +35,6 @@ SOURCE_FOR = "repl.source.for"
 
 # Directory mark (an extended attribute on HDFS): which policy's load built this directory.
 DIRECTORY_MARK = "user.twinhive.built-by"
-EXCLUDED_MARK = "user.twinhive.excluded"
-"""Attribute of the directory of a table that was dropped because its policy does not select it any more: the table's
-name. The directory goes to the trash in the end, and is not deleted."""
 
 _STRIPPED = ("repl.", "hive.repl.", "twinhive.", "bootstrap.dump.state.")
 

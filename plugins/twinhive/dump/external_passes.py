@@ -9,7 +9,7 @@
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twinhive.domain.batches import Batch
@@ -19,6 +19,7 @@ from twinhive.domain.external_tasks import SyncTask
 from twinhive.domain.files import base_name, join
 from twinhive.domain.next_steps import clear
 from twinhive.domain.policy import Policy
+from twinhive.dump.claiming import claim_dumps, own_dumps_of
 from twinhive.dump.external_locations import decode_locations, encode_locations
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
@@ -60,7 +61,8 @@ def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
 def write_pass(
     files: FileWriter, policy: Policy, written: ExternalPass, tasks: Iterable[SyncTask], entries: Iterable[Entry]
 ) -> None:
-    """Write a pass, complete with its last file."""
+    """Write a pass, complete with its last file. Raises Foreign where the policy's directory is no place of ours."""
+    claim_dumps(files, _of_passes(policy))
     directory = join(_directory(policy), written.name)
     files.write(join(directory, "external_locations"), encode_locations(entries))
     for task in tasks:
@@ -123,12 +125,20 @@ def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Ent
 def remove_old_passes(dumps: FileWriter, replica: FileWriter, policy: Policy, newest: str) -> None:
     """Remove all but the newest pass and the one before it, with their results: a task of that may still run."""
     names = [name for name in _names(dumps, policy) if name != newest]
+    owned = own_dumps_of(dumps, _of_passes(policy))
     for name in names[: len(names) - (_KEPT - 1)]:
-        dumps.delete(join(_directory(policy), name))
+        if owned is not None:
+            owned.discard(join(_directory(policy), name))
     kept = {newest, *names[-(_KEPT - 1) :]}
     for result in _children(replica, _results(policy)):
         if result not in kept:
-            replica.delete(join(_results(policy), result))
+            _remove_results(replica, join(_results(policy), result))
+
+
+def _remove_results(files: FileWriter, directory: str) -> None:
+    for name in _children(files, directory):
+        files.delete_file(join(directory, name))
+    files.delete_file(directory)
 
 
 def task_has_ended(files: FileWriter, policy: Policy, name: str, task: str, result: dict[str, Any]) -> None:
@@ -183,6 +193,11 @@ def _second(name: str) -> int:
 def _children(files: FileReader, directory: str) -> list[str]:
     ((_, children),) = files.list_directories([directory])
     return [base_name(child.path) for child in children or ()]
+
+
+def _of_passes(policy: Policy) -> Policy:
+    """Return the policy with passes and dumps in one directory: a statement has one for all passes."""
+    return replace(policy, dump_directory="")
 
 
 def _directory(policy: Policy) -> str:

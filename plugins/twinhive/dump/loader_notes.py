@@ -72,10 +72,10 @@ def remove_note(files: FileWriter, found: FoundNote) -> bool:
         return False
     there = files.status(going)
     if there is not None and _same(there, found.file):
-        return files.delete(going)
+        return files.delete_file(going)
     # Where it cannot go back, a load has written a still newer one.
     if was != going and not files.rename(going, was):
-        files.delete(going)
+        files.delete_file(going)
     return False
 
 

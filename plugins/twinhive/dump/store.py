@@ -9,6 +9,7 @@ from typing import Any
 from twinhive.domain.errors import ActNow, Missing, TryAgain
 from twinhive.domain.next_steps import bootstrap, clear
 from twinhive.domain.policy import Policy
+from twinhive.dump.claiming import claim_dumps, discard_dump
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
@@ -102,7 +103,8 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
 
 
 def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:
-    """Return a new directory to write a dump into."""
+    """Return a new directory to write a dump into. Raises Foreign when that for the policy's dumps is not ours."""
+    claim_dumps(files, policy)
     attempt = DumpLayout.attempt(policy.dumps, token)
     files.write(attempt.begun, b"")
     return attempt
@@ -116,7 +118,7 @@ def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
     except ActNow as error:
         if files.status(attempt.begun) is not None:
             raise
-        files.delete(attempt.directory)
+        discard_dump(files, attempt.directory)
         raise TryAgain(
             f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
             found=error.what,
@@ -128,13 +130,13 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
     """Write the manifest and give a finished attempt its name. Raises TryAgain when another run has removed it."""
     with being_written(files, attempt):
         files.write(attempt.manifest, manifest.to_json())
-    if not files.delete(attempt.begun):
-        files.delete(attempt.directory)
+    if not files.delete_file(attempt.begun):
+        discard_dump(files, attempt.directory)
         raise TryAgain(
             f"the dump {layout.directory} is not published: another run has removed parts of it",
             next_step="nothing, when that run has gone on; else " + clear("this task"),
         )
-    files.delete(layout.directory)
+    discard_dump(files, layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(
             f"the dump {layout.directory} appeared while another one was being written",
@@ -182,9 +184,7 @@ def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> l
         for layout in _children(files, policy.dumps)
         if layout != keep and (layout.is_dump or layout.is_attempt)
     ]
-    for directory in orphans:
-        files.delete(directory)
-    return orphans
+    return [directory for directory in orphans if discard_dump(files, directory)]
 
 
 def write_json(files: FileWriter, path: str, value: dict[str, Any]) -> None:

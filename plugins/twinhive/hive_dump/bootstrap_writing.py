@@ -9,11 +9,13 @@ from twinhive.dump.manifest import LeftOut
 from twinhive.dump.store import Dump
 from twinhive.hive_dump.descriptions import Description
 from twinhive.hive_dump.object_descriptions import encode_database, encode_function
+from twinhive.hive_dump.own_dumps import own_mark
 from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.sayable import check_event_id, check_name, check_table_name
 from twinhive.hive_dump.structs import database_text, function_text
 from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
 from twinhive.hive_dump.terms import Terms
+from twinhive.owned.directories import claim
 from twinhive.ports import FileReader, FileWriter
 
 _NO_FILES = "function without files: Hive takes its class from the servers' own, and so must the replica's"
@@ -29,7 +31,7 @@ def write_bootstrap(
     file, and Hive passes it over.
     """
     places = HivePlaces.below(directory)
-    refuse_another(files, directory)
+    make_directory(files, directory)
     writing = TableWriting(dump_files, dump, places, terms.cmroot)
     end, database = dump.manifest.end.event_id, dump.manifest.database
     views = dump.objects(dump_files, VIEWS)
@@ -70,8 +72,8 @@ def describe_dump(kind: str, dump: Dump, terms: Terms, *, begin: int) -> bytes:
     ).encode()
 
 
-def refuse_another(files: FileReader, directory: str) -> None:
-    """Raise AlreadyThere for a directory that holds something."""
+def make_directory(files: FileWriter, directory: str) -> None:
+    """Make the directory of a dump, which Hive's user has to read too. Raises AlreadyThere for one that is there."""
     if files.status(directory) is not None:
         raise AlreadyThere(
             f"a dump for Hive cannot be written into {directory}",
@@ -79,6 +81,7 @@ def refuse_another(files: FileReader, directory: str) -> None:
             expected="a new directory",
             next_step="run the statement again; it takes a new directory each time",
         )
+    claim(files, directory, own_mark(directory), lambda files, directory: False, for_others=True)
 
 
 def finish(files: FileWriter, places: HivePlaces, described: bytes) -> None:

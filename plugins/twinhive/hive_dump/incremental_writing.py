@@ -25,7 +25,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.fields import Fields
 from twinhive.events.message import decode_message
 from twinhive.events.objects import table
-from twinhive.hive_dump.bootstrap_writing import describe_dump, finish, refuse_another
+from twinhive.hive_dump.bootstrap_writing import describe_dump, finish, make_directory
 from twinhive.hive_dump.descriptions import EventsCount
 from twinhive.hive_dump.event_writing import Content, EventWriting
 from twinhive.hive_dump.places import HivePlaces
@@ -43,7 +43,7 @@ def write_incremental(
     written, for what Hive's layout cannot say.
     """
     places = HivePlaces.below(directory)
-    refuse_another(files, directory)
+    make_directory(files, directory)
     manifest = dump.manifest
     said = describe_dump("INCREMENTAL", dump, terms, begin=manifest.begin.event_id)
     whole = [batch for batch in manifest.batches if batch.name.startswith(WHOLE_TABLES)]

@@ -7,8 +7,10 @@ Hive's own by their name.
 from dataclasses import dataclass
 
 from twinhive.domain.files import FileStatus, base_name
+from twinhive.dump.claiming import is_token
 from twinhive.hive_dump.places import OWN, HivePlaces, dumps_of_database
-from twinhive.ports import FileReader
+from twinhive.owned.directories import Mark, Owned, Purpose, proven
+from twinhive.ports import FileReader, FileWriter
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,25 @@ def done_with(dumps: list[OwnDump]) -> list[OwnDump]:
     """
     last_loaded = max((number for number, dump in enumerate(dumps) if dump.is_loaded), default=-1)
     return [dump for number, dump in enumerate(dumps) if number <= last_loaded or not dump.is_finished]
+
+
+def own_mark(directory: str) -> Mark:
+    """Return the mark of the directory of a dump that we write in Hive's layout."""
+    return Mark(Purpose.DUMP, base_name(directory))
+
+
+def proven_own(files: FileWriter, dump: OwnDump) -> Owned | None:
+    """Return a dump's directory when it is proven that we have written it, None otherwise."""
+    if not is_token(base_name(dump.directory).removeprefix(OWN)):
+        return None
+    return proven(files, dump.directory, own_mark(dump.directory), _is_of_earlier)
+
+
+def _is_of_earlier(files: FileReader, directory: str) -> bool:
+    """Return True for a name of ours with nothing but Hive's layout in it: Hive's own names have no prefix."""
+    ((_, children),) = files.list_directories([directory])
+    places = HivePlaces.below(directory)
+    return [child.path for child in children or ()] == [places.directory] and files.status(places.metadata) is not None
 
 
 def _read(files: FileReader, child: FileStatus) -> OwnDump:

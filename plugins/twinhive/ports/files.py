@@ -107,6 +107,10 @@ class FileWriter(FileReader, Protocol):
         """Make a directory and its parents; one that exists is fine."""
         ...
 
+    def make_private(self, path: str) -> None:
+        """Make a directory that nobody but its owner may look into, its parents as usual; one that exists stays."""
+        ...
+
     def rename(self, source: str, target: str) -> bool:
         """Rename without overwriting; False when the target exists or the source is gone."""
         ...
@@ -115,8 +119,18 @@ class FileWriter(FileReader, Protocol):
         """Rename a file over another, in one step where the file system can. Raises Missing, Refused (a directory)."""
         ...
 
+    def delete_file(self, path: str) -> bool:
+        """Delete a file, or a directory with nothing in it; False when there was none.
+
+        Raises Refused for a directory with something in it.
+        """
+        ...
+
     def delete(self, path: str) -> bool:
-        """Delete a file or a whole directory for good; False when there was none."""
+        """Delete a file or a whole directory for good; False when there was none.
+
+        Outside of `owned`, which asks whose a directory is, nobody but a copy of trees calls this.
+        """
         ...
 
     def to_trash(self, path: str) -> bool:

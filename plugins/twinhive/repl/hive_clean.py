@@ -3,7 +3,7 @@
 Hive leaves no note of what it is loading: that a dump is not marked as loaded has to mean that it is still needed.
 """
 
-from twinhive.hive_dump.own_dumps import done_with, own_dumps
+from twinhive.hive_dump.own_dumps import done_with, own_dumps, proven_own
 from twinhive.ports import FileWriter
 from twinhive.steps.base import Detail, Report
 
@@ -18,11 +18,14 @@ def clean_hive_dumps(
     dumps = [dump for dump in own_dumps(files, root, database) if dump.directory != keep]
     done = done_with(dumps)
     old = [dump for dump in dumps if dump.made_at < older_than]
+    removed: list[str] = []
     for dump in old:
-        if dump in done:
+        owned = proven_own(files, dump) if dump in done else None
+        if owned is not None:
             # One call, and no other name before: Hive takes the directory that has changed last for the newest dump.
-            files.delete(dump.directory)
-            report(Detail("Removed dumps", f"removed, no load needs it: {dump.directory}"))
+            report(Detail("Removed dumps", f"{owned.take_away()}, no load needs it: {dump.directory}"))
+            removed.append(dump.directory)
         else:
-            report(Detail("Dumps that are kept", f"kept, nobody has marked it as loaded: {dump.directory}"))
-    return [dump.directory for dump in old if dump in done]
+            why = "nothing says that twinhive has made it" if dump in done else "nobody has marked it as loaded"
+            report(Detail("Dumps that are kept", f"kept, {why}: {dump.directory}"))
+    return removed

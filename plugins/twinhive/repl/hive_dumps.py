@@ -8,6 +8,7 @@ from twinhive.domain.errors import InvalidSettings, Missing
 from twinhive.domain.external import METADATA_ONLY
 from twinhive.domain.files import authority, base_name, join, short_hash
 from twinhive.domain.policy import Policy
+from twinhive.dump.claiming import own_dumps_of
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
@@ -45,7 +46,8 @@ def written_for_hive(ports: DumpPorts, order: DumpOrder, report: Report) -> Dump
             for entry in write_bootstrap(files, files, ports.source_files, dump, directory, terms):
                 report(f"left out: {entry.name}: {entry.reason}")
     finally:
-        files.delete(policy.dumps)
+        if (ours := own_dumps_of(files, policy)) is not None:
+            ours.discard()
     return Dumped(directory, sealed.last_event)
 
 

@@ -11,6 +11,7 @@ from twinhive.dump.sealed import SealedDump, newest_sealed, open_sealed
 from twinhive.dump.store import Dump
 from twinhive.file_wiring import files
 from twinhive.hive_dump.reading import is_hive_dump, read_hive_dump
+from twinhive.owned.staging import claim_staging
 from twinhive.ports import WritePorts
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
@@ -42,6 +43,7 @@ class Loading:
         if self.dump is not None:
             return self.dump
         assert self.hive is not None, "it is the one or the other"
+        claim_staging(self.ports.replica_files, self.policy)
         with under_way(self.ports, work):
             return self.hive.taken_over(self.ports, self.policy, work.report)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.files import parent
+from twinhive.owned.staging import own_staging
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.dumping import Dumping, dumping_of
 from twinhive.repl.hive_clean import clean_hive_dumps
@@ -87,7 +88,8 @@ def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str
         loading.hive.say_loaded()
     with _only_cleaning("old staging directories", report):
         # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
-        ports.replica_files.delete(taken_over_in(policy.staging))
+        if ours := own_staging(ports.replica_files, policy):
+            ours.discard(taken_over_in(policy.staging))
         StagingCleaner(work, loading.settings.dump_ttl_seconds, time.time()).run(ports)
     return Answer()
 

@@ -10,6 +10,7 @@ from twinhive.domain.files import authority, is_below, join, parent
 from twinhive.domain.marks import EXTERNAL_BASE
 from twinhive.domain.next_steps import NAME_ANOTHER_BASE, clear
 from twinhive.domain.policy import Policy
+from twinhive.owned.directories import Owned
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.syncing.places import CLAIM
 
@@ -47,7 +48,7 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
         # A rename puts nothing over a claim that another policy has written meanwhile.
         renamed = files.rename(draft, path)
     except Refused as error:
-        files.delete(draft)
+        files.delete_file(draft)
         raise Refused(
             f"the base directory of external tables {base} cannot be written",
             found=error,
@@ -55,7 +56,7 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
             next_step=f"hdfs dfs -mkdir -p {base}, and give it to that user; then " + clear("the task"),
         ) from error
     if not renamed:
-        files.delete(draft)
+        files.delete_file(draft)
         _holds(files, policy, base, log_id)
     return renamed
 
@@ -65,7 +66,16 @@ def remove_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     claim = _read(ports.replica_files, base)
     if claim is None or not _is_ours(claim, policy, ports.source.log_id()):
         return False
-    return ports.replica_files.delete(join(base, CLAIM))
+    return ports.replica_files.delete_file(join(base, CLAIM))
+
+
+def own_base(ports: WritePorts, policy: Policy) -> Owned | None:
+    """Return the base directory, in which only this policy's copies are; None when its claim is not ours."""
+    base = policy.external.base_directory
+    claim = None if base is None else _read(ports.replica_files, base)
+    if base is None or claim is None or not _is_ours(claim, policy, ports.source.log_id()):
+        return None
+    return Owned(ports.replica_files, base)
 
 
 def _holds(files: FileReader, policy: Policy, base: str, log_id: str) -> bool:

@@ -3,6 +3,7 @@
 from twinhive.copying.staged import event_directory, events_directory
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
+from twinhive.owned.staging import own_staging
 from twinhive.ports import FileWriter
 
 _OF_A_RUN = ("results", "tmp", "base", "tables")
@@ -11,18 +12,22 @@ _OF_A_RUN = ("results", "tmp", "base", "tables")
 def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:
     """Remove staged files of events up to `event_id`, and what copies and loads have left.
 
-    Only for a replica that is at that event with no window begun: nobody can need any of it.
+    Only for a replica that is at that event with no window begun: nobody can need any of it. In a directory that
+    nothing proves to be ours nothing is removed.
     """
+    staging = own_staging(files, policy)
+    if staging is None:
+        return
     events, *others = files.list_directories(
         [events_directory(policy.staging), *(join(policy.staging, name) for name in _OF_A_RUN)]
     )
     last = base_name(event_directory(policy.staging, event_id))
     later = [child for child in events[1] or () if base_name(child.path) > last]
     if events[1] is not None and not later:
-        files.delete(events[0])
+        staging.discard(events[0])
     for child in (events[1] or ()) if later else ():
         if child not in later:
-            files.delete(child.path)
+            staging.discard(child.path)
     for directory, there in others:
         if there is not None:
-            files.delete(directory)
+            staging.discard(directory)

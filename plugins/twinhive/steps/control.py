@@ -65,7 +65,7 @@ def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:
 
 def unpause(files: FileWriter, policy: Policy) -> bool:
     """Let runs go on; False when none was held back."""
-    return files.delete(join(_directory(policy), "paused.json"))
+    return files.delete_file(join(_directory(policy), "paused.json"))
 
 
 def begin_forgetting(files: FileWriter, policy: Policy) -> None:
@@ -91,7 +91,7 @@ def request_table(files: FileWriter, policy: Policy, table: str, by: str) -> Non
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
     """Take a wish away that is fulfilled."""
-    _resyncs(policy).delete(files, table)
+    _resyncs(policy).remove(files, table)
 
 
 def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
@@ -120,7 +120,7 @@ def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> Non
     """Take away the wishes for events up to a position: the replica has recorded those that were obeyed."""
     for event_id in skipped_events(files, policy):
         if event_id <= position:
-            files.delete(join(_directory(policy), "skip", f"{event_id}.json"))
+            files.delete_file(join(_directory(policy), "skip", f"{event_id}.json"))
 
 
 def _resyncs(policy: Policy) -> NamedFiles:

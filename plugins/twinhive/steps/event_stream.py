@@ -173,7 +173,7 @@ def drop_drained(files: FileWriter, policy: Policy, event_id: int) -> None:
     """Remove the drained stretches that end at or before an event."""
     for _, last, _, path in _drained(files, policy):
         if last <= event_id:
-            files.delete(path)
+            files.delete_file(path)
 
 
 def _chain(files: FileReader, policy: Policy, reached: int) -> Iterator[str]:

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from twinhive.domain.errors import Missing, Refused
+from twinhive.domain.errors import Foreign, Missing, Refused
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import authority, is_below
 from twinhive.domain.outside_paths import is_collapsed
 from twinhive.domain.pending import PurgeNote
 from twinhive.domain.policy import Policy
 from twinhive.ports import TreeWriter, WritePorts
+from twinhive.steps.base_claim import own_base
 from twinhive.steps.pending_files import purge_directory
 from twinhive.steps.synced import Synced, forget_synced
 from twinhive.syncing.snapshot_rotation import delete_snapshots
@@ -32,25 +33,28 @@ def obey_purges(
             continue
         if not any(note.location == location or is_below(note.location, location) for location in live):
             try:
-                yield _purge(ports.trees.replica, policy, synced, note)
-            except Refused as error:
+                yield _purge(ports, policy, synced, note)
+            except (Refused, Foreign) as error:
                 yield f"{note.table}: {note.location} was dropped with its data, which is still there: {error}"
                 continue
-        ports.replica_files.delete(path)
+        ports.replica_files.delete_file(path)
 
 
-def _purge(files: TreeWriter, policy: Policy, synced: Synced, note: PurgeNote) -> str:
-    external = policy.external
+def _purge(ports: WritePorts, policy: Policy, synced: Synced, note: PurgeNote) -> str:
+    external, files = policy.external, ports.trees.replica
     is_ours = external.is_copied(note.location) and authority(note.location) == external.source_root
     is_ours = is_ours and not is_collapsed(note.location)
     if not is_ours or not synced.covers(note.location, 0):
         return f"{note.table}: {note.location} was dropped with its data, of which nothing was copied"
-    target = external.place(note.location, note.table)
+    target, how = external.place(note.location, note.table), "gone"
     if files.status(target) is not None:
+        base = own_base(ports, policy)
+        if base is None:
+            raise Foreign(f"the base directory around {target} is not claimed by policy {policy.name}")
         delete_snapshots(files, target)
-        files.delete(target)
+        how = base.take_away(target)
     forget_synced(files, policy, note.location)
-    return f"{note.table}: {target} is deleted, because {note.location} was dropped with its data"
+    return f"{note.table}: {target} is {how}, because {note.location} was dropped with its data"
 
 
 def _notes(files: TreeWriter, policy: Policy) -> Iterable[tuple[str, PurgeNote]]:

@@ -1,7 +1,8 @@
-"""Give a replica up: its marks, dumps and staged files go, its data and metadata stay.
+"""Give a replica up: its marks, dumps and staged files go, what its tables hold stays.
 
-The order makes a second try possible. A note in staging says that it was begun; stamps go before the
-database's marks, which say whose it is; staging, with the note in it, goes last and at once.
+The order makes a second try possible. A note in staging says that it was begun; content that no table uses any more
+goes while the marks say whose it is; stamps go before the database's marks, which say whose that is; staging, with the
+note in it, goes last and at once.
 """
 
 from collections.abc import Iterator
@@ -26,6 +27,12 @@ from twinhive.ports import Lease, MetastoreReader, ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import begin_forgetting, forgetting_has_begun
 from twinhive.steps.external_gate import release_base
+from twinhive.steps.forget_files import (
+    plan_leftovers,
+    plan_own_directories,
+    remove_leftovers,
+    remove_own_directories,
+)
 from twinhive.steps.holding import hold_lease, lease_directory
 from twinhive.steps.operation import Holder
 
@@ -56,16 +63,15 @@ class Forget:
             lines += [
                 f"would be removed: marks of database {policy.replica} ({', '.join(sorted(_marks(database)))})",
                 f"would be removed: marks of {stamped} tables and of their partitions",
-                f"would stay: database {policy.replica} with all tables, partitions, functions and files",
+                f"would stay: database {policy.replica} with all tables, partitions and functions, and their files",
+                *plan_leftovers(ports, policy),
             ]
         if base := policy.external.base_directory:
             lines.append(f"would be released: the base directory {base}; what lies below it stays")
-        lines += [
-            f"would be removed: the mark of the policy at {policy.source}; dropped files are no longer kept for it",
-            f"would be removed: dumps in {policy.dumps}",
-            f"would be removed: staged files and wishes in {policy.staging}",
-        ]
-        return lines
+        lines.append(
+            f"would be removed: the mark of the policy at {policy.source}; dropped files are no longer kept for it"
+        )
+        return lines + plan_own_directories(ports, policy)
 
     def run(self, ports: WritePorts) -> list[str]:
         """Remove all that; killed anywhere, a second run goes on."""
@@ -77,18 +83,17 @@ class Forget:
             lines.append(f"{policy.replica}: {found.value}")
             begin_forgetting(ports.replica_files, policy)
             if found is _Found.MARKED and database is not None:
+                lines += remove_leftovers(ports, policy, lease)
                 tables, partitions = self._unstamp(ports, database, lease)
                 lines.append(f"removed: marks of {tables} tables and {partitions} partitions")
                 lease.confirm()
                 ports.replica.set_database_parameters(database.name, _without(database))
-                lines.append(f"removed: marks of database {policy.replica}; its data and metadata stay as they are")
+                lines.append(f"removed: marks of database {policy.replica}; what its tables hold stays as it is")
         if release_base(ports, policy):
             lines.append(f"released: the base directory {policy.external.base_directory}; what lies below it stays")
         ports.source_marker.unmark(policy.source.database, policy.name)
         lines.append(f"removed: the mark of policy {policy.name} at {policy.source}")
-        ports.dump_files.delete(policy.dumps)
-        ports.replica_files.delete(policy.staging)
-        lines.append(f"removed: {policy.dumps} and {policy.staging}")
+        lines += remove_own_directories(ports, policy)
         lines.append(f"remove the policy file of {policy.name}, so that its DAGs go too")
         return lines
 

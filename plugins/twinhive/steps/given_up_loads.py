@@ -21,6 +21,7 @@ from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import POLICY
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress
+from twinhive.owned.staging import staging_of
 from twinhive.ports import WritePorts
 from twinhive.steps.adopt import is_of_hive
 from twinhive.steps.base import Detail, Work
@@ -70,6 +71,10 @@ class StagingCleaner:
     def _remove(self, ports: WritePorts, directory: str, replica: DatabaseAddress) -> bool:
         root, name = parent(directory), replica_name(replica)
         was, aside, lease_in = join(root, name), join(root, _REMOVING + name), under_way_in(directory)
+        owned = staging_of(ports.replica_files, directory, name)
+        if owned is None:
+            self._say(_KEPT, f"kept, nothing says that we have made it: {directory}")
+            return False
         if ports.trees.lease.is_held(lease_in):
             raise LeaseHeld(f"{lease_in}: somebody who may live holds this lease")
         try:
@@ -82,7 +87,8 @@ class StagingCleaner:
         except LeaseLost:
             ports.replica_files.rename(aside, was)
             return False
-        return ports.replica_files.delete(aside)
+        owned.moved(aside).take_away()
+        return True
 
     def _say(self, title: str, line: str) -> None:
         self.work.report(Detail(title, line))

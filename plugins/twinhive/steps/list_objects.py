@@ -17,6 +17,7 @@ from twinhive.domain.next_steps import CORRECT_THE_SOURCE, clear
 from twinhive.domain.objects import Database, Table
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
+from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
@@ -60,7 +61,7 @@ class ListObjects:
         begin = position_at(ports.source, ports.source.current_event_id())
         layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
         dump = write_listing(ports, layout, policy, log_id, begin)
-        ports.dump_files.delete(drained_directory(policy.dumps))
+        discard_dump(ports.dump_files, drained_directory(policy.dumps))
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
         self._say(dump.manifest)

@@ -43,10 +43,15 @@ class NamedFiles:
         files.write(self.path(name), content)
         self._delete_earlier(files, name)
 
-    def delete(self, files: FileWriter, name: str) -> None:
+    def remove(self, files: FileWriter, name: str) -> None:
         """Delete a file; one that is not there is fine."""
-        files.delete(self.path(name))
+        files.delete_file(self.path(name))
         self._delete_earlier(files, name)
+
+    def remove_all(self, files: FileWriter) -> None:
+        """Delete all files."""
+        for path in list(self._paths(files)):
+            files.delete_file(path)
 
     def path(self, name: str) -> str:
         """Return the path of the file of a name."""
@@ -58,7 +63,7 @@ class NamedFiles:
 
     def _delete_earlier(self, files: FileWriter, name: str) -> None:
         if earlier := self._earlier(name):
-            files.delete(earlier)
+            files.delete_file(earlier)
 
     def _earlier(self, name: str) -> str | None:
         earlier = earlier_file_name(name)

@@ -2,14 +2,15 @@
 
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import Foreign
-from twinhive.domain.marks import DIRECTORY_MARK, STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.domain.marks import STAMP, Phase, ReplicaState, Stamp, without_marks
 from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
+from twinhive.owned.directories import table_of
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
-from twinhive.steps.pending_files import pending_directory
+from twinhive.steps.pending_files import remove_pending
 from twinhive.steps.replica_state import read_state
 
 
@@ -33,7 +34,7 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
     lease.confirm()
     if state.phase is Phase.ABSENT or state.dump != dump.key:
         # What waited for its data when another dump was loaded, or followed, is no part of this one.
-        ports.replica_files.delete(pending_directory(policy))
+        remove_pending(ports.replica_files, policy)
     if state.phase is Phase.ABSENT:
         ports.replica.create_database(_replica_database(policy, dump))
         report(f"created database {policy.replica}")
@@ -83,9 +84,9 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
 
 
 def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
-    ((_, children),) = ports.replica_files.list_directories([managed_root(ports.replica, policy)])
+    root = managed_root(ports.replica, policy)
+    ((_, children),) = ports.replica_files.list_directories([root])
     for child in children or []:
-        mark = ports.replica_files.attribute(child.path, DIRECTORY_MARK) if child.is_directory else None
-        if mark and mark.partition(":")[0] == policy.name:
+        if child.is_directory and (owned := table_of(ports.replica_files, root, child.path, policy.name)):
             lease.confirm()
-            ports.replica_files.delete(child.path)
+            owned.take_away()

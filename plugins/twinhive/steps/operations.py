@@ -69,7 +69,7 @@ _ALL = (
     Kind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
     Kind(
         "forget",
-        "give the replica up: marks, dumps and staged files go, data and metadata stay",
+        "give the replica up: marks, dumps, staged and unused files go; what tables hold stays",
         (),
         lambda policy, holder, _: Forget(policy, holder),
         gives_up=True,

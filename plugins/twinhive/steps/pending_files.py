@@ -22,6 +22,11 @@ def pending_directory(policy: Policy) -> str:
     return join(policy.staging, "external", "pending")
 
 
+def remove_pending(files: FileWriter, policy: Policy) -> None:
+    """Remove all records of what waits."""
+    _records(policy).remove_all(files)
+
+
 def purge_directory(policy: Policy) -> str:
     """Return the directory of the notes on what is to be deleted."""
     return join(policy.staging, "external", "purge")
@@ -63,10 +68,10 @@ class PendingFiles:
         self.lease.confirm()
         _records(self.policy).write(self.files, record.name.table, encode_pending(record))
 
-    def delete(self, table: str) -> None:
+    def remove(self, table: str) -> None:
         """Delete a record; one that is not there is fine."""
         self.lease.confirm()
-        _records(self.policy).delete(self.files, table)
+        _records(self.policy).remove(self.files, table)
 
     def note_purge(self, note: PurgeNote) -> None:
         """Write that the data of a dropped object is to be deleted."""

@@ -15,6 +15,7 @@ from twinhive.domain.next_steps import RETRIES, clear
 from twinhive.domain.outside_paths import place_below
 from twinhive.domain.placement import TablePlacement
 from twinhive.dump.shards import TableRecord
+from twinhive.owned.directories import mark_table
 from twinhive.ports import FileWriter, Lease
 
 _THREADS = 16
@@ -72,7 +73,7 @@ def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
 
 def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Lease) -> None:
     """Mark a built directory and rename it to its final place. Raises TryAgain when it is at neither."""
-    files.set_attribute(placement.building, DIRECTORY_MARK, mark)
+    mark_table(files, placement.building, mark)
     files.make_directories(parent(placement.directory))
     lease.confirm()
     if not files.rename(placement.building, placement.directory) and not is_in_place(files, placement, mark):

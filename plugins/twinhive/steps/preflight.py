@@ -13,6 +13,8 @@ from twinhive.domain.marks import PHASE, Phase
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, clear, correct
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
+from twinhive.dump.claiming import claim_dumps, foreign_dumps
+from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
@@ -62,6 +64,8 @@ class Preflight:
     def start(self, ports: WritePorts) -> Checked:
         """Mark both clusters, of which nothing is wrong; return the sizes. Raises Refused without room."""
         policy = self.work.policy
+        claim_staging(ports.replica_files, policy)
+        claim_dumps(ports.dump_files, policy)
         if self.again:
             self._begin_again(ports)
         already = already_published(read_state(ports.replica, policy, ports.source.log_id()))
@@ -228,6 +232,13 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
             )
 
 
+def check_own_directories(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find directories for dumps and staged files that are somebody else's."""
+    policy = step.work.policy
+    found = (foreign_staging(ports.replica_files, policy), foreign_dumps(ports.dump_files, policy))
+    yield from (problem for problem in found if problem is not None)
+
+
 def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     """Find what is wrong with the base directory, and tables whose data is where the policy says nothing of."""
     policy = step.work.policy
@@ -255,6 +266,7 @@ _CHECKS: tuple[Check, ...] = (
     check_source,
     check_replica,
     check_file_systems,
+    check_own_directories,
     check_external_tables,
     check_functions,
 )

@@ -24,6 +24,7 @@ class PretendedFiles:
         self._written: dict[str, bytes] = {}
         self._moved: dict[str, str] = {}
         """Where a path of now was in truth, for what was renamed."""
+        self._attributes: dict[tuple[str, str], str] = {}
         self._gone: set[str] = set()
         self.deleted: list[str] = []
 
@@ -70,8 +71,21 @@ class PretendedFiles:
     def make_directories(self, path: str) -> None:
         """Do nothing: nobody asks for an empty directory again."""
 
+    def make_private(self, path: str) -> None:
+        """Do nothing: nobody asks for an empty directory again."""
+
     def set_attribute(self, path: str, name: str, value: str) -> None:
-        """Do nothing: what carries an attribute is not looked at again."""
+        """Remember it, until the path gets another name."""
+        self._attributes[path, name] = value
+
+    def attribute(self, path: str, name: str) -> str | None:
+        """Return an attribute as it would be, None also for what is only pretended."""
+        if (path, name) in self._attributes:
+            return self._attributes[path, name]
+        true = self._in_truth(path)
+        if true is None or self._files.status(true) is None:
+            return None
+        return self._files.attribute(true, name)
 
     def delete_snapshot(self, path: str, name: str) -> None:
         """Do nothing: it goes with its directory."""
@@ -100,6 +114,10 @@ class PretendedFiles:
             self.deleted.append(true)
         self._gone.add(path)
         return True
+
+    def delete_file(self, path: str) -> bool:
+        """Let a file be gone; False when there was none."""
+        return self.delete(path)
 
     def to_trash(self, path: str) -> bool:
         """Let a path be gone, as if a trash were kept; False when there was none."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from twinhive.domain.errors import ActNow, Missing, TwinhiveError
 from twinhive.domain.files import FileStatus, base_name, join, parent
-from twinhive.dump.loader_notes import LOADERS, FoundNote, LoaderNote, loader_notes, remove_note
+from twinhive.dump.claiming import is_token, own_dump
+from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
 from twinhive.dump.sealed import SealedDump, description_path
+from twinhive.owned.directories import Owned
 from twinhive.ports import FileReader, FileWriter
 from twinhive.steps.base import Detail, Report
 
@@ -56,10 +58,19 @@ class DumpCleaner:
                 continue
             if needed_by := notes.needing(one):
                 self.report(Detail(_KEPT, f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
-            elif _remove(self.files, one.directory):
-                self.report(Detail("Removed dumps", f"removed, older than {self.ttl_seconds:.0f} s: {one.directory}"))
+            elif how := self._remove(one.directory):
+                line = f"{how}, older than {self.ttl_seconds:.0f} s: {one.directory}"
+                self.report(Detail("Removed dumps", line))
                 removed.append(one.directory)
         return removed
+
+    def _remove(self, directory: str) -> str:
+        """Remove a dump, and say how; '' when it is not ours to remove, or a load has begun meanwhile."""
+        owned = own_dump(self.files, directory, _token(directory))
+        if owned is None:
+            self.report(Detail(_KEPT, f"kept, nothing says that twinhive has made it: {directory}"))
+            return ""
+        return _take_away(self.files, owned)
 
     @property
     def oldest(self) -> float:
@@ -101,9 +112,14 @@ class _Notes:
 
 
 def _older(files: FileReader, dumps: str, than: float) -> list[_Old]:
+    """Return the old ones of the directories that have the name of a dump; others are of no concern to us."""
     ((_, children),) = files.list_directories([dumps])
-    directories = [child for child in children or () if child.is_directory and base_name(child.path) != LOADERS]
+    directories = [child for child in children or () if child.is_directory and is_token(_token(child.path))]
     return [old for old in (_old(files, child) for child in directories) if old.made_at < than]
+
+
+def _token(directory: str) -> str:
+    return base_name(directory).removeprefix(_REMOVING)
 
 
 def _old(files: FileReader, child: FileStatus) -> _Old:
@@ -115,14 +131,14 @@ def _old(files: FileReader, child: FileStatus) -> _Old:
     return _Old(child.path, sealed.made_at, sealed.last_event)
 
 
-def _remove(files: FileWriter, directory: str) -> bool:
-    """Remove a dump; False when a load has begun meanwhile."""
-    dumps, name = parent(directory), base_name(directory).removeprefix(_REMOVING)
+def _take_away(files: FileWriter, owned: Owned) -> str:
+    """Remove a dump, and say how; '' when a load has begun meanwhile."""
+    directory = owned.directory
+    dumps, name = parent(directory), _token(directory)
     was, aside = join(dumps, name), join(dumps, _REMOVING + name)
     if directory == was and not files.rename(was, aside):
-        return False
+        return ""
     if any(found.note.loading == was for found in loader_notes(files, dumps)):
         files.rename(aside, was)
-        return False
-    files.delete(aside)
-    return True
+        return ""
+    return owned.moved(aside).take_away()

@@ -12,6 +12,7 @@ from twinhive.domain.batches import Batch
 from twinhive.domain.changes import Event
 from twinhive.domain.errors import InvalidSettings, TryAgain
 from twinhive.domain.events import Position
+from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
@@ -126,7 +127,7 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
             stretch, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, stretch, whole)
             again = _come_in(ports.source, order, stretch) - set(whole)
             if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
-                ports.dump_files.delete(attempt.directory)
+                discard_dump(ports.dump_files, attempt.directory)
                 return again
         ports.dump_files.write(attempt.events, stretch.pack())
         events = [decode_event(row) for row in stretch.rows]

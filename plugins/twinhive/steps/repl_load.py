@@ -17,6 +17,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.loader_notes import note_loaded, note_loading
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
+from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import WritePorts
 from twinhive.steps.adopt import adopt, is_of_hive
 from twinhive.steps.apply import Apply
@@ -62,6 +63,7 @@ class ReplLoad:
         already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
         if not already:
             self.check(ports)
+            claim_staging(ports.replica_files, self.work.policy)
             with under_way(ports, self.work):
                 self._need(ports, state.position.event_id)
                 self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
@@ -81,6 +83,7 @@ class ReplLoad:
         # With a base directory the pass that brings the data checks the external tables by itself.
         checks = (check_file_systems, *(() if self.work.policy.external.brings_data else (check_external_tables,)))
         problems = [one for check in checks for one in check(Preflight(self.work), ports)]
+        problems += filter(None, [foreign_staging(ports.replica_files, self.work.policy)])
         if problems:
             raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
 

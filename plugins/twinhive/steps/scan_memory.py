@@ -67,9 +67,9 @@ class Memories:
         kept = {self._path(shard) for shard in shards}
         for child in children or ():
             if child.path not in kept and base_name(child.path).endswith(_SUFFIX):
-                files.delete(child.path)
+                files.delete_file(child.path)
         if files.status(self._earlier) is not None:
-            files.delete(self._earlier)
+            files.delete_file(self._earlier)
 
     @property
     def _directory(self) -> str:

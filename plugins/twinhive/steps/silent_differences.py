@@ -17,6 +17,7 @@ from twinhive.domain.frozen import is_frozen
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Parameters
+from twinhive.owned.staging import own_staging
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.holding import hold_lease
@@ -71,7 +72,8 @@ class SilentDifferences:
                 followed += self._placed(ready[start : start + _BROUGHT_AT_ONCE], staging)
         except (LeaseHeld, LeaseLost) as error:
             self.work.report(f"what differs is looked at again by the next scan: {error.what}, {error.found}")
-        self.ports.replica_files.delete(staging)
+        if ours := own_staging(self.ports.replica_files, self.work.policy):
+            ours.discard(staging)
         return followed
 
     def _quiet(self, some: Sequence[Difference]) -> list[Difference]:

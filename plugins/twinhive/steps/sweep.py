@@ -17,11 +17,12 @@ from twinhive.applying.places import managed_root
 from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, together
 from twinhive.domain.files import base_name, join, parent
 from twinhive.domain.lease_kinds import LeaseKind
-from twinhive.domain.marks import DIRECTORY_MARK, EXCLUDED_MARK, Phase
+from twinhive.domain.marks import Phase
 from twinhive.domain.placement import CONTENTS, event_of_directory
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
-from twinhive.ports import FileReader, FileWriter, Lease, MetastoreReader, WritePorts
+from twinhive.owned.directories import table_mark, table_of
+from twinhive.ports import FileReader, Lease, MetastoreReader, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.holding import hold_lease
 from twinhive.steps.replica_state import read_state
@@ -76,7 +77,7 @@ class _Sweeping:
                 wait(_BETWEEN_SECONDS)
             with hold_lease(self.ports, self.work, LeaseKind.HOUSEKEEPING) as lease:
                 if self._is_as_it_was():
-                    _remove(self.ports.replica_files, lease, directories[start : start + _REMOVED_AT_ONCE], self)
+                    self._remove(lease, directories[start : start + _REMOVED_AT_ONCE])
 
     def note(self, unused: Mapping[str, float]) -> None:
         """Write down what is unused, and since when."""
@@ -89,26 +90,18 @@ class _Sweeping:
         state = read_state(self.ports.replica, self.work.policy, self.ports.source.log_id())
         return state.phase is Phase.FOLLOWING and state.dump == self.dump
 
-
-def _remove(files: FileWriter, lease: Lease, directories: Sequence[str], sweeping: _Sweeping) -> None:
-    """Take directories away; note how each went, and of each that stays, why."""
-    for directory in directories:
-        lease.confirm()
-        try:
-            sweeping.gone[directory] = _take_away(files, directory)
-        except Refused as error:
-            sweeping.refused[directory] = error
-
-
-def _take_away(files: FileWriter, directory: str) -> str:
-    """Take a directory away; say how. That of a table which the policy does not select any more goes to the trash."""
-    if files.attribute(directory, EXCLUDED_MARK) is None:
-        files.delete(directory)
-        return "removed"
-    if files.to_trash(directory):
-        return "moved to the trash"
-    files.delete(directory)
-    return "removed, no trash is kept there"
+    def _remove(self, lease: Lease, directories: Sequence[str]) -> None:
+        """Take directories away; note how each went, and of each that stays, why."""
+        root = managed_root(self.ports.replica, self.work.policy)
+        for directory in directories:
+            lease.confirm()
+            # The mark is read again: what was found may be gone, and another in its place.
+            owned = table_of(self.ports.replica_files, root, directory, self.work.policy.name)
+            try:
+                if owned is not None:
+                    self.gone[directory] = owned.take_away(directory)
+            except Refused as error:
+                self.refused[directory] = error
 
 
 def last_swept(files: FileReader, policy: Policy) -> float | None:
@@ -127,17 +120,14 @@ def unused_directories(replica: MetastoreReader, files: FileReader, policy: Poli
     places = UsedPlaces.read(replica, policy, root)
     for _, children in files.list_pages([root]):
         made = (child.path for child in children or () if child.is_directory and _is_of(child.path, position))
-        yield from _unused(files, [path for path in made if _is_ours(files, path, policy)], places, position)
+        ours = [path for path in made if table_mark(files, path) == policy.name]
+        yield from _unused(files, ours, places, position)
 
 
 def _is_of(path: str, position: int) -> bool:
     """True for a directory that is named as one of ours and made by an event up to the position."""
     event_id = event_of_directory(base_name(path))
     return event_id is not None and event_id <= position
-
-
-def _is_ours(files: FileReader, directory: str, policy: Policy) -> bool:
-    return (files.attribute(directory, DIRECTORY_MARK) or "").partition(":")[0] == policy.name
 
 
 def _unused(files: FileReader, directories: Sequence[str], places: UsedPlaces, position: int) -> Iterator[str]:

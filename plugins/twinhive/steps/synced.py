@@ -114,7 +114,7 @@ def write_unchanged(files: FileWriter, policy: Policy, entry: SyncedEntry) -> No
 
 def forget_synced(files: FileWriter, policy: Policy, location: str) -> None:
     """Take a record away: what it tells of is gone."""
-    files.delete(join(_directory(policy), _name(location)))
+    files.delete_file(join(_directory(policy), _name(location)))
 
 
 def _directory(policy: Policy) -> str:

@@ -15,6 +15,7 @@ from twinhive.domain.changes import Event
 from twinhive.domain.errors import Missing
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import WINDOW_END, Policy
+from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import (
@@ -116,7 +117,7 @@ class Window:
         if dump is None:
             return None
         if reason := reason_to_cut_anew(ports, policy, dump):
-            ports.dump_files.delete(dump.layout.directory)
+            discard_dump(ports.dump_files, dump.layout.directory)
             report(f"window {dump.key} is cut anew: {reason}")
             return None
         report(f"window {dump.key} is taken up again at event {state.position.event_id}")
@@ -219,7 +220,7 @@ class Window:
         ]
         for layout in applied[:-_KEPT_WINDOWS] + attempts_of(ports.dump_files, policy):
             if layout.name != keep.name:
-                ports.dump_files.delete(layout.directory)
+                discard_dump(ports.dump_files, layout.directory)
         drop_drained(ports.dump_files, policy, position)
 
 

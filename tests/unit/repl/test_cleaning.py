@@ -101,14 +101,15 @@ def test_a_dropped_replica_keeps_no_dump_any_more(loaded: Speaker) -> None:
 def test_a_load_removes_what_given_up_loads_beside_it_have_staged(speaker: Speaker) -> None:
     files = speaker.world.replica_files
     for name in ("repl.west.given_up", "repl.west.twin", "sales"):
-        files.put(f"{STAGING}/{name}/events/1/file", b"was staged")
+        files.put(f"{STAGING}/{name}/events/000000000001/file", b"was staged")
+        files.put(f"{STAGING}/{name}/under-way/lease-0000000001", b"{}")
     directory = dump(speaker)
     load(speaker, directory, "twin")
     load(speaker, directory)
     ((_, children),) = files.list_directories([STAGING])
     assert "given_up" not in str(children)
     assert files.status(f"{STAGING}/repl.west.twin")
-    assert files.status(f"{STAGING}/sales/events/1/file")
+    assert files.status(f"{STAGING}/sales/events/000000000001/file")
 
 
 @pytest.fixture
@@ -133,8 +134,9 @@ def test_a_dump_for_hive_is_kept_until_it_or_a_later_one_is_marked_as_loaded(say
 
 def test_a_load_of_a_dump_for_hive_is_a_mark_too_and_leaves_nothing_of_what_it_took_over(sayable: Speaker) -> None:
     directory = dump(sayable, FOR_HIVE)
-    leftover = f"{STAGING}/repl.west.sales/hive-dumps/of-another-one/repl.json"
-    sayable.world.replica_files.put(leftover)
+    staging = f"{STAGING}/repl.west.sales"
+    sayable.world.replica_files.put(f"{staging}/hive-dumps/{'0' * 16}/repl.json")
+    sayable.world.replica_files.put(f"{staging}/under-way/lease-0000000001")
     load(sayable, directory)
     assert not [path for path in sayable.world.replica_files.paths() if "hive-dumps" in path]
     dump(sayable, FOR_HIVE)

@@ -57,7 +57,7 @@ class ReplWorld:
         external_whole: bool = False,
         ports: DumpPorts | None = None,
     ) -> Dumped:
-        directory = f"hdfs://east/user/hive/repl/sales/{next(self._dumps)}"
+        directory = f"hdfs://east/user/hive/repl/sales/{next(self._dumps):032x}"
         policy = replace(self.policy(scope), dump_directory=directory)
         order = DumpOrder(
             policy=policy,

@@ -86,7 +86,7 @@ def test_idle_while_paused_or_forgotten_and_before_there_is_anything_to_follow()
     world = ExternalWorld(follows=False)
     assert "bootstrap" in str(world.listed().idle)
     dump = DumpLayout.of(world.policy.dumps, DumpKind.BOOTSTRAP, 1, 1)
-    world.world.source_files.put(dump.manifest, b"{}")
+    world.world.source_files.put(dump.manifest, b'{"token": "1", "policy": "sales"}')
     assert world.listed().idle is None
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.fake_trash import TRASH
 from tests.unit.steps.external_world import BASE, ExternalWorld
+from twinhive.syncing.places import CLAIM
 from twinhive.syncing.snapshot_rotation import delete_snapshots
 
 
@@ -10,6 +12,7 @@ def a_world_with_a_dropped_table(**external: object) -> ExternalWorld:
     world = ExternalWorld(**external)
     gone = world.add_table("gone", "hdfs://east/data/gone")
     world.put("/data/gone/f")
+    world.check()
     world.cycle()
     assert world.there("/data/gone") == {"f": b"x"}
     world.world.source.drop_table(gone.name, delete_data=False)
@@ -40,6 +43,25 @@ def test_nothing_is_deleted_for_a_note_whose_place_is_another_than_it_says() -> 
     world.listed()
     assert world.there("/data/gone")
     assert world.world.replica_files.status(note) is None
+
+
+def test_below_a_base_that_another_policy_has_claimed_nothing_is_deleted_and_the_note_stays() -> None:
+    world = a_world_with_a_dropped_table()
+    place = world.note_purge("/data/gone")
+    files = world.world.replica_files
+    files.write(f"{BASE}/{CLAIM}", files.read(f"{BASE}/{CLAIM}").replace(b'"sales"', b'"another"'))
+    world.follow_up_to(5)
+    world.listed()
+    assert world.there("/data/gone") == {"f": b"x"} and files.status(place)
+
+
+def test_what_was_dropped_with_its_data_goes_to_the_trash() -> None:
+    world = a_world_with_a_dropped_table()
+    world.world.replica_files.keeps_trash = True
+    world.note_purge("/data/gone")
+    world.follow_up_to(5)
+    world.listed()
+    assert world.world.replica_files.read(f"hdfs://west{TRASH}/Current/ext/data/gone/f") == b"x"
 
 
 def test_it_is_not_deleted_while_another_table_uses_the_directory() -> None:

@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fake_trash import TRASH
 from tests.fake_world import Killable, Killed, KillSwitch
 from tests.unit.steps.copies import copies_of
 from tests.unit.steps.repl_world import ReplWorld
 from twinhive.domain.errors import Unreachable
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress
+from twinhive.owned.directories import claim
+from twinhive.owned.staging import is_staging, staging_mark
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.given_up_loads import StagingCleaner
@@ -30,7 +33,8 @@ def repl() -> ReplWorld:
 
 def with_leftover(directory: str) -> ReplWorld:
     repl = ReplWorld()
-    repl.world.replica_files.put(f"{directory}/events/0000000001/file", b"was staged")
+    claim(repl.world.replica_files, directory, staging_mark(directory.rpartition("/")[2]), is_staging)
+    repl.world.replica_files.put(f"{directory}/events/000000000001/file", b"was staged")
     return repl
 
 
@@ -62,6 +66,29 @@ def test_what_is_left_of_a_replica_that_is_not_there_is_removed(repl: ReplWorld)
     assert clean(repl) == [OTHER]
     assert left(repl) == []
     assert repl.log[-1] == f"removed, nobody loads into west/other: {OTHER}"
+
+
+def test_what_nothing_proves_to_be_ours_is_kept_and_that_is_said() -> None:
+    repl = ReplWorld()
+    repl.world.replica_files.put(f"{OTHER}/events/2024-11-22/file", b"somebody's")
+    repl.world.replica_files.put(f"{OTHER}/lease/lease-0000000001", b"{}")
+    before = repl.world.replica_files.paths()
+    assert clean(repl) == []
+    assert repl.world.replica_files.paths() == before
+    assert repl.log[-1] == f"kept, nothing says that we have made it: {OTHER}"
+
+
+def test_what_an_earlier_version_has_staged_goes_too_and_to_the_trash() -> None:
+    repl = ReplWorld()
+    files = repl.world.replica_files
+    files.keeps_trash = True
+    files.put(f"{OTHER}/events/000000000001/file", b"was staged")
+    files.put(f"{OTHER}/lease/lease-0000000001", b"{}")
+    assert clean(repl) == [OTHER]
+    assert left(repl) == []
+    assert [path.rpartition(f"{TRASH}/")[2] for path in files.paths() if path.endswith("/file")] == [
+        "Current/staging/_removing-repl.west.other/events/000000000001/file"
+    ]
 
 
 def test_what_has_changed_within_the_time_is_kept(repl: ReplWorld) -> None:
@@ -173,7 +200,7 @@ def test_a_load_that_begins_before_the_directory_goes_aside_gets_it_back(repl: R
     repl.world.replica_files.rename = beneath_a_load
     assert clean(repl) == []
     assert left(repl) == [OTHER]
-    assert repl.world.replica_files.paths() == [f"{OTHER}/events/0000000001/file"]
+    assert repl.world.replica_files.paths() == [f"{OTHER}/events/000000000001/file"]
     begun[0].__exit__(None, None, None)
 
 

@@ -40,7 +40,7 @@ def test_a_file_is_found_by_its_name(files: InMemoryFiles, name: str) -> None:
     NAMED.write(files, name, json.dumps({"table": name}).encode())
     assert NAMED.names(files, name_in) == [name]
     assert NAMED.read(files, name) == json.dumps({"table": name}).encode()
-    NAMED.delete(files, name)
+    NAMED.remove(files, name)
     assert NAMED.names(files, name_in) == []
     with pytest.raises(Missing):
         NAMED.read(files, name)

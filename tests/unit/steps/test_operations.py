@@ -10,6 +10,7 @@ from tests.fake_world import Killed, KillSwitch, kill_points, killable, tuned
 from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import contents, spoken
 from twinhive.domain.errors import ActNow, Foreign, InvalidSettings, Missing
+from twinhive.domain.files import Attributes
 from twinhive.domain.marks import without_marks
 from twinhive.domain.names import TableName
 from twinhive.steps.control import forgetting_has_begun
@@ -339,6 +340,47 @@ def test_a_forgotten_replica_is_an_ordinary_database_with_all_its_data(followed:
     assert any("marks of 5 tables and 3 partitions" in line for line in lines), lines
     assert everything(followed) == before
     assert_forgotten(followed)
+
+
+def test_what_no_table_uses_goes_before_the_marks_that_say_whose_it_is(followed: Followed) -> None:
+    files = followed.world.replica_files
+    files.keeps_trash = True
+    followed.users.overwrite("orders", ("a b",), {"f1": b"other"})
+    followed.users.overwrite("plain", None, [b"other"])
+    followed.users.drop_table("empty")
+    followed.follow()
+    before = everything(followed)
+    plan = Forget(followed.policy, HOLDER).plan(followed.world.ports())
+    unused = [line.partition(": ")[2].partition(",")[0] for line in plan if "which no table uses any more" in line]
+    assert len(unused) == 3 and all(map(files.status, unused))
+    lines = Forget(followed.policy, HOLDER).run(followed.world.ports())
+    assert [line.rpartition(": ")[2] for line in lines if "no table uses it any more" in line] == unused
+    assert not any(map(files.status, unused)) and everything(followed) == before
+    used = [table.location for table in followed.world.replica.tables("sales", ["orders", "plain"])]
+    ((_, left),) = files.list_directories(["hdfs://west/warehouse/managed/sales.db"])
+    assert {child.path for child in left or ()} >= set(used) and len(left or ()) == 3
+
+
+def test_what_is_unused_and_bears_no_mark_of_ours_is_left(followed: Followed) -> None:
+    root = "hdfs://west/warehouse/managed/sales.db"
+    followed.world.replica_files.put(f"{root}/theirs.5/f", b"theirs")
+    Forget(followed.policy, HOLDER).run(followed.world.ports())
+    assert followed.world.replica_files.read(f"{root}/theirs.5/f") == b"theirs"
+
+
+def test_dumps_and_staging_go_to_the_trash_and_files_of_others_beside_them_stay(followed: Followed) -> None:
+    files = followed.world.source_files
+    files.keeps_trash = True
+    # As an earlier version left it, with a table that somebody keeps beside the dumps.
+    files.set_attributes(followed.policy.dumps, Attributes(extended={}))
+    files.put(f"{followed.policy.dumps}/orders/part-0", b"rows")
+    plan = Forget(followed.policy, HOLDER).plan(followed.world.ports())
+    assert any(line.startswith(f"would stay: {followed.policy.dumps}") for line in plan), plan
+    lines = Forget(followed.policy, HOLDER).run(followed.world.ports())
+    assert any(line.startswith(f"left in place: {followed.policy.dumps}") for line in lines), lines
+    left = [path for path in files.paths() if path.startswith(followed.policy.dumps)]
+    assert left == [f"{followed.policy.dumps}/orders/part-0"]
+    assert followed.world.replica_files.status(followed.policy.staging) is None
 
 
 def test_forgetting_twice_finds_nothing_left(followed: Followed) -> None:

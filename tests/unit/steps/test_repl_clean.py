@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fake_trash import TRASH
 from tests.fake_world import Killable, Killed, KillSwitch
 from tests.unit.steps.copies import copies_of
 from tests.unit.steps.repl_world import ReplWorld
 from twinhive.domain.errors import ActNow, Unreachable
+from twinhive.domain.files import Attributes
 from twinhive.dump.loader_notes import LoaderNote, loader_notes, note_loading
 from twinhive.dump.sealed import open_sealed
 from twinhive.ports import FileWriter
@@ -75,6 +77,34 @@ def test_what_a_killed_dump_left_is_removed_by_its_age(repl: ReplWorld) -> None:
     dumped = repl.dump()
     repl.world.source_files.delete(f"{dumped.directory}/repl.json")
     assert clean(repl, 10**12) == [dumped.directory]
+
+
+def test_directories_of_somebody_else_beside_the_dumps_are_not_touched(repl: ReplWorld) -> None:
+    files = repl.world.source_files
+    dumped = repl.dump()
+    token = "0123456789abcdef" * 2
+    for name in ("orders", "clicks", token, f"_removing-{token}", "_removing-orders"):
+        files.put(f"{DUMPS}/{name}/part-0", b"a year of rows")
+    kept = [path for path in files.paths() if path.endswith("/part-0")]
+    assert clean(repl, 10**12) == [dumped.directory]
+    assert [path for path in files.paths() if path.endswith("/part-0")] == kept
+    said = sorted(line for line in repl.log if "nothing says that twinhive has made it" in line)
+    assert said == [
+        f"kept, nothing says that twinhive has made it: {DUMPS}/{token}",
+        f"kept, nothing says that twinhive has made it: {DUMPS}/_removing-{token}",
+    ]
+
+
+def test_a_dump_of_an_earlier_version_is_known_by_its_description_and_goes_to_the_trash(repl: ReplWorld) -> None:
+    files = repl.world.source_files
+    dumped, cut_off = repl.dump(), repl.dump()
+    for directory in (dumped.directory, cut_off.directory):
+        files.set_attributes(directory, Attributes(extended={}))
+    files.delete(f"{cut_off.directory}/repl.json")
+    files.keeps_trash = True
+    assert set(clean(repl, 10**12)) == {dumped.directory, cut_off.directory}
+    assert below_dumps(repl) == []
+    assert any(path.endswith("/repl.json") and TRASH in path for path in files.paths())
 
 
 def test_a_load_that_begins_while_its_dump_is_removed_gets_it_back(repl: ReplWorld) -> None:

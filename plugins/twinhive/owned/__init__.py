@@ -1,0 +1,1 @@
+"""Directories that are proven ours: the only ones that are removed whole, and the only place that does it."""

@@ -1,0 +1,71 @@
+"""Prove that a directory is a policy's staging: by its mark, or by what earlier versions wrote into it.
+
+What lies in staging, by name: copies that wait, notes, leases, wishes. An earlier version's directory has no mark; what
+it did leave are names that nobody else gives to files, as those of leases.
+"""
+
+import re
+
+from twinhive.domain.errors import Foreign
+from twinhive.domain.files import base_name, join
+from twinhive.domain.policy import Policy
+from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign, proven
+from twinhive.ports import FileReader, FileWriter
+
+_DUMP_KEY = r"(bootstrap|consolidate|incremental)-\d{12,}-\d{12,}-[0-9a-f]{8}"
+_INSIDE = {
+    "base": re.compile(r"[0-9a-f]{2}"),
+    "control": re.compile(r"(paused|forget)\.json|resync|skip"),
+    "events": re.compile(r"\d{12,}"),
+    "external": re.compile(r"pending|synced|purge|results|claim\.json"),
+    "hive-dumps": re.compile(r"[0-9a-f]{16}"),
+    "lease": re.compile(r"lease-\d{10}"),
+    "results": re.compile(_DUMP_KEY),
+    "scan": re.compile(r"(directories\.json\.gz|unused\.json)|files|looks"),
+    "tables": re.compile(_DUMP_KEY),
+    "tmp": re.compile(r"[0-9a-f]{32}|parts"),
+    "under-way": re.compile(r"lease-\d{10}"),
+}
+"""What staging may hold, and what may be in that."""
+_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control")
+"""Those of them whose names nobody else gives."""
+
+
+def staging_mark(policy: str) -> Mark:
+    """Return the mark of a policy's staging."""
+    return Mark(Purpose.STAGING, policy)
+
+
+def claim_staging(files: FileWriter, policy: Policy) -> Owned:
+    """Make a policy's staging, or find it. Raises Foreign for a directory of somebody else's."""
+    return claim(files, policy.staging, staging_mark(policy.name), is_staging)
+
+
+def own_staging(files: FileWriter, policy: Policy) -> Owned | None:
+    """Return a policy's staging, None when nothing proves that it is ours."""
+    return staging_of(files, policy.staging, policy.name)
+
+
+def staging_of(files: FileWriter, directory: str, policy: str) -> Owned | None:
+    """Return the staging of a policy of that name, None when nothing proves that it is ours."""
+    return proven(files, directory, staging_mark(policy), is_staging)
+
+
+def foreign_staging(files: FileReader, policy: Policy) -> Foreign | None:
+    """Return what keeps a policy's staging from being used, None when nothing does."""
+    return foreign(files, policy.staging, staging_mark(policy.name), is_staging)
+
+
+def is_staging(files: FileReader, directory: str) -> bool:
+    """Return True for a directory that holds what only we write, and nothing else."""
+    ((_, children),) = files.list_directories([directory])
+    names = [base_name(child.path) for child in children or ()]
+    if not names or not _INSIDE.keys() >= set(names):
+        return False
+    proofs = 0
+    for path, inside in files.list_directories([join(directory, name) for name in names]):
+        name, found = base_name(path), [base_name(child.path) for child in inside or ()]
+        if not all(_INSIDE[name].fullmatch(one) for one in found):
+            return False
+        proofs += len(found) if name in _PROOFS else 0
+    return proofs > 0

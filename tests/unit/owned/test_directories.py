@@ -1,0 +1,173 @@
+"""A directory is removed as a whole only with proof that we have made it."""
+
+import pytest
+
+from tests.builders import a_policy
+from tests.fake_files import InMemoryFiles
+from tests.fake_trash import TRASH
+from twinhive.domain.errors import Foreign, Refused
+from twinhive.dump.claiming import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
+from twinhive.dump.layout import DumpLayout
+from twinhive.owned.directories import MARKER, Owned, mark_of, mark_table, table_of
+from twinhive.owned.staging import claim_staging, own_staging
+
+ROOT = "hdfs://west/twinhive/staging"
+STAGING = f"{ROOT}/sales"
+DUMPS = "hdfs://east/twinhive/dumps/sales"
+POLICY = a_policy()
+
+
+@pytest.fixture
+def files() -> InMemoryFiles:
+    return InMemoryFiles("hdfs://west")
+
+
+@pytest.fixture
+def east() -> InMemoryFiles:
+    return InMemoryFiles("hdfs://east")
+
+
+@pytest.mark.parametrize("keeps_attributes", [True, False], ids=["attribute", "file"])
+def test_a_directory_is_made_with_its_mark_and_for_its_owner_alone(
+    files: InMemoryFiles, keeps_attributes: bool
+) -> None:
+    files.keeps_attributes = keeps_attributes
+    claim_staging(files, POLICY)
+    status = files.status(STAGING)
+    assert status and status.permission == 0o700
+    assert mark_of(files, STAGING) == "staging:sales"
+    assert (files.status(f"{STAGING}/{MARKER}") is None) == keeps_attributes
+    assert own_staging(files, POLICY) == claim_staging(files, POLICY)
+    assert own_staging(files, a_policy(name="other", staging_root=ROOT)) is None
+
+
+def test_files_of_somebody_else_make_a_directory_foreign_and_nothing_is_changed(files: InMemoryFiles) -> None:
+    files.put(f"{STAGING}/events/2024-11-22/part-0", b"rows")
+    before = files.paths()
+    with pytest.raises(Foreign, match="somebody else's"):
+        claim_staging(files, POLICY)
+    assert own_staging(files, POLICY) is None and files.paths() == before and mark_of(files, STAGING) is None
+
+
+def test_a_directory_of_another_policy_is_foreign(files: InMemoryFiles) -> None:
+    claim_staging(files, POLICY)
+    files.set_attribute(STAGING, "user.twinhive.directory", "staging:other")
+    with pytest.raises(Foreign) as raised:
+        claim_staging(files, POLICY)
+    assert raised.value.found == "it says staging:other"
+
+
+def test_a_file_where_the_directory_is_to_be_is_foreign(files: InMemoryFiles) -> None:
+    files.put(STAGING, b"")
+    with pytest.raises(Foreign, match="somebody else's") as raised:
+        claim_staging(files, POLICY)
+    assert raised.value.found == "a file"
+
+
+@pytest.mark.parametrize(
+    ("paths", "is_ours"),
+    [
+        (["lease/lease-0000000007", "events/000000000012/ab", "base/0f/ab_1"], True),
+        (["control/paused.json"], True),
+        (["scan/unused.json", "tmp/" + "0" * 32], True),
+        (["lease/lease-0000000007", "README"], False),
+        (["lease/lease-0000000007", "events/20241122/rows"], False),
+        (["lease/lease-0000000007", "tables/customers/part-0"], False),
+        (["events/000000000012/ab"], False),
+        (["lease/somebody"], False),
+    ],
+)
+def test_staging_of_an_earlier_version_is_known_by_what_only_we_write(
+    files: InMemoryFiles, paths: list[str], is_ours: bool
+) -> None:
+    for path in paths:
+        files.put(f"{STAGING}/{path}")
+    assert (own_staging(files, POLICY) is not None) == is_ours
+    if is_ours:
+        claim_staging(files, POLICY)
+        assert mark_of(files, STAGING) == "staging:sales"
+
+
+def test_only_what_lies_in_an_owned_directory_is_removed_through_it(files: InMemoryFiles) -> None:
+    owned = claim_staging(files, POLICY)
+    for path in (f"{ROOT}/other", ROOT, f"{STAGING}/../other", f"{STAGING}x", "hdfs://west"):
+        for remove in (owned.take_away, owned.discard):
+            with pytest.raises(Foreign, match="nothing proves that it is ours"):
+                remove(path)
+
+
+def test_what_is_taken_away_is_in_the_trash_where_one_is_kept(files: InMemoryFiles) -> None:
+    files.put(f"{STAGING}/tables/f", b"rows")
+    owned = Owned(files, STAGING)
+    assert owned.take_away(f"{STAGING}/tables") == "removed, no trash is kept there"
+    files.keeps_trash = True
+    files.put(f"{STAGING}/tables/f", b"rows")
+    assert owned.take_away() == "moved to the trash"
+    assert files.read(f"hdfs://west{TRASH}/Current/twinhive/staging/sales/tables/f") == b"rows"
+
+
+def test_what_the_trash_does_not_take_is_not_deleted_instead(files: InMemoryFiles) -> None:
+    files.keeps_trash = True
+    files.put(f"{STAGING}/tables/f", b"rows")
+    files.forbidden.add("hdfs://west/user")
+    with pytest.raises(Refused):
+        Owned(files, STAGING).take_away()
+    assert files.read(f"{STAGING}/tables/f") == b"rows"
+
+
+def test_a_tables_directory_is_proven_by_the_mark_on_it_and_by_no_name(files: InMemoryFiles) -> None:
+    root = "hdfs://west/warehouse/sales.db"
+    for table in ("plain.5", "orders.5", "theirs.5"):
+        files.put(f"{root}/{table}/p=1/f")
+    mark_table(files, f"{root}/plain.5", "sales:events")
+    mark_table(files, f"{root}/orders.5", "others:events")
+    owned = table_of(files, root, f"{root}/plain.5/p=1", "sales")
+    assert owned is not None and owned.directory == f"{root}/plain.5"
+    for path in (f"{root}/orders.5", f"{root}/theirs.5/p=1", root, f"{root}/gone.5", "hdfs://west/warehouse"):
+        assert table_of(files, root, path, "sales") is None
+
+
+def a_dump(east: InMemoryFiles, name: str, policy: str = "sales") -> None:
+    east.put(f"{DUMPS}/{name}/dump.json", f'{{"token": "1", "policy": "{policy}"}}'.encode())
+
+
+def test_dumps_of_an_earlier_version_are_ours_when_they_name_the_policy_and_nothing_else_is_there(
+    east: InMemoryFiles,
+) -> None:
+    a_dump(east, "consolidate-000000000001-000000000002")
+    east.put(f"{DUMPS}/_attempt-{'a' * 32}/_begun")
+    east.put(f"{DUMPS}/drained/000000000002-000000000003.jsonl.gz")
+    claim_dumps(east, POLICY)
+    assert mark_of(east, DUMPS) == "dumps:sales" and own_dumps_of(east, POLICY) is not None
+
+
+def test_dumps_of_an_earlier_version_beside_something_else_stay_in_use_and_only_they_are_removed(
+    east: InMemoryFiles,
+) -> None:
+    a_dump(east, "consolidate-000000000001-000000000002")
+    east.put(f"{DUMPS}/drained/customers/part-0", b"rows")
+    claim_dumps(east, POLICY)
+    assert mark_of(east, DUMPS) is None and own_dumps_of(east, POLICY) is None
+    assert discard_dump(east, f"{DUMPS}/consolidate-000000000001-000000000002")
+    assert not discard_dump(east, f"{DUMPS}/drained")
+    assert east.read(f"{DUMPS}/drained/customers/part-0") == b"rows"
+
+
+@pytest.mark.parametrize("path", ["orders/part-0", "drained/part-0", "external/orders/f", f"_attempt-{'a' * 32}/f"])
+def test_a_directory_without_dumps_is_no_place_for_them(east: InMemoryFiles, path: str) -> None:
+    east.put(f"{DUMPS}/{path}", b"rows")
+    assert foreign_dumps(east, POLICY) is not None
+    with pytest.raises(Foreign, match="is to be the directory for 'dumps:sales'"):
+        claim_dumps(east, POLICY)
+
+
+def test_a_name_like_that_of_a_dump_is_no_proof(east: InMemoryFiles) -> None:
+    name = DumpLayout.of(DUMPS, "consolidate", 1, 2).directory  # type: ignore[arg-type]
+    east.put(f"{name}/part-0", b"rows")
+    assert not discard_dump(east, name)
+    token = f"hdfs://east/data/sales/{'b' * 32}"
+    east.put(f"{token}/part-0", b"rows")
+    assert own_dump(east, token, "b" * 32) is None
+    east.put(f"{token}/repl.json", b'{"statement": "REPL DUMP sales", "dump": "consolidate-1-2", "last_event": 2}')
+    assert own_dump(east, token, "b" * 32) is not None
+    assert own_dump(east, token, "orders") is None
