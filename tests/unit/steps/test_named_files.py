@@ -50,7 +50,7 @@ def test_a_file_is_found_by_its_name(files: InMemoryFiles, name: str) -> None:
 def test_a_file_of_an_earlier_version_is_found_and_goes_when_it_is_written_or_deleted(
     files: InMemoryFiles, name: str
 ) -> None:
-    for end in (lambda: NAMED.delete(files, name), lambda: NAMED.write(files, name, b'{"table": null}')):
+    for end in (lambda: NAMED.remove(files, name), lambda: NAMED.write(files, name, b'{"table": null}')):
         files.put(f"{DIRECTORY}/{name}.json", b"{}")
         assert NAMED.names(files, name_in) == [name]
         assert NAMED.read(files, name) == b"{}"
