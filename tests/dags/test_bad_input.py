@@ -20,6 +20,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.failures import PersonMustAct
+from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.airflow_edge.spark_connection import spark_cluster
 from twinhive.airflow_edge.task_places import refuse_unknown_executors
@@ -155,6 +156,7 @@ class OfASensor:
         (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: resolve_from_airflow("nowhere"), "Airflow knows no connection nowhere"),
+        (lambda: journal_of("nowhere"), "the journal cannot be opened"),
         (lambda: resolve_through_airflow("nowhere"), "connection nowhere is not known to Airflow"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),
     ],

@@ -120,7 +120,7 @@ LAYERS = {
     "cli_operations": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer",)),
     "reference": (("settings", "cli", "cli_exits", "reference"), ("pydantic", "typer")),
     "spark_edge": (("domain", "ports", "copying", "syncing", "adapters", "spark_edge"), ("pyspark",)),
-    "page": (("domain", "journal", "page"), ("airflow", "pydantic", "sqlalchemy")),
+    "page": (("domain", "journal", "page", "airflow_edge"), ("airflow", "pydantic", "sqlalchemy")),
     "airflow_edge": (
         (
             *("domain", "ports", "copying", "connections", "endpoints", "settings", "steps", "wiring", "adapters"),

@@ -1,33 +1,18 @@
-"""Find the journal's database and open it: PostgreSQL, or a SQLite file."""
+"""Open the journal's database: PostgreSQL, or a SQLite file."""
 
-import os
 import sqlite3
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from twinhive.domain.errors import InvalidSettings
+from twinhive.journal.address import VARIABLE
 
-VARIABLE = "TWINHIVE_JOURNAL"
 _CONNECT_SECONDS = 2
 _BUSY_MILLISECONDS = 1500
-
-
-def journal_url(environment: Mapping[str, str] | None = None) -> str:
-    """Return the address of the journal: `TWINHIVE_JOURNAL`, else a file beside Airflow's own.
-
-    Airflow hides its metadata database from tasks, so that the journal cannot be found through its configuration.
-    """
-    environment = os.environ if environment is None else environment
-    if given := environment.get(VARIABLE):
-        return given
-    home = Path(environment.get("AIRFLOW_HOME") or "~/airflow").expanduser()
-    return f"sqlite:///{home / 'twinhive-journal.db'}"
 
 
 @cache
@@ -46,10 +31,17 @@ def open_engine(url: str, *, writes: bool) -> Engine:
 
 
 def _postgresql(url: URL) -> Engine:
-    # What takes longer than the caller's patience is ended by the server too.
-    limits = f"-c statement_timeout={_CONNECT_SECONDS * 1000} -c lock_timeout={_BUSY_MILLISECONDS}"
-    arguments = {"connect_timeout": _CONNECT_SECONDS, "options": limits, "application_name": "twinhive-journal"}
-    return create_engine(url, pool_size=2, max_overflow=3, pool_pre_ping=True, connect_args=arguments)
+    arguments = {"connect_timeout": _CONNECT_SECONDS, "application_name": "twinhive-journal"}
+    engine = create_engine(url, pool_size=2, max_overflow=3, pool_pre_ping=True, connect_args=arguments)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # What takes longer than the caller's patience is ended by the server too. Said in each transaction, because
+        # PgBouncer takes no such option when a client connects.
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_CONNECT_SECONDS * 1000}")
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_BUSY_MILLISECONDS}")
+
+    return engine
 
 
 def _sqlite(url: URL, writes: bool) -> Engine:

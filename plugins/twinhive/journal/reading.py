@@ -11,7 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.errors import Unreachable
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE
-from twinhive.journal.opening import journal_url, open_engine
+from twinhive.journal.address import journal_address, resolved
+from twinhive.journal.opening import open_engine
 from twinhive.journal.records import (
     BatchRun,
     Failure,
@@ -130,7 +131,7 @@ def open_reader(url: str | None = None) -> JournalReader:
 
     Raises Unreachable (try again later), InvalidSettings or ActNow (a person must act) when it cannot be opened.
     """
-    return _reader_at(url or journal_url())
+    return _reader_at(resolved(url or journal_address()))
 
 
 @cache

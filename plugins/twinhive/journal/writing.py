@@ -14,7 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.files import Usage
 from twinhive.journal import lag_rows, pruning, run_rows, table_rows
-from twinhive.journal.opening import journal_url, open_engine
+from twinhive.journal.address import journal_address, resolved
+from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
 from twinhive.journal.records import BatchRun, Failure, PolicyState, TableState, WindowRun
 from twinhive.journal.schema import is_missing_table, prepare
@@ -32,9 +33,9 @@ class Journal:
     """
 
     def __init__(
-        self, url: str, warn: Callable[[str], None] = _LOG.warning, patience: float = _PATIENCE_SECONDS
+        self, address: str, warn: Callable[[str], None] = _LOG.warning, patience: float = _PATIENCE_SECONDS
     ) -> None:
-        self._url = url
+        self._address = address
         self._warn = warn
         self._patience = patience
         self._is_prepared = False
@@ -117,7 +118,7 @@ class Journal:
 
     def _has_open_failure(self, dag_id: str) -> bool:
         try:
-            with open_engine(self._url, writes=False).begin() as connection:
+            with open_engine(resolved(self._address), writes=False).begin() as connection:
                 return run_rows.has_open_failure(connection, dag_id)
         except SQLAlchemyError as error:
             if is_missing_table(error):
@@ -139,7 +140,7 @@ class Journal:
             return None
 
     def _carry_out(self, write: Callable[[Connection], None]) -> None:
-        engine = open_engine(self._url, writes=True)
+        engine = open_engine(resolved(self._address), writes=True)
         if not self._is_prepared:
             prepare(engine)
             self._is_prepared = True
@@ -156,12 +157,12 @@ class Journal:
 
 def open_journal() -> Journal:
     """Return this process's journal, which is where the rule says. Raises nothing."""
-    return _journal_at(journal_url())
+    return _journal_at(journal_address())
 
 
 @cache
-def _journal_at(url: str) -> Journal:
-    return Journal(url)
+def _journal_at(address: str) -> Journal:
+    return Journal(address)
 
 
 def _in_one_line(error: Exception) -> str:

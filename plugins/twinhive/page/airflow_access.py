@@ -7,6 +7,11 @@ from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_view
 from fastapi import Depends
 
+from twinhive.airflow_edge.journal_connection import journal_of
+from twinhive.journal.address import find_connections_with
+
+find_connections_with(journal_of)
+
 signed_in = Depends(requires_access_view(AccessView.PLUGINS))
 """401 for the anonymous, 403 for those who may not see plugins."""
 

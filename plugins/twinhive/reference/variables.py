@@ -39,8 +39,9 @@ VARIABLES = (
     Variable(
         "TWINHIVE_JOURNAL",
         "tasks, the page",
-        "where the history for people is kept: an SQLAlchemy URL such as `postgresql+psycopg2://user@host/twinhive`; "
-        "without it, the SQLite file `twinhive-journal.db` in `AIRFLOW_HOME`",
+        "where the history for people is kept: an SQLAlchemy URL such as `postgresql+psycopg2://user@host/twinhive`, "
+        "or `airflow://<connection>`, a connection of Airflow of the type postgres; without it, the SQLite file "
+        "`twinhive-journal.db` in `AIRFLOW_HOME`, which workers on several machines do not share",
     ),
     Variable(
         "TWINHIVE_IDLE_RUNS_PER_MINUTE",
