@@ -157,7 +157,8 @@ class _Scanning:
         self.memories.keep_only(self.files, {shard_of(table.name) for table in tables})
         self.scan.tell_sizes(sizes)
         found = self.found
-        self.report(f"{found.leaves} directories looked at, {found.suspects} compared file by file")
+        differ = len(found.followed) + len(found.reported) + len(found.waiting)
+        self.report(f"{found.leaves} directories looked at, {found.suspects} compared file by file, {differ} differ")
         if self.silent and self.policy.options.silent_writes == "fail":
             self.problems.append(_silent_writes(self.policy, self.silent[0], found.reported))
         if self.problems:

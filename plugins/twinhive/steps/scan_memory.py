@@ -7,6 +7,7 @@ scan that was killed goes on with the others, and none has to hold, or do, all o
 import gzip
 import json
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from twinhive.domain.errors import Missing
@@ -18,6 +19,7 @@ from twinhive.steps.silent_writes import Look, Size
 
 _SHARDS = 64
 _SUFFIX = ".json.gz"
+_UNREADABLE = (ValueError, OSError, EOFError, KeyError, TypeError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -38,28 +40,33 @@ class Memory:
     def packed(self) -> bytes:
         """Return what is to be remembered."""
         fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes}
-        return gzip.compress(json.dumps(fields).encode(), mtime=0)
+        return gzip.compress(json.dumps(fields, sort_keys=True).encode(), mtime=0)
 
 
 @dataclass(frozen=True)
 class Memories:
-    """The files of a policy."""
+    """The files of a policy; what has not changed since it was read is not written again."""
 
     policy: Policy
+    _read: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, files: FileReader, shard: str) -> Memory:
         """Read what was remembered of some tables; nothing before the first scan."""
         # Earlier versions kept all tables in one file.
         for path in (self._path(shard), self._earlier):
-            try:
-                return Memory.unpacked(files.read(path))
-            except (Missing, ValueError, OSError, KeyError):
-                continue
+            with suppress(Missing, *_UNREADABLE):
+                content = files.read(path)
+                memory = Memory.unpacked(content)
+                if path != self._earlier:
+                    self._read[shard] = content
+                return memory
         return Memory()
 
     def write(self, files: FileWriter, shard: str, memory: Memory) -> None:
         """Remember what was accepted of some tables."""
-        files.write(self._path(shard), memory.packed())
+        content = memory.packed()
+        if content != self._read.get(shard):
+            files.write(self._path(shard), content)
 
     def keep_only(self, files: FileWriter, shards: Collection[str]) -> None:
         """Remove what is remembered of tables that are gone."""

@@ -11,7 +11,7 @@ from tests.unit.steps.twins import contents
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.steps import silent_differences
-from twinhive.steps.operations import SkipEvent
+from twinhive.steps.operations import Resync, SkipEvent
 
 
 @pytest.fixture
@@ -140,4 +140,23 @@ def test_an_event_that_cannot_be_read_stops_no_scan_and_explains_whatever_differ
     event_id = followed.world.source.current_event_id()
     SkipEvent(followed.policy, event_id, "seen", {"by": "me"}).run(followed.world.ports())
     assert len(scan(followed).followed) == 1
+    assert same(followed)
+
+
+def test_a_table_that_is_brought_over_whole_while_a_scan_copies_its_files_stays_as_that_left_it(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(followed, "plain", "part-1", b"silent")
+    before: list[tuple[object, int]] = []
+
+    def brought_over() -> None:
+        followed.users.insert("orders", ("a b",), [b"x"])
+        Resync(followed.policy, "plain", {"by": "me"}).run(followed.world.ports())
+        followed.follow()
+        before.append((rows(followed), stamp_of(followed, "plain")))
+
+    while_it_copies(monkeypatch, brought_over)
+    scanned = scan(followed)
+    assert (scanned.followed, len(scanned.waiting)) == ((), 1)
+    assert before == [(rows(followed), stamp_of(followed, "plain"))]
     assert same(followed)
