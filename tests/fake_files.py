@@ -101,12 +101,13 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
             directories = sum(status.is_directory and status.path != path for status in below)
             return Usage(sum(status.length for status in files), len(files), directories)
 
-    def space(self, path: str) -> Space:
+    def space(self, path: str, within: str) -> Space:
         with self._call("space"):
             found = Space(1 << 40)
             for directory, quota in self.quotas.items():
                 if path == directory or is_below(path, directory):
-                    found = quota
+                    is_asked = directory == within or is_below(directory, within)
+                    found = quota if is_asked else Space(quota.free_bytes)
             return found
 
     def checksum(self, path: str, form: ChecksumForm, *, length: int | None = None) -> str | None:

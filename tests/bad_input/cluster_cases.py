@@ -106,9 +106,9 @@ def _replica(**marks: str) -> Callable[[Desk], None]:
     return lambda desk: desk.world.replica.create_database(Database("sales", None, None, parameters, thrift="{}"))
 
 
-def _room(space: Space) -> Callable[[Desk], None]:
+def _room(space: Space, at: str = "hdfs://west/") -> Callable[[Desk], None]:
     def spoil(desk: Desk) -> None:
-        desk.world.replica_files.quotas["hdfs://west/"] = space
+        desk.world.replica_files.quotas[at] = space
 
     return spoil
 
@@ -210,7 +210,7 @@ PREFLIGHT_CASES = (
         "replica: no names left",
         BOOTSTRAP,
         ("there is not enough room", "left by quota: 1"),
-        _room(Space(free_bytes=10**9, quota_names_left=1)),
+        _room(Space(free_bytes=10**9, quota_names_left=1), at="hdfs://west/twinhive/staging"),
     ),
     Case("replica: safe mode", BOOTSTRAP, ("is in safe mode",), _safe_mode, code=TRY_AGAIN),
     Case("replica: no HDFS", BOOTSTRAP, ("is no HDFS", "s3a://west"), _no_hdfs),

@@ -130,7 +130,7 @@ def test_usage_counts_what_is_below(files: FileWriter, place: str) -> None:
 
 
 def test_space_of_a_path_that_does_not_exist(files: FileWriter, place: str) -> None:
-    assert files.space(f"{place}/not/yet").free_bytes > 0
+    assert files.space(f"{place}/not/yet", place).free_bytes > 0
 
 
 def test_create_from_copies_and_never_overwrites(files: FileWriter, place: str) -> None:
@@ -318,8 +318,11 @@ class TestOnlyTheRealOne:
         java = hdfs._client
         java.java.setQuota(java.to_java(directory), 10, 1_000_000_000)
         java.java.setQuota(java.to_java(f"{directory}/a"), 5, 2_000_000_000)
-        space = hdfs.space(f"{directory}/a/b/not/yet")
+        space = hdfs.space(f"{directory}/a/b/not/yet", directory)
         assert (space.quota_names_left, space.quota_bytes_left) == (3, 1_000_000_000)
+        space = hdfs.space(f"{directory}/a/b/not/yet", f"{directory}/a")
+        assert (space.quota_names_left, space.quota_bytes_left) == (3, 2_000_000_000)
+        assert hdfs.space(f"{directory}/a/b/not/yet", f"{directory}/a/b/not").quota_names_left is None
         java.java.setQuota(java.to_java(directory), 3, 1_000_000_000)
         with pytest.raises(Refused, match="quota"):
             hdfs.write(f"{directory}/a/f", b"")

@@ -49,10 +49,10 @@ class HadoopReader(HadoopConnections):
             # The directory itself is in Java's count, and is not below itself.
             return Usage(length=int(summary.getLength()), files=files, directories=max(0, directories - 1))
 
-    def space(self, path: str) -> Space:
-        """Return free space for writes below a path, counted after replication."""
+    def space(self, path: str, within: str) -> Space:
+        """Return free space for writes below a path, counted after replication, and the quotas from `within` on."""
         with translated(self.root, path):
-            return hadoop_space.free_space(self._client, path)
+            return hadoop_space.free_space(self._client, path, within)
 
     def checksum(self, path: str, form: ChecksumForm, *, length: int | None = None) -> str | None:
         """Return the checksum in hex of a file or of its first bytes, None where there is none. Raises Missing."""

@@ -5,18 +5,22 @@ from typing import Any
 
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.jvm import java_class
-from twinhive.domain.files import Space, parent
+from twinhive.domain.files import Space, is_below, parent
 
 # HDFS gives its root a quota of names that is the largest number there is.
 _NO_LIMIT = 2**62
 
 
-def free_space(client: HadoopClient, path: str) -> Space:
-    """Return free bytes, counted after replication, and the tightest quota on the way up to the root."""
+def free_space(client: HadoopClient, path: str, within: str) -> Space:
+    """Return free bytes, counted after replication, and the tightest quota on the way up to `within`.
+
+    The NameNode tells of a directory with a quota at once, and counts all that is below one without.
+    """
     ancestors = list(_existing_ancestors(client, path))
+    asked = [ancestor for ancestor in ancestors if ancestor == within or is_below(ancestor, within)]
     nearest = client.to_java(ancestors[0])
     copies = max(1, int(client.java.getDefaultReplication(nearest)))
-    quotas = [usage for usage in (_quota(client, ancestor) for ancestor in ancestors) if usage is not None]
+    quotas = [usage for usage in (_quota(client, ancestor) for ancestor in asked) if usage is not None]
     names = [
         int(usage.getQuota()) - int(usage.getFileAndDirectoryCount()) for usage in quotas if _limits(usage.getQuota())
     ]

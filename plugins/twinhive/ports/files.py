@@ -41,8 +41,12 @@ class FileReader(Protocol):
         """Return what is below a path. Raises Missing."""
         ...
 
-    def space(self, path: str) -> Space:
-        """Return free space for writes below a path; the nearest existing ancestor counts."""
+    def space(self, path: str, within: str) -> Space:
+        """Return free space for writes below a path; the nearest existing ancestor counts.
+
+        Quotas are looked for at `within` and below it, on the way to the path. To ask a directory without a quota makes
+        the NameNode count all that is in it: nobody may ask what holds more than our own.
+        """
         ...
 
     def checksum(self, path: str, form: ChecksumForm, *, length: int | None = None) -> str | None:

@@ -5,13 +5,15 @@ repeat a change but never miss one. The dump is written as an attempt and rename
 """
 
 import uuid
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch, Slice, cut_batches
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
+from twinhive.domain.files import Usage
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, clear
 from twinhive.domain.objects import Database, Table
@@ -26,6 +28,7 @@ from twinhive.events.reader import position_at
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.distinct_places import DistinctPlaces
+from twinhive.steps.measured_sizes import read_sizes
 from twinhive.steps.overlap_suspects import OverlapSuspects
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SizedTable, measure, read_scope
@@ -60,7 +63,8 @@ class ListObjects:
             return ObjectsListed(published.key if published else "", batches, already=already)
         begin = position_at(ports.source, ports.source.current_event_id())
         layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
-        dump = write_listing(ports, layout, policy, log_id, begin)
+        known = read_sizes(ports.replica_files, policy)
+        dump = write_listing(ports, layout, policy, log_id, begin, known=known)
         discard_dump(ports.dump_files, drained_directory(policy.dumps))
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
@@ -79,18 +83,26 @@ class ListObjects:
 
 
 def write_listing(
-    ports: SourcePorts, layout: DumpLayout, policy: Policy, log_id: str, begin: Position, *, checks_places: bool = True
+    ports: SourcePorts,
+    layout: DumpLayout,
+    policy: Policy,
+    log_id: str,
+    begin: Position,
+    *,
+    checks_places: bool = True,
+    known: Mapping[TableName, Usage] = MappingProxyType({}),
 ) -> Dump:
     """Write the dump of all objects in a policy's scope, read from the event `begin` on.
 
-    With `checks_places` an external table for which the policy has no place is refused (InvalidSettings).
+    With `checks_places` an external table for which the policy has no place is refused (InvalidSettings). `known` are
+    sizes of tables.
     """
     database = _source_database(ports.source, policy)
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
     with being_written(ports.dump_files, attempt):
         scope = read_scope(ports.source, policy)
-        sized = measure(ports.source, ports.source_files, scope.tables)
+        sized = measure(ports.source, ports.source_files, scope.tables, known)
         batches = cut_batches(
             [table.size for table in sized.values()],
             most_objects=policy.options.batch_objects,
@@ -104,7 +116,9 @@ def write_listing(
             ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
         _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
         per_call = policy.options.partitions_per_call
-        views = [_read_view(ports.source, view, per_call, begin.event_id) for view in scope.views]
+        views = _read_by_now(
+            ports.source, [_read_view(ports.source, view, per_call, begin.event_id) for view in scope.views]
+        )
         ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
@@ -174,12 +188,20 @@ def _check_external(policy: Policy, record: TableRecord) -> None:
 def _read_batch(
     source: MetastoreReader, sized: dict[TableName, SizedTable], batch: Batch, per_call: int, begin: int
 ) -> list[TableRecord]:
-    return [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
+    return _read_by_now(
+        source, [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
+    )
+
+
+def _read_by_now(source: MetastoreReader, records: list[TableRecord]) -> list[TableRecord]:
+    """Write into records the newest event after the last of them was read: one question for all."""
+    newest = source.current_event_id()
+    return [replace(record, hi=newest) for record in records]
 
 
 def _read_view(source: MetastoreReader, view: Table, per_call: int, begin: int) -> TableRecord:
     partitions = current_partitions(source, view, None, per_call)
-    return TableRecord(view, tuple(partitions), True, begin, source.current_event_id())
+    return TableRecord(view, tuple(partitions), True, begin, begin)
 
 
 def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int) -> TableRecord:
@@ -190,4 +212,4 @@ def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_c
         for start in range(0, len(names), per_call)
         for partition in source.partitions(slice_.table, names[start : start + per_call])
     ]
-    return TableRecord(sized.table, tuple(partitions), slice_.is_first, begin, source.current_event_id())
+    return TableRecord(sized.table, tuple(partitions), slice_.is_first, begin, begin)

@@ -1,6 +1,6 @@
 """Check everything a bootstrap needs before it starts, and say all that is wrong at once."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from twinhive.domain.external_entries import Entry, entries_of, topmost
 from twinhive.domain.files import Usage, authority, join
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import PHASE, Phase
+from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, clear, correct
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
@@ -21,6 +22,7 @@ from twinhive.steps.external_gate import base_problems, claim_base
 from twinhive.steps.function_check import report_functions
 from twinhive.steps.holding import hold_lease
 from twinhive.steps.log_access import report_replica, source_problems
+from twinhive.steps.measured_sizes import write_sizes
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
 
@@ -92,7 +94,8 @@ class Preflight:
 
     def _check_space(self, ports: WritePorts, scope: SourceScope) -> Checked:
         policy = self.work.policy
-        managed = _used(ports.source_files, [table.location for table in scope.managed])
+        sizes = _sizes(ports.source_files, scope.managed)
+        managed = _sum(sizes.values())
         # What an earlier try has staged takes no room again, as far as it is still wanted.
         staged = usage_or_nothing(ports.replica_files, join(policy.staging, "base"))
         copied = topmost(entry for table in scope.external for entry in _entry(table, policy))
@@ -100,16 +103,18 @@ class Preflight:
         synced = _used(ports.replica_files, [policy.external.place(entry.location, entry.key) for entry in copied])
         needed = max(0, managed.length - staged.length) + max(0, external.length - synced.length)
         files = max(0, managed.files - staged.files) + max(0, external.files - synced.files)
-        space = ports.replica_files.space(policy.staging_root)
+        names = files + len(sizes) + managed.directories + max(0, external.directories - synced.directories)
+        space = ports.replica_files.space(policy.staging, policy.staging_root)
         free = min(space.free_bytes, _unless_none(space.quota_bytes_left))
-        if needed > free or files > _unless_none(space.quota_names_left):
+        if needed > free or names > _unless_none(space.quota_names_left):
             raise Refused(
                 f"there is not enough room below {policy.staging_root} for policy {policy.name}",
                 found=f"{free} bytes free; names left by quota: {space.quota_names_left}",
-                expected=f"{needed} bytes in {files} files",
+                expected=f"{needed} bytes, {names} names: {files} files and their directories",
                 next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or narrow tables.include; then "
                 + clear("the task preflight"),
             )
+        write_sizes(ports.replica_files, policy, sizes)
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
         return Checked(files, needed, free)
 
@@ -118,10 +123,21 @@ def _entry(table: Table, policy: Policy) -> Iterator[Entry]:
     return entries_of(table.name, table.location or "", (), policy.external)
 
 
+def _sizes(files: FileReader, tables: Sequence[Table]) -> dict[TableName, Usage]:
+    """Return what is below tables, several at a time."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        usages = pool.map(lambda table: usage_or_nothing(files, table.location), tables)
+        return {table.name: usage for table, usage in zip(tables, usages, strict=True)}
+
+
 def _used(files: FileReader, locations: Iterable[str | None]) -> Usage:
     """Add up what is below some directories, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
-        usages = list(pool.map(lambda location: usage_or_nothing(files, location), locations))
+        return _sum(pool.map(lambda location: usage_or_nothing(files, location), locations))
+
+
+def _sum(every: Iterable[Usage]) -> Usage:
+    usages = list(every)
     return Usage(
         length=sum(usage.length for usage in usages),
         files=sum(usage.files for usage in usages),

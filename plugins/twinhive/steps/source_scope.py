@@ -1,6 +1,6 @@
 """Read which tables of the source a policy replicates, and how large they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -72,9 +72,12 @@ class SizedTable:
         return TableSize(self.table.name, len(self.partitions), self.usage.length, self.usage.files)
 
 
-def measure(source: MetastoreReader, files: FileReader, tables: Sequence[Table]) -> dict[TableName, SizedTable]:
+def measure(
+    source: MetastoreReader, files: FileReader, tables: Sequence[Table], known: Mapping[TableName, Usage]
+) -> dict[TableName, SizedTable]:
     """Ask metastore and file system for size and constraints of each table, several at a time.
 
+    Of tables whose sizes are known the file system is not asked: what that takes it counts file by file.
     A table dropped meanwhile is left out of the answer: its event tells.
     """
 
@@ -84,7 +87,8 @@ def measure(source: MetastoreReader, files: FileReader, tables: Sequence[Table])
         except Missing:
             return None
         constrained = table.with_constraints(source.constraints(table.name))
-        return SizedTable(constrained, names, usage_or_nothing(files, None if table.is_external else table.location))
+        usage = known.get(table.name) or usage_or_nothing(files, None if table.is_external else table.location)
+        return SizedTable(constrained, names, usage)
 
     with ThreadPoolExecutor(_THREADS) as pool:
         return {sized.table.name: sized for sized in pool.map(one, tables) if sized}

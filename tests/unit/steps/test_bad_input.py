@@ -62,7 +62,7 @@ def no_space(world: World) -> None:
 
 
 def no_names(world: World) -> None:
-    world.replica_files.quotas["hdfs://west/"] = Space(free_bytes=10**9, quota_names_left=1)
+    world.replica_files.quotas["hdfs://west/twinhive/staging"] = Space(free_bytes=10**9, quota_names_left=1)
 
 
 def safe_mode(world: World) -> None:
