@@ -94,6 +94,7 @@ _PATTERNS: Mapping[str, Any] = {
     "dump_root": "dumps",
     "staging_root": "/twinhive/staging/",
     "external_tables.preserve": "ue",
+    "options.function_directories.0": "jars",
     "metastore.uris.0": "thrift://hms1",
     "file_system.uri": "hdfs://west/path",
 }

@@ -8,6 +8,7 @@ from twinhive.domain.external import External
 from twinhive.dump.external_locations import decode_locations
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import current_dump
+from twinhive.journal import address
 from twinhive.journal.opening import open_engine
 from twinhive.steps.base import Work
 from twinhive.steps.event_reached import table_in_scope
@@ -42,7 +43,25 @@ def _not_copied(world: World) -> object:
     return Gate(Work(policy)).run(ports)
 
 
+def _journal_of_a_connection_outside_of_airflow(world: World) -> object:
+    known, address._of_connections[:] = list(address._of_connections), []
+    try:
+        return address.resolved("airflow://journal")
+    finally:
+        address._of_connections[:] = known
+
+
 STEP_CASES: tuple[Refusal, ...] = (
+    (
+        "external: a location that leads elsewhere",
+        lambda world: External(source_root="hdfs://east").place("hdfs://east/data/../far", "sales.t"),
+        "is another place than it says",
+    ),
+    (
+        "journal: a connection where nobody asks Airflow",
+        _journal_of_a_connection_outside_of_airflow,
+        "the journal cannot be opened",
+    ),
     (
         "operate: an operation that does not exist",
         lambda world: operation_of("destroy", a_policy(), {}, Fields()),
