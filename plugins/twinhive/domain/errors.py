@@ -5,7 +5,7 @@ succeed later: a retry is right) and `ActNow` (a person must change something fi
 only wastes the night).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from twinhive.domain.wording import Wording
 
@@ -104,6 +104,17 @@ class InvalidSettings(ActNow):
 
 class CopyDiffers(TryAgain):
     """A copied file does not equal its source."""
+
+
+def raise_one(errors: Iterable[BaseException | None]) -> None:
+    """Raise one of the errors that several threads have ended with, if there is any.
+
+    An ActNow says that everybody has answered, so a lease is released for it: it hides none of the others, after
+    which a call may still take effect.
+    """
+    there = [error for error in errors if error is not None]
+    if there:
+        raise min(there, key=lambda error: isinstance(error, ActNow))
 
 
 def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -> TwinhiveError:

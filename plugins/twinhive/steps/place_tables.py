@@ -4,11 +4,12 @@ A table's directory is built below staging, marked as ours while it is there, an
 final place in one rename. Whatever stands at the final place without our mark is not touched.
 """
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
 
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.errors import ActNow, Foreign, TryAgain
+from twinhive.domain.errors import ActNow, Foreign, TryAgain, raise_one
 from twinhive.domain.files import parent
 from twinhive.domain.marks import DIRECTORY_MARK
 from twinhive.domain.next_steps import RETRIES, clear
@@ -19,6 +20,7 @@ from twinhive.owned.directories import mark_table
 from twinhive.ports import FileWriter, Lease
 
 _THREADS = 16
+Thing = TypeVar("Thing")
 
 
 def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool:
@@ -53,8 +55,14 @@ def build(
         moves[target] = item
         directories.add(parent(target))
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(files.make_directories, sorted(directories)))
-        list(pool.map(lambda move: _move(files, move[1], move[0], staging), moves.items()))
+        _each(pool, files.make_directories, sorted(directories))
+        _each(pool, lambda move: _move(files, move[1], move[0], staging), moves.items())
+
+
+def _each(pool: ThreadPoolExecutor, do: Callable[[Thing], object], things: Iterable[Thing]) -> None:
+    doing = [pool.submit(do, thing) for thing in things]
+    wait(doing)
+    raise_one(done.exception() for done in doing)
 
 
 def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 from twinhive.copying.outcome import FailureKind
-from twinhive.domain.errors import TwinhiveError, Unreachable
+from twinhive.domain.errors import TwinhiveError, Unreachable, raise_one
 
 # So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a
 # hundred thousand more would only tell the same.
@@ -21,7 +21,8 @@ def in_parallel(
 ) -> list[Result]:
     """Run `work` in each thread, all of them with one iterator over `items`; return their results.
 
-    Nothing is read ahead of the threads. What one of them raises ends the others at their next item.
+    Nothing is read ahead of the threads. What one of them raises ends the others at their next item; of several
+    errors one that leaves open what became of a call is raised.
     """
     if threads == 1:
         return [work(iter(items))]
@@ -29,9 +30,11 @@ def in_parallel(
     with ThreadPoolExecutor(threads, name) as pool:
         workers = [pool.submit(_until_it_fails, work, shared) for _ in range(threads)]
         try:
-            return [worker.result() for worker in workers]
+            wait(workers)
         finally:
             shared.stop()
+    raise_one(worker.exception() for worker in workers)
+    return [worker.result() for worker in workers]
 
 
 class Helpers:
