@@ -98,7 +98,7 @@ class Lane:
         contents = list(Ahead(self._target).contents(action for action in some if not self._is_passed_over(action)))
         self._target.lease.confirm()
         with suppress(ActNow):
-            self._target.placing.place_ahead(contents)
+            self._target.placing.place_ahead(contents, self._target.own_table)
 
     def _is_passed_over(self, action: Action) -> bool:
         lost = any(event.event_id in self._lost for event in action.events)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from twinhive.applying.own_copies import OwnCopies
 from twinhive.copying.items import item_of
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.errors import ActNow, Missing, raise_one
 from twinhive.domain.files import ChecksumForm, FileStatus, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
@@ -34,15 +34,17 @@ class Placing:
         self._placed: set[str] = set()
         self._pool = ThreadPoolExecutor(_THREADS, "place")
 
-    def place_ahead(self, contents: Sequence[Contents]) -> None:
+    def place_ahead(self, contents: Sequence[Contents], own: Callable[[str], None]) -> None:
         """Place files of many actions into directories that nothing registered uses yet.
 
+        `own` marks a directory before any file is in it: one whose table is frozen by then is known as ours.
         A file without a staged copy is left to the action that needs it, which says what is wrong.
         """
         moves = _moves(contents)
         self._made = _directories(contents, moves)
         self._placed.clear()
         self._each(self._files.make_directories, sorted(self._made))
+        self._each(own, sorted({directory for directory, _ in contents}))
         self._each(lambda move: self._move_ahead(*move), moves)
 
     def _move_ahead(self, file: SourceFile, target: str) -> None:
@@ -75,8 +77,7 @@ class Placing:
             return
         doing = [self._pool.submit(do, thing) for thing in things]
         wait(doing)
-        for done in doing:
-            done.result()
+        raise_one(done.exception() for done in doing)
 
     def _move(self, table: TableName, file: SourceFile, target: str) -> None:
         if target in self._placed or self._renamed(self._staged(file), target):

@@ -6,6 +6,7 @@ from typing import TypeVar
 from twinhive.applying.function_files import FunctionSources
 from twinhive.applying.placing import Placing
 from twinhive.applying.twin import Twin
+from twinhive.domain.files import parent
 from twinhive.domain.marks import LAST_ID, STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
@@ -39,6 +40,11 @@ class Target:
     def own(self, directory: str) -> None:
         """Mark a table's directory as this policy's: only such directories are ever removed."""
         mark_table(self.files, directory, f"{self.policy.name}:events")
+
+    def own_table(self, directory: str) -> None:
+        """Mark a directory if it is a table's; those of partitions lie in one that is marked."""
+        if parent(directory) == self.root:
+            self.own(directory)
 
     def on_replica(self, table: str) -> TableName:
         """Return the replica's name of a source table."""

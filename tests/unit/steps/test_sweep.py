@@ -2,13 +2,16 @@
 
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import cast
 
 import pytest
 
 from tests.builders import a_policy, a_table
+from tests.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.steps.test_incremental import Followed
 from twinhive.domain.files import FileStatus, is_below, join, parent
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.steps.sweep import unused_directories
@@ -55,6 +58,9 @@ class WideFiles:
             for start in range(0, len(self.names), 1000):
                 yield path, [_directory(path, name) for name in self.names[start : start + 1000]]
             yield path, [_directory(path, "unused")]
+
+
+MANAGED = "hdfs://west/warehouse/managed/sales.db"
 
 
 def _directory(above: str, name: str) -> FileStatus:
@@ -114,3 +120,24 @@ def test_hashes_that_meet_never_make_a_used_directory_unused(bits: int) -> None:
         assert places.holds_rows(directory)
         while is_below(directory := parent(directory), ROOT):
             assert places.is_above(directory)
+
+
+@pytest.mark.parametrize("kills", range(6, 13))
+def test_what_was_filled_ahead_for_a_table_that_then_froze_is_known_as_ours(kills: int) -> None:
+    followed = Followed(tuned(on_object_error="quarantine"))
+    followed.users.create_table("made", files=[b"a"])
+    followed.users.overwrite("plain", None, [b"2"])
+    with suppress(Killed):
+        followed.run_with(killable(followed.world.ports(), KillSwitch(kills, after_effect=True)))
+    if followed.world.replica.table(TableName("sales", "made")) is None:
+        followed.world.replica.create_table(a_table("sales.made"))  # foreign
+    followed.follow()
+    files, position = followed.world.replica_files, followed.world.source.current_event_id()
+    unused = set(unused_directories(followed.world.replica, files, followed.policy, position))
+    used = {table.location for table in followed.world.replica.tables("sales", ["made", "plain"])}
+    tops = {
+        join(MANAGED, path.removeprefix(MANAGED + "/").partition("/")[0]) for path in files.paths() if MANAGED in path
+    }
+    assert {top for top in tops if "/made." in top or "/plain." in top} == {
+        place for place in used | unused if "/made." in place or "/plain." in place
+    }
