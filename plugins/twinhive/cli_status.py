@@ -1,5 +1,6 @@
 """Show how far replicas are: all of them in a table, or one with all that is to be known of it."""
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +14,12 @@ from twinhive.cli_json import plain, print_json
 from twinhive.cli_terminal import AsJson, Config, console, errors, said_plainly, waiting
 from twinhive.connection_sources import resolver
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase
+from twinhive.domain.times import spoken_time
+from twinhive.journal.standing import monitor_seen
 from twinhive.lag_wiring import PolicyLag, measure_policies
-from twinhive.steps.lag_alerts import spoken_time
 from twinhive.steps.replica_status import ReplicaStatus, read_status
+
+_SILENT_SECONDS = 300
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -68,11 +72,21 @@ def _all(config: Path | None, *, as_json: bool) -> None:
             found = measure_policies(configuration, resolver())
     code = exit_of(*(lag.error for lag in found if lag.error))
     if as_json:
-        print_json({"policies": [_lag_fields(lag) for lag in found], "exit_code": code})
+        policies = [_lag_fields(lag) for lag in found]
+        print_json({"policies": policies, "monitor_at": monitor_seen(), "exit_code": code})
     else:
         _print_table(found)
+        _print_monitor()
     if code:
         raise typer.Exit(code)
+
+
+def _print_monitor() -> None:
+    """Say when the monitor has last looked, where the journal is known."""
+    if (seen := monitor_seen()) is not None:
+        ago = max(0.0, time.time() - seen)
+        colour = "red" if ago > _SILENT_SECONDS else "dim"
+        console.print(f"[{colour}]twinhive.monitor looked {spoken_time(ago)} ago[/]")
 
 
 def _print_table(found: list[PolicyLag]) -> None:
@@ -112,7 +126,7 @@ def _number(value: int | None) -> str:
 
 
 def _lag_fields(lag: PolicyLag) -> dict[str, Any]:
-    return {**plain(lag), "trouble": lag.trouble, "too_late": lag.too_late}
+    return {**plain(lag), "max_lag": lag.max_lag, "trouble": lag.trouble, "too_late": lag.too_late}
 
 
 def _status_fields(found: ReplicaStatus) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm import start
 from twinhive.connections import Connection
 from twinhive.domain.errors import TwinhiveError
-from twinhive.settings import Configuration, PolicyEntry, Resolve
-from twinhive.steps.lag import Follower, PolicyLag, measure
+from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
+from twinhive.steps.follower import Follower, Limits
+from twinhive.steps.lag import PolicyLag, measure
 from twinhive.wiring import Wiring
 
 __all__ = ["PolicyLag", "measure_policies"]
@@ -54,7 +55,13 @@ def _start_java(followers: Sequence[Follower]) -> None:
 
 def _follower(configuration: Configuration, entry: PolicyEntry, resolve: Resolve) -> Follower:
     wiring = Wiring.of(configuration, entry.name, resolve)
-    return Follower(wiring.policy, wiring.read_ports(), wiring.settings.max_lag)
+    return Follower(wiring.policy, wiring.read_ports(), limits_of(wiring.settings))
+
+
+def limits_of(settings: PolicySettings) -> Limits:
+    """Return from when on somebody has to look at a policy."""
+    watch = settings.watch
+    return Limits(settings.max_lag, watch.external_age, watch.free_bytes, watch.failed_for)
 
 
 def _unusable(entry: PolicyEntry, now: float, error: TwinhiveError) -> PolicyLag:
@@ -62,7 +69,7 @@ def _unusable(entry: PolicyEntry, now: float, error: TwinhiveError) -> PolicyLag
     if settings is None:
         return PolicyLag(entry.name, now, error=error)
     source, replica = (f"{side.cluster}/{side.database}" for side in (settings.source, settings.replica))
-    return PolicyLag(entry.name, now, source, replica, max_lag=settings.max_lag, error=error)
+    return PolicyLag(entry.name, now, source, replica, limits=limits_of(settings), error=error)
 
 
 @dataclass

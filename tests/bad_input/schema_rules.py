@@ -97,12 +97,14 @@ _PATTERNS: Mapping[str, Any] = {
     "options.function_directories.0": "jars",
     "metastore.uris.0": "thrift://hms1",
     "file_system.uri": "hdfs://west/path",
+    "notifications.send.0.notifier": "SlackNotifier",
 }
 """A text for each pattern, which it does not allow."""
 
 _EITHER: Mapping[str, Any] = {
     "metastore": {"connection": "m", "uris": ["thrift://m:9083"]},
     "file_system": {"user": "hive"},
+    "notifications.send.0": {"slack": "oncall", "webhook": "pager"},
 }
 
 

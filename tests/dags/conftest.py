@@ -1,12 +1,14 @@
 """Set up Airflow before the tests here import it, and give each test a configuration of its own."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.dags.airflow_home import create_database, use_own_airflow
 from tests.fake_world import World, a_world
+from tests.letter_box import Hook, MailServer, serving
 from tests.policies import PolicyFiles
 from twinhive.wiring import Wiring
 
@@ -30,3 +32,19 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
         monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
     return world
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    """A server to which messages are posted."""
+    hook = Hook()
+    with serving(hook):
+        yield hook
+
+
+@pytest.fixture
+def mail() -> Iterator[MailServer]:
+    """A mail server."""
+    server = MailServer()
+    with serving(server):
+        yield server

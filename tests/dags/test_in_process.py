@@ -31,10 +31,14 @@ def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
 
 
 def dags_of(
-    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, external_tables: dict[str, Any], **options: Any
+    policies: PolicyFiles,
+    monkeypatch: pytest.MonkeyPatch,
+    external_tables: dict[str, Any],
+    notifications: Any = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write the policy and return its DAGs by phase."""
-    policies.add("sales", options=options, external_tables=external_tables)
+    policies.add("sales", options=options, external_tables=external_tables, notifications=notifications or {})
     # A DAG that is run parses its file once more.
     monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
     return {dag_id.removeprefix("sales."): dag for dag_id, dag in parse_dags(policies.directory).items()}

@@ -17,7 +17,9 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 
 from twinhive.airflow_edge import metrics
 from twinhive.domain.errors import Unreachable
+from twinhive.steps.follower import Limits
 from twinhive.steps.lag import PolicyLag
+from twinhive.steps.watched import Watched
 
 
 class Receiver:
@@ -62,10 +64,18 @@ def configure(monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=False)
 
 
+WATCHED = Watched({"a": "why"}, pending=3, pending_age=120.0, external_age=60.0, free_bytes=999)
+
+
 def send_all() -> None:
-    following = PolicyLag("sales", 0.0, "east/sales", "west/sales", "following", 7, 9, 2, 61.5, max_lag=60.0)
+    following = PolicyLag(
+        "sales", 0.0, "east/sales", "west/sales", "following", 7, 9, 2, 61.5, Limits(60.0, 3600.0, 1000), WATCHED
+    )
     dead = PolicyLag("dead", 0.0, phase="unreachable", error=Unreachable("no answer"))
     metrics.lags_measured([following, dead])
+    metrics.failures_open(["sales"], {("sales", "act_now"): 2})
+    metrics.monitor_was_here(1_900_000_000.0)
+    metrics.message_failed("sales")
     metrics.copied("sales", "incremental", 3, 4096)
     metrics.applied("sales", "incremental", 12)
     metrics.failed("sales", "bootstrap", "Foreign", act_now=True)
@@ -80,6 +90,17 @@ def test_statsd_receives_every_metric_with_its_tags(statsd: Receiver) -> None:
         "airflow.twinhive.lag.seconds,policy=sales:61.5|g",
         "airflow.twinhive.lag.events,policy=sales:2|g",
         "airflow.twinhive.lag.limit.seconds,policy=sales:60.0|g",
+        "airflow.twinhive.tables.quarantined,policy=sales:1|g",
+        "airflow.twinhive.external.pending,policy=sales:3|g",
+        "airflow.twinhive.external.pending.seconds,policy=sales:120.0|g",
+        "airflow.twinhive.external.age.seconds,policy=sales:60.0|g",
+        "airflow.twinhive.external.limit.seconds,policy=sales:3600.0|g",
+        "airflow.twinhive.replica.free.bytes,policy=sales:999|g",
+        "airflow.twinhive.replica.free.limit.bytes,policy=sales:1000|g",
+        "airflow.twinhive.failures.open,policy=sales,family=act_now:2|g",
+        "airflow.twinhive.failures.open,policy=sales,family=try_again:0|g",
+        "airflow.twinhive.monitor.at:1900000000.0|g",
+        "airflow.twinhive.messages.failed,policy=sales:1|c",
         "airflow.twinhive.files.copied,policy=sales,phase=incremental:3|c",
         "airflow.twinhive.bytes.copied,policy=sales,phase=incremental:4096|c",
         "airflow.twinhive.events.applied,policy=sales,phase=incremental:12|c",

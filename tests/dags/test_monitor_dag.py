@@ -1,6 +1,7 @@
 """The DAG that watches all policies, run in this process over clusters in memory."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,16 @@ from sqlalchemy import delete, select
 
 from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
 from tests.fake_world import World, a_world
+from tests.journal_records import a_failure
+from tests.letter_box import Hook
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from twinhive.airflow_edge.monitor_dag import MONITOR, monitor_dag
 from twinhive.domain.errors import Unreachable
 from twinhive.journal.reading import open_reader
+from twinhive.journal.records import Message
+from twinhive.journal.standing import what_is_open
+from twinhive.journal.writing import Journal
 from twinhive.steps import alert_memory
 from twinhive.steps.control import request_table
 from twinhive.steps.phase_run import run_bootstrap
@@ -25,6 +31,7 @@ from twinhive.wiring import Wiring
 
 WELL = {"measure": "success", "alert": "skipped"}
 ALARM = {"measure": "success", "alert": "failed"}
+PAGED = {"send": [{"webhook": "pager"}]}
 
 
 class Monitored:
@@ -169,3 +176,128 @@ def test_a_policy_that_waits_too_long_gets_a_run_whatever_became_of_the_hint(mon
     assert asset == "sales.source"
     schedule = parse_dags(monitored.policies.directory)["sales.incremental"].schedule
     assert asset in {one.name for one in schedule.asset_condition.objects}
+
+
+def test_a_failure_that_a_person_must_mend_is_red_at_once_and_another_after_a_while(
+    monitored: Monitored, memory: dict[str, Any], journal: str
+) -> None:
+    failed = a_failure("sales", dag_id="sales.bootstrap", task_id="tables.copy", what="no answer")
+    Journal(journal).record_failure(failed)
+    assert monitored.run() == WELL
+    assert monitored.metrics["twinhive.failures.open {'policy': 'sales', 'family': 'try_again'}"] == 1
+    memory["alerts"]["sales failed bootstrap"][0] -= 901
+    assert monitored.run() == ALARM
+    assert "sales.bootstrap, task tables.copy: no answer" in monitored.told[0]
+    Journal(journal).record_failure(a_failure("sales", dag_id="sales.scan", act_now=True, what="lost"))
+    assert monitored.run() == ALARM
+    assert "lost" in monitored.told[1]
+
+
+def test_what_somebody_tried_by_a_form_is_no_failure_of_the_policy(monitored: Monitored, journal: str) -> None:
+    Journal(journal).record_failure(a_failure("sales", dag_id="sales.operate", task_id="operate", act_now=True))
+    assert monitored.run() == WELL
+
+
+def test_a_configuration_without_policies_is_red_and_forgets_nothing(monitored: Monitored, journal: str) -> None:
+    assert monitored.run() == WELL
+    for path in (monitored.policies.directory / "policies").iterdir():
+        path.unlink()
+    assert monitored.run() == ALARM
+    assert "the configuration holds no policy" in monitored.told[0]
+    assert open_reader(journal).overview()[0] == 1
+
+
+def test_a_journal_that_cannot_be_read_is_said_when_it_lasts(
+    monitored: Monitored, memory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TWINHIVE_JOURNAL", "sqlite:////no/such/directory/journal.db")
+    assert monitored.run() == WELL
+    memory["alerts"]["* unknown"][0] -= 601
+    assert monitored.run() == ALARM
+    assert "what has failed is not known" in monitored.told[0]
+
+
+def test_when_it_was_there_is_known_to_others(monitored: Monitored) -> None:
+    before = time.time()
+    monitored.run()
+    seen = what_is_open().monitor_at
+    assert seen is not None and before <= seen <= time.time()
+    assert monitored.metrics["twinhive.monitor.at None"] == seen
+
+
+@pytest.fixture
+def paged(monitored: Monitored, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> Hook:
+    """The webhook that the policy's people are told by."""
+    monkeypatch.setenv("AIRFLOW_CONN_PAGER", json.dumps({"conn_type": "http", "host": hook.url}))
+    monitored.add(max_lag=60.0, notifications=PAGED)
+    return hook
+
+
+def said(hook: Hook) -> list[tuple[str, str]]:
+    return [(one["kind"], one["state"]) for body in hook.bodies for one in body["alerts"]]
+
+
+def test_the_people_of_a_policy_are_told_once_and_that_it_is_over(
+    monitored: Monitored, paged: Hook, memory: dict[str, Any]
+) -> None:
+    monitored.write()
+    assert monitored.run() == ALARM
+    assert monitored.run() == ALARM
+    assert said(paged) == [("late", "stands")]
+    monitored.policies.follow("sales")
+    assert monitored.run() == WELL
+    assert said(paged) == [("late", "stands")]
+    memory["alerts"]["sales late"][2] -= 301
+    assert monitored.run() == WELL
+    assert monitored.run() == WELL
+    assert said(paged) == [("late", "stands"), ("late", "over")]
+    assert "now: sales; following" in paged.bodies[-1]["alerts"][0]["what"]
+
+
+def test_what_a_task_has_told_the_monitor_tells_only_when_it_is_over(
+    monitored: Monitored, paged: Hook, journal: str
+) -> None:
+    failure = a_failure("sales", act_now=True, what="lost")
+    Journal(journal).record_failure(failure)
+    Journal(journal).record_message(
+        Message("sales", "stopped incremental", "webhook pager", time.time() - 400, time.time() - 400)
+    )
+    assert monitored.run() == ALARM
+    assert said(paged) == []
+    Journal(journal).resolve_all("sales.incremental")
+    assert monitored.run() == WELL
+
+
+def test_what_was_told_and_is_over_before_the_monitor_has_seen_it_is_told_to_be_over(
+    monitored: Monitored, paged: Hook, journal: str
+) -> None:
+    long_ago = time.time() - 400
+    Journal(journal).record_message(Message("sales", "stopped bootstrap", "webhook pager", long_ago, long_ago))
+    assert monitored.run() == WELL
+    assert monitored.run() == WELL
+    assert said(paged) == [("stopped", "over")]
+
+
+def test_a_message_that_cannot_be_sent_turns_the_monitor_red_and_nothing_else(
+    monitored: Monitored, paged: Hook, memory: dict[str, Any]
+) -> None:
+    monitored.write()
+    paged.status = 500
+    assert monitored.run() == ALARM
+    assert monitored.run() == ALARM
+    memory["alerts"]["sales untold webhook pager"][0] -= 301
+    assert monitored.run() == ALARM
+    assert "nobody is told of policy sales through webhook pager" in monitored.told[-1]
+    assert "answered 500" in monitored.told[-1]
+    paged.status = 200
+    assert monitored.run() == ALARM
+    assert said(paged) == [("late", "stands")]
+    assert [one.trouble for one in what_is_open().messages] == [None]
+
+
+def test_who_is_told_of_a_file_that_cannot_be_used_is_read_from_it_all_the_same(
+    monitored: Monitored, paged: Hook
+) -> None:
+    monitored.add(colour="red", notifications=PAGED)
+    assert monitored.run() == ALARM
+    assert said(paged) == [("trouble", "stands")]

@@ -2,15 +2,19 @@
 
 import re
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/metrics.md"
 SENT = re.compile(r'^[A-Z_]+ = "(twinhive\.[a-z.]+)"$', re.MULTILINE)
 
 
 def test_every_metric_stands_in_the_table_and_in_the_mapping() -> None:
     sent = set(SENT.findall((ROOT / "plugins/twinhive/airflow_edge/metrics.py").read_text()))
     page = (ROOT / "docs/metrics.md").read_text()
-    assert len(sent) == 8
+    assert len(sent) == 18
     assert set(re.findall(r"^\| `(twinhive\.[a-z.]+)`", page, re.MULTILINE)) == sent
     assert set(re.findall(r"match: airflow\.(twinhive\.[a-z.]+)", page)) == sent
 
@@ -20,3 +24,27 @@ def test_alerts_are_about_what_the_mapping_makes() -> None:
     made = set(re.findall(r"name: (twinhive_[a-z_]+)", page))
     used = set(re.findall(r"\btwinhive_[a-z_]+", page.partition("## Alerts")[2]))
     assert used and used <= made
+
+
+def rules() -> dict[str, Any]:
+    """Return the alerts of the page by name."""
+    [text] = re.findall(r"```yaml\n(groups:.*?)```", PAGE.read_text(), re.DOTALL)
+    [group] = yaml.safe_load(text)["groups"]
+    return {rule["alert"]: rule for rule in group["rules"]}
+
+
+def test_no_rule_rests_on_the_increase_of_a_counter_alone() -> None:
+    """A counter that appears with 1 does not increase: such a rule has to see the new series as well."""
+    for name, rule in rules().items():
+        for counter in re.findall(r"increase\((\w+_total)", rule["expr"]):
+            assert re.search(rf"{counter}[^\n]*\n?\s*unless [^\n]*{counter}[^\n]* offset", rule["expr"]), name
+
+
+def test_there_is_a_rule_for_all_that_turns_the_monitor_red() -> None:
+    used = " ".join(rule["expr"] for rule in rules().values())
+    made = set(re.findall(r"name: (twinhive_[a-z_]+)", PAGE.read_text()))
+    work = {"twinhive_lag_events", "twinhive_external_pending"} | {
+        f"twinhive_{what}_total" for what in ("files_copied", "bytes_copied", "events_applied")
+    }
+    assert made - work == {name for name in made if re.search(rf"\b{name}\b", used)}
+    assert re.search(r"absent\(twinhive_monitor_at\)", used)

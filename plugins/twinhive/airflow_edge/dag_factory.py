@@ -13,6 +13,7 @@ from twinhive import __version__
 from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
 from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
+from twinhive.airflow_edge.failure_callbacks import failure_callbacks, run_callbacks
 from twinhive.airflow_edge.failures import RETRIES
 from twinhive.airflow_edge.hand_over import HandOverOperator
 from twinhive.airflow_edge.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
@@ -107,7 +108,13 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=phase == "bootstrap",
         tags={"twinhive", entry.name, *red_tag(entry)},
-        default_args={**RETRIES, **priority_of(phase), **placed(entry.settings, TaskKind.STEPS)},
+        default_args={
+            **RETRIES,
+            **priority_of(phase),
+            **placed(entry.settings, TaskKind.STEPS),
+            **failure_callbacks(place.config, entry.name, phase),
+        },
+        on_failure_callback=run_callbacks(place.config, entry.name, phase),
         params=params_of(entry, phase),
         **most_active_tasks(entry.settings),
         **ALWAYS,

@@ -6,8 +6,10 @@ of the watcher may get lost, and with many policies the runs that look without a
 It needs no run of any policy: it asks the clusters, also while a policy's DAGs are paused or fail.
 
 The newest run tells how it is *now*: green (`alert` passed over) when all is well, red with one text that names all
-policies in trouble when not. People are told when something new stands, and again every hour as long as it lasts;
-in between, runs are red in silence. A server that does not answer gets two minutes, so that a restart wakes nobody.
+policies in trouble when not: those that are late, unreachable or broken, whose runs have failed, whose tables are
+quarantined, whose external data is old, whose replica has no room. People are told when something new stands, again
+every hour as long as it lasts, and when it is over; in between, runs are red in silence. A server that does not answer
+gets two minutes, so that a restart wakes nobody.
 """
 
 import time
@@ -18,19 +20,23 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, BaseOperator, CronTriggerTimetable, SkipMixin
 
+from twinhive.airflow_edge import metrics
 from twinhive.airflow_edge.assets import hint, hints_alias
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dag_arguments import ALWAYS
 from twinhive.airflow_edge.failures import RETRY_RULES, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
+from twinhive.airflow_edge.open_failures import send_metrics
 from twinhive.airflow_edge.recorded_lags import record_lags
-from twinhive.domain.errors import ActNow
+from twinhive.airflow_edge.watch_round import Round
+from twinhive.domain.errors import ActNow, TwinhiveError
+from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import open_journal
 from twinhive.lag_wiring import measure_policies
 from twinhive.settings import Configuration, load_configuration
 from twinhive.steps.alert_memory import Judged, alarm, judge
 from twinhive.steps.lag import PolicyLag
-from twinhive.steps.lag_alerts import alerts_of, state_line
+from twinhive.steps.lag_alerts import state_line
 
 MONITOR = "twinhive.monitor"
 Notify = Callable[[Any], Any]
@@ -93,9 +99,11 @@ class MeasureOperator(BaseOperator, SkipMixin):
         configuration = load_configuration(Path(self.config))
         found = measure_policies(configuration, resolve_from_airflow, patience=_PATIENCE_SECONDS)
         self._say(found)
-        _record(found)
+        round_ = Round(configuration, found, self._what_is_open(), time.time())
+        _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
-        judged = self._judge(found, context)
+        judged = self._judge(round_, context)
+        round_.tell(judged, context, self.log.warning)
         said = alarm(judged.standing, time.time()) if judged.standing else None
         result = {"policies": len(found), "is_news": judged.is_news, "alarm": said}
         if said is None:
@@ -110,14 +118,22 @@ class MeasureOperator(BaseOperator, SkipMixin):
             self.log.info(state_line(lag))
         self.log.info("::endgroup::")
 
-    def _judge(self, found: Sequence[PolicyLag], context: Any) -> Judged:
+    def _what_is_open(self) -> Open | None:
+        """Return what the journal says, None when it does not answer."""
+        try:
+            return what_is_open()
+        except TwinhiveError as error:
+            self.log.warning("what has failed is not known: %s", error)
+            return None
+
+    def _judge(self, round_: Round, context: Any) -> Judged:
         """Compare with the last run; what cannot be remembered is told once too often, never too seldom."""
         memory: Any = None
         try:
             memory = context["asset_state_store"][monitor_asset()].get(_MEMORY)
         except Exception as error:
             self.log.warning("what the last run found is not known, everything is news: %s", error)
-        judged = judge(alerts_of(found), memory, time.time())
+        judged = judge(round_.alerts(), memory, round_.at, round_.reminders())
         if judged.memory != memory:
             try:
                 context["asset_state_store"][monitor_asset()].set(_MEMORY, judged.memory)
@@ -166,8 +182,11 @@ def _hint(found: Sequence[PolicyLag], configuration: Configuration, outlet_event
             hint(outlet_events, configuration.policy(lag.policy).usable(), state_line(lag))
 
 
-def _record(found: Sequence[PolicyLag]) -> None:
+def _record(found: Sequence[PolicyLag], round_: Round) -> None:
     """Write journal and metrics; either may be down."""
     journal = open_journal()
+    send_metrics([lag.policy for lag in found], round_.failures)
+    metrics.monitor_was_here(round_.at)
     record_lags(journal, found)
+    journal.monitor_was_here(round_.at)
     journal.forget_others([lag.policy for lag in found])

@@ -13,6 +13,7 @@ from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
+from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.lanes import priority_of
@@ -56,7 +57,12 @@ def form_dag(entry: PolicyEntry, config: Path, form: Form) -> DAG:
         max_active_runs=1,
         is_paused_upon_creation=False,
         tags={"twinhive", entry.name, *red_tag(entry)},
-        default_args={**RETRIES, **priority_of(form.name), **placed(entry.settings, TaskKind.FORMS)},
+        default_args={
+            **RETRIES,
+            **priority_of(form.name),
+            **placed(entry.settings, TaskKind.FORMS),
+            **failure_callbacks(config, entry.name, form.name),
+        },
         params=_params(form),
         **ALWAYS,
     ) as dag:

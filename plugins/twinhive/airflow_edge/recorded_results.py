@@ -11,13 +11,15 @@ from twinhive.airflow_edge.recorded_lags import record_lags
 from twinhive.domain.files import Usage
 from twinhive.journal.records import BatchRun, Outcome, TableState, WindowRun
 from twinhive.journal.writing import Journal
+from twinhive.lag_wiring import limits_of
 from twinhive.ports import WritePorts
 from twinhive.steps.apply import WindowApplied
 from twinhive.steps.copy_batch import CopyJob
 from twinhive.steps.external_pass import ExternalListed
+from twinhive.steps.follower import Follower
 from twinhive.steps.gate import GateOpen
 from twinhive.steps.inventory import InventoryEntry, read_tables
-from twinhive.steps.lag import Follower, measure
+from twinhive.steps.lag import measure
 from twinhive.steps.list_objects import ObjectsListed
 from twinhive.steps.load import Loaded
 from twinhive.steps.round import Folded
@@ -205,5 +207,5 @@ class Recorder:
         return (TableState(self.place.policy, **asdict(entry), at=now) for entry in entries)
 
     def _lag(self) -> None:
-        follower = Follower(self.wiring.policy, self.ports, self.wiring.settings.max_lag)
+        follower = Follower(self.wiring.policy, self.ports, limits_of(self.wiring.settings))
         record_lags(self.journal, measure([follower], time.time(), _PATIENCE_SECONDS))

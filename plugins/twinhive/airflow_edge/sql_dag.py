@@ -6,6 +6,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dag_arguments import ALWAYS
+from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
@@ -28,7 +29,7 @@ def sql_dag(config: Path, configuration: Configuration) -> DAG:
         schedule=None,
         is_paused_upon_creation=False,
         tags={"twinhive"},
-        default_args=RETRIES,
+        default_args={**RETRIES, **failure_callbacks(config, *SQL.split("."))},
         params=_params(configuration),
         **ALWAYS,
     ) as dag:

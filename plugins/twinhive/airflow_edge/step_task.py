@@ -13,6 +13,7 @@ from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
 from twinhive.airflow_edge.recording import recorded
+from twinhive.airflow_edge.silence import tell_of_silence
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
@@ -65,6 +66,8 @@ class StepOperator(BaseOperator, SkipMixin):
                 if isinstance(result, ExternalSynced):
                     announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
                 recording.succeeded(result, wiring, ports)
+        if isinstance(result, WindowCut):
+            tell_of_silence(wiring.settings, context)
         returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
         if isinstance(result, Planned):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))

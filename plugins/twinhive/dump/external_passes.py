@@ -168,6 +168,22 @@ def tasks_under_way(dumps: FileReader, replica: FileReader, policy: Policy) -> i
     return len({batch.name for batch in newest.batches} - _ended(replica, policy, newest.name))
 
 
+def last_complete_pass(dumps: FileReader, replica: FileReader, policy: Policy) -> float | None:
+    """Return when the newest pass began all of whose tasks have ended.
+
+    While none has come to its end, when the oldest one began; None without any.
+    """
+    began = None
+    for name in reversed(_names(dumps, policy)):
+        record = read_json(dumps, join(_directory(policy), name, "pass.json"))
+        if record is None:
+            continue
+        began = float(record["began"])
+        if {batch["name"] for batch in record["batches"]} <= _ended(replica, policy, name):
+            break
+    return began
+
+
 def _ended(replica: FileReader, policy: Policy, name: str) -> set[str]:
     return {result.removesuffix(".json") for result in _children(replica, join(_results(policy), name))}
 

@@ -16,6 +16,9 @@ class Outcome(StrEnum):
     """Left unfinished when another one of its phase was begun."""
 
 
+WHOLE_RUN = "(run)"
+"""Stands for the task of a failure that none could say, as when its process was killed."""
+
 IN_TROUBLE = (TableStanding.QUARANTINED, TableStanding.WAITS_FOR_RESYNC)
 """The states of tables that do not follow the source any more."""
 
@@ -143,6 +146,31 @@ class Failure:
     expected: str | None = None
     next_step: str | None = None
     resolved: float | None = None
+
+
+@dataclass(frozen=True)
+class OpenFailures:
+    """What is open of one DAG in one family of errors: how many tasks, and the newest failure."""
+
+    number: int
+    newest: Failure
+
+
+@dataclass(frozen=True)
+class Message:
+    """What people were told through a channel of something that is wrong (`topic`: a kind, and what it is about).
+
+    tried    when it was last sent, well or not
+    told     when it was last sent well, None: it never was
+    trouble  why the last try failed, None when it did not
+    """
+
+    policy: str
+    topic: str
+    channel: str
+    tried: float
+    told: float | None = None
+    trouble: str | None = None
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, update
 
-from twinhive.journal.records import BatchRun, Failure, Outcome, WindowRun
+from twinhive.journal.records import WHOLE_RUN, BatchRun, Failure, Outcome, WindowRun
 from twinhive.journal.schema import BATCHES, FAILURES, WINDOWS
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
@@ -68,12 +68,24 @@ def has_open_failure(connection: Connection, dag_id: str) -> bool:
 
 
 def resolve_failure(connection: Connection, dag_id: str, task_id: str, map_index: int, at: float) -> None:
-    """Note that a task has succeeded now; a window of which nothing is wrong any more goes on."""
-    _resolve(connection, _open_of(dag_id) & _of_task(task_id, map_index), at)
+    """Note that a task has succeeded now; a window of which nothing is wrong any more goes on.
+
+    That its DAG works again also makes up for runs that failed without any task that could say why.
+    """
+    _resolve(connection, _open_of(dag_id) & or_(_of_task(task_id, map_index), FAILURES.c.task_id == WHOLE_RUN), at)
     in_trouble = select(FAILURES.c.run_id).where(_open_of(dag_id))
     failed = (WINDOWS.c.dag_id == dag_id) & (WINDOWS.c.outcome == Outcome.FAILED)
     mended = failed & WINDOWS.c.run_id.not_in(in_trouble)
     connection.execute(update(WINDOWS).where(mended).values(ended=None, outcome=Outcome.RUNNING.value))
+
+
+def write_unsaid_failure(connection: Connection, failure: Failure) -> None:
+    """Write that a run, or a try of a task of it, has failed, unless something of that run has said so itself."""
+    said = (FAILURES.c.dag_id == failure.dag_id) & (FAILURES.c.run_id == failure.run_id)
+    if failure.task_id != WHOLE_RUN:
+        said &= _of_task(failure.task_id, failure.map_index) & (FAILURES.c.try_number >= failure.try_number)
+    if connection.scalar(select(FAILURES.c.id).where(said).limit(1)) is None:
+        write_failure(connection, failure)
 
 
 def resolve_all(connection: Connection, dag_id: str, at: float) -> None:

@@ -170,6 +170,18 @@ TABLE_COUNTS = Table(
 )
 """What the overview says of a policy's tables, counted when they are written."""
 
+MESSAGES = Table(
+    f"{_PREFIX}messages",
+    METADATA,
+    Column("policy", String, primary_key=True),
+    Column("topic", String, primary_key=True),
+    Column("channel", String, primary_key=True),
+    Column("tried", Float, nullable=False),
+    Column("told", Float),
+    Column("trouble", String),
+)
+"""What people were told, or could not be, of what is still wrong; gone when it is over."""
+
 
 def version_of(connection: Connection) -> int | None:
     """Return the version of the tables that are there, None when some of this version's are missing."""

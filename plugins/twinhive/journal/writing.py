@@ -13,11 +13,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.files import Usage
-from twinhive.journal import lag_rows, pruning, run_rows, table_rows
+from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
-from twinhive.journal.records import BatchRun, Failure, PolicyState, TableState, WindowRun
+from twinhive.journal.records import BatchRun, Failure, Message, PolicyState, TableState, WindowRun
 from twinhive.journal.schema import is_missing_table, prepare
 
 _LOG = logging.getLogger(__name__)
@@ -50,8 +50,12 @@ class Journal:
         self._write(partial(lag_rows.write_states, states=states))
 
     def forget_others(self, policies: Collection[str]) -> None:
-        """Remove the states of all policies but these, which are all that there are; once an hour, also what is old."""
-        self._write(partial(lag_rows.forget_others, names=policies))
+        """Remove the states of all policies but these, which are all that there are; once an hour, also what is old.
+
+        No policy at all is a configuration that was not found, and nothing is removed.
+        """
+        if policies:
+            self._write(partial(lag_rows.forget_others, names=policies))
         self._attempt(self._carry_out, partial(pruning.prune_if_due, now=time.time()), patience=_PRUNING_SECONDS)
 
     def record_window(self, window: WindowRun) -> None:
@@ -73,6 +77,22 @@ class Journal:
     def record_failure(self, failure: Failure) -> None:
         """Write that a task has failed; an open failure of the same task is replaced."""
         self._write(partial(run_rows.write_failure, failure=failure))
+
+    def record_unsaid_failure(self, failure: Failure) -> None:
+        """Write that a run has failed, or a task of it, unless that is written already."""
+        self._write(partial(run_rows.write_unsaid_failure, failure=failure))
+
+    def record_message(self, message: Message) -> None:
+        """Write that people were told something, or could not be."""
+        self._write(partial(message_rows.write_message, message=message))
+
+    def end_topic(self, policy: str, topic: str) -> None:
+        """Forget who was told of something: it is over."""
+        self._write(partial(message_rows.end_topic, policy=policy, topic=topic))
+
+    def monitor_was_here(self, at: float) -> None:
+        """Write when the monitor has looked at all policies."""
+        self._write(partial(message_rows.note_monitor, at=at))
 
     def resolve_failure(self, dag_id: str, task_id: str, map_index: int) -> None:
         """Note that a task has succeeded. Where nothing has failed, nothing is written."""

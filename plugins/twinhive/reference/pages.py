@@ -8,11 +8,13 @@ from twinhive.reference.command_tables import commands_section, exit_codes_table
 from twinhive.reference.hive_key_tables import hive_keys_table, refused_hive_keys_table
 from twinhive.reference.settings_tables import (
     airflow_table,
+    alert_kinds_table,
     clusters_table,
     external_table,
     options_table,
     policies_table,
     tasks_table,
+    watching_table,
 )
 from twinhive.reference.variables import variables_table
 
@@ -23,6 +25,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "airflow": airflow_table,
     "tasks": tasks_table,
     "external": external_table,
+    "watching": watching_table,
+    "alert kinds": alert_kinds_table,
     "hive keys": hive_keys_table,
     "refused hive keys": refused_hive_keys_table,
     "variables": variables_table,

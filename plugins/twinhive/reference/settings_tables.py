@@ -7,18 +7,22 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from twinhive.domain.alerts import ALERTS
 from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.kinds import Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.policies import ExternalSettings, PolicySettings
+from twinhive.settings.watching import ChannelSettings, NotificationSettings, WatchSettings
 
 _ELSEWHERE: Mapping[type[BaseModel], str] = {
     OptionsSettings: "[Options](#options)",
     AirflowSettings: "[Airflow's tasks](#airflows-tasks)",
     TaskSettings: "the next table",
     ExternalSettings: "[External tables](external-tables.md#settings)",
+    WatchSettings: "[Watching and notifications](#watching-and-notifications)",
+    NotificationSettings: "[Watching and notifications](#watching-and-notifications)",
 }
 _HOUR = 3600
 
@@ -46,6 +50,22 @@ def airflow_table() -> str:
 def tasks_table() -> str:
     """Return the keys below each kind of task."""
     return _table(TaskSettings)
+
+
+def watching_table() -> str:
+    """Return the keys of `watch` and `notifications`, with those of each of its ways."""
+    rows = [
+        *_rows(WatchSettings, "watch."),
+        *_rows(NotificationSettings, "notifications."),
+        *_rows(ChannelSettings, "notifications.send[]."),
+    ]
+    return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
+
+
+def alert_kinds_table() -> str:
+    """Return the kinds of alerts: how urgent each is, and what it says."""
+    rows = [f"| `{kind}` | `{severity}` | {meaning} |" for kind, (severity, meaning) in ALERTS.items()]
+    return "\n".join(["| Kind | Severity | Means |", "|---|---|---|", *rows])
 
 
 def options_table() -> str:

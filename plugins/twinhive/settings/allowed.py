@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, MinLen
@@ -34,6 +35,8 @@ def allowed(kind: Kind) -> str:
         return f"list of: {allowed((arguments[0], ()))}{least}"
     if origin is not None:
         return "text → text" if arguments[1] is str else f"any names, below each: {allowed((arguments[1], ()))}"
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(f"`{choice.value}`" for choice in annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"keys: {', '.join(f'`{name}`' for name in annotation.model_fields)}"
     return ", ".join([*(units or ([] if _range(metadata) else [_PLAIN[annotation]])), *_range(metadata)])

@@ -1,13 +1,14 @@
 """Hold what came of reading a configuration: policies that can be used, and why others cannot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.next_steps import clear
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.policies import PolicySettings
+from twinhive.settings.watching import NotificationSettings
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,13 @@ class PolicyEntry:
     path: Path
     settings: PolicySettings | None
     error: str | None = None
+    told: NotificationSettings = field(default_factory=NotificationSettings)
+    """Who is told although the file cannot be used."""
+
+    @property
+    def notifications(self) -> NotificationSettings:
+        """Return who is told of what is wrong with the policy."""
+        return self.settings.notifications if self.settings else self.told
 
     def usable(self) -> PolicySettings:
         """Return the settings. Raises InvalidSettings with all that is wrong with the file."""

@@ -51,4 +51,5 @@ AbsolutePath = Annotated[
 ]
 Root = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/]*$"), Unit("`scheme://authority`")]
 ThriftUri = Annotated[str, Field(pattern=r"^thrift://[^:/]+:\d+$"), Unit("`thrift://host:port`")]
+ImportPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"), Unit("import path")]
 Letters = Annotated[str, Field(pattern=r"^[rbugpcaxt]*$"), Unit("letters of `rbugpcaxt`")]

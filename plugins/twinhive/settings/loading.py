@@ -19,6 +19,7 @@ from twinhive.settings.entries import Configuration, PolicyEntry
 from twinhive.settings.kinds import POLICY_NAME, said_name
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import explain
+from twinhive.settings.watching import NotificationSettings
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -45,15 +46,23 @@ def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None
 
 
 def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:
-    name = said_name(path.stem)
+    name, content = said_name(path.stem), None
     try:
         content = _read_yaml(path)
         given = content.get("policy") if isinstance(content, dict) else None
         name = given if isinstance(given, str) and POLICY_NAME.fullmatch(given) else name
         settings = PolicySettings.model_validate(content)
     except (OSError, yaml.YAMLError, ValueError) as error:
-        return PolicyEntry(name, path, None, explain(path, error, PolicySettings))
+        return PolicyEntry(name, path, None, explain(path, error, PolicySettings), _told(content))
     return with_rules(PolicyEntry(name, path, settings, clusters_error), clusters)
+
+
+def _told(content: Any) -> NotificationSettings:
+    """Return who is to be told that a file cannot be used, as far as it says so."""
+    try:
+        return NotificationSettings.model_validate(content["notifications"])
+    except (TypeError, KeyError, ValueError):
+        return NotificationSettings()
 
 
 def _read_yaml(path: Path) -> Any:

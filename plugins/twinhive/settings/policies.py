@@ -10,6 +10,7 @@ from twinhive.domain.files import short_hash
 from twinhive.settings.airflow_tasks import AirflowSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings
+from twinhive.settings.watching import Limit, NotificationSettings, WatchSettings
 
 
 class AddressSettings(Strict):
@@ -96,8 +97,13 @@ class PolicySettings(Strict):
     hive_conf: Mapping[str, str] = {}
     """for REPL statements that are run under this policy: [keys under their Hive names](hive-keys.md). What a
     statement's `WITH` says wins over them"""
-    max_lag: Annotated[float, Field(gt=0), Unit("seconds")] | None = None
-    """`twinhive.monitor` fails when the oldest event that is not applied is older; without it, it never complains"""
+    max_lag: Limit = 3_600.0
+    """`twinhive.monitor` fails when the oldest event that is not applied is older; `off`: however late, it never
+    complains of that"""
+    watch: WatchSettings = WatchSettings()
+    """from when on the monitor complains of other things"""
+    notifications: NotificationSettings = NotificationSettings()
+    """who is told"""
     airflow: AirflowSettings = AirflowSettings()
     """pools, queues, executors, owner and time-outs of the tasks"""
     announced_tables: tuple[Pattern, ...] = ()
@@ -112,6 +118,8 @@ class PolicySettings(Strict):
             "hive_conf": True,
             "external_tables": _EXTERNAL_TUNING,
             "max_lag": True,
+            "watch": True,
+            "notifications": True,
             "announced_tables": True,
         }
         return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))

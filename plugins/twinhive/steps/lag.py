@@ -1,7 +1,7 @@
 """Measure how far the replicas of many policies are behind their sources, asking each server once."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -11,25 +11,18 @@ from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
-from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.ports import FileReader, MetastoreReader
 from twinhive.steps.control import paused_policies, policies_with_requests
+from twinhive.steps.follower import Follower, Limits, file_system_name, metastore_name
 from twinhive.steps.in_parallel import Question, ask_all
 from twinhive.steps.log_pages import LogPages, NotApplied, not_applied
 from twinhive.steps.replica_state import state_of
+from twinhive.steps.watched import Watched, first_questions, second_questions, watched
 
 _WAITS_LONG_SECONDS = 120.0
 _TURNS = 5
 
 Answers = Mapping[Hashable, Any]
-
-
-@dataclass(frozen=True)
-class Follower:
-    """A policy, the servers it is about, and the lag in seconds that is too much (None: none is)."""
-
-    policy: Policy
-    ports: ReadPorts
-    max_lag: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +35,8 @@ class PolicyLag:
     newest       the newest event of the source's log, of whatever database
     lag_events   events that concern the policy and are not applied; with `at_least` there may be more
     lag_seconds  age of the oldest of them, 0 without one; None for a replica that does not follow
+    limits       from when on somebody has to look
+    watched      what else was found of the replica
     paused       why a person holds the policy back, None when nobody does
     requested    a person has asked for tables to be brought over as they are, and no run has done it yet
     error        what is wrong, None when nothing is
@@ -56,7 +51,8 @@ class PolicyLag:
     newest: int | None = None
     lag_events: int | None = None
     lag_seconds: float | None = None
-    max_lag: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    watched: Watched = field(default_factory=Watched)
     paused: str | None = None
     requested: bool = False
     error: TwinhiveError | None = None
@@ -80,6 +76,11 @@ class PolicyLag:
         return self.requested or (takes_its_turn and (self.lag_seconds or 0) >= _WAITS_LONG_SECONDS)
 
     @property
+    def max_lag(self) -> float | None:
+        """The lag in seconds that is too much, None: none is."""
+        return self.limits.max_lag
+
+    @property
     def too_late(self) -> bool:
         """True when the lag is more than the policy allows."""
         return self.max_lag is not None and self.lag_seconds is not None and self.lag_seconds > self.max_lag
@@ -91,29 +92,29 @@ def measure(followers: Sequence[Follower], at: float, patience: float) -> list[P
     Servers are asked beside each other, in two rounds of at most `patience` seconds: one that is dead or hangs makes
     its own policies unreachable, and holds back no others. Each log is read once, from the oldest position on.
     """
-    first = ask_all(_first_questions(followers), patience)
+    first = ask_all((*_first_questions(followers), *first_questions(followers)), patience)
     logs = {
         server: LogPages(one.ports.source, found[1])
         for one in followers
-        if isinstance(found := first["log", server := _metastore(one.ports.source)], tuple)
+        if isinstance(found := first["log", server := metastore_name(one.ports.source)], tuple)
     }
-    second = ask_all(_second_questions(followers, first, logs), patience)
+    second = ask_all((*_second_questions(followers, first, logs), *second_questions(followers, first)), patience)
     return [_found(one, at, {**first, **second}) for one in followers]
 
 
 def _first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
     """Ask each source for its log, each replica for its database, each file system who is paused or has requests."""
-    sources = {_metastore(one.ports.source): one.ports.source for one in followers}
+    sources = {metastore_name(one.ports.source): one.ports.source for one in followers}
     for server, source in sources.items():
         yield Question(server, ("log", server), partial(_log, source))
     files = {one.ports.replica_files.root: one.ports.replica_files for one in followers}
     for root, some in files.items():
         policies = [one.policy for one in followers if one.ports.replica_files.root == root]
-        yield Question(_file_system(some), ("paused", root), partial(paused_policies, some, policies))
-        yield Question(_file_system(some), ("requested", root), partial(policies_with_requests, some, policies))
+        yield Question(file_system_name(some), ("paused", root), partial(paused_policies, some, policies))
+        yield Question(file_system_name(some), ("requested", root), partial(policies_with_requests, some, policies))
     for one in followers:
         replica, database = one.ports.replica, one.policy.replica.database
-        yield Question(_metastore(replica), ("replica", one.policy.name), partial(replica.database, database))
+        yield Question(metastore_name(replica), ("replica", one.policy.name), partial(replica.database, database))
 
 
 def _second_questions(
@@ -121,7 +122,7 @@ def _second_questions(
 ) -> Iterator[Question]:
     """Ask the log what is not applied yet, and for replicas that are absent the dumps whether they have followed."""
     for one in followers:
-        name, server = one.policy.name, _metastore(one.ports.source)
+        name, server = one.policy.name, metastore_name(one.ports.source)
         state = _state(one, first)
         if isinstance(state, TwinhiveError):
             continue
@@ -129,12 +130,12 @@ def _second_questions(
             yield Question(server, ("behind", name), partial(not_applied, logs[server], one.policy, state.position))
         if state.phase is Phase.ABSENT:
             files = one.ports.dump_files
-            yield Question(_file_system(files), ("followed", name), partial(_has_followed, files, one.policy))
+            yield Question(file_system_name(files), ("followed", name), partial(_has_followed, files, one.policy))
 
 
 def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
     policy = one.policy
-    log = answers["log", _metastore(one.ports.source)]
+    log = answers["log", metastore_name(one.ports.source)]
     paused, requested = (answers[kind, one.ports.replica_files.root] for kind in ("paused", "requested"))
     state = _state(one, answers)
     behind = answers.get(("behind", policy.name), NotApplied())
@@ -157,7 +158,8 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         newest=log[1] if isinstance(log, tuple) else None,
         lag_events=behind.events if known else None,
         lag_seconds=behind.age(at) if known else None,
-        max_lag=one.max_lag,
+        limits=one.limits,
+        watched=watched(one, at, answers),
         paused=paused.get(policy.name) if isinstance(paused, dict) else None,
         requested=isinstance(requested, frozenset) and policy.name in requested,
         error=error,
@@ -168,7 +170,7 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
 def _state(one: Follower, answers: Answers) -> ReplicaState | TwinhiveError:
     """Return what the replica says; without the source's answer, whose log it follows is not judged."""
     database = answers["replica", one.policy.name]
-    log = answers["log", _metastore(one.ports.source)]
+    log = answers["log", metastore_name(one.ports.source)]
     if isinstance(database, TwinhiveError):
         return database
     try:
@@ -198,11 +200,3 @@ def _gone(policy: Policy) -> Missing:
         expected="the database that it has followed into",
         next_step=f"start the DAG {policy.name}.bootstrap, or remove the policy file if nobody needs the replica",
     )
-
-
-def _metastore(metastore: MetastoreReader) -> str:
-    return f"the metastore at {', '.join(metastore.addresses())}"
-
-
-def _file_system(files: FileReader) -> str:
-    return f"the file system {files.root}"

@@ -1,39 +1,107 @@
-"""Judge which policies somebody has to look at, from how they were found."""
+"""Judge which policies somebody has to look at, from how they were found, and from what has failed."""
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from twinhive.domain.errors import ActNow, TwinhiveError, Unreachable
-from twinhive.domain.marks import UNREACHABLE
+from twinhive.domain.alerts import AlertKind
+from twinhive.domain.errors import ActNow, Missing, TwinhiveError, Unreachable
+from twinhive.domain.marks import Phase
+from twinhive.domain.sizes import readable
+from twinhive.domain.times import spoken_time
 from twinhive.steps.lag import PolicyLag
+
+ALL = "*"
+"""Stands for the policy of what concerns all of them."""
+
+_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Alert:
-    """What somebody has to look at; `kind` is `unreachable`, `trouble` (its `error`) or `late` (beyond max_lag)."""
+    """What somebody has to look at.
+
+    about   which of several of the same kind, as the phase whose task failed
+    grace   how many seconds it has to last before anybody is told
+    """
 
     policy: str
-    kind: str
+    kind: AlertKind
+    error: TwinhiveError
+    about: str = ""
+    grace: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """Tell it from all others, from one minute to the next."""
+        return f"{self.policy} {self.kind} {self.about}".rstrip()
+
+
+@dataclass(frozen=True)
+class Failing:
+    """What has failed in a phase of a policy and nothing has made up for: how many tasks, what one of them says."""
+
+    policy: str
+    phase: str
+    tasks: int
     error: TwinhiveError
 
 
-def alerts_of(found: Iterable[PolicyLag]) -> list[Alert]:
-    """Return at most one alert a policy, in the given order.
+def alerts_of(found: Sequence[PolicyLag], failing: Iterable[Failing] = ()) -> list[Alert]:
+    """Return what is wrong, in the given order; without any policy, that.
 
-    What is wrong comes before what is late, because it is the reason. A policy that a person has paused is nobody's
-    emergency, unless its file or its replica is broken; one that is being loaded, or was never started, promises
-    nothing yet.
+    What is wrong with a policy as a whole comes alone, because it is the reason of the rest. A policy that a person has
+    paused is nobody's emergency, unless its file or its replica is broken; one that is being loaded, or was never
+    started, has no lag, and what fails there is told.
     """
-    return [alert for lag in found for alert in _of(lag)]
+    if not found:
+        return [Alert(ALL, AlertKind.NO_POLICIES, _no_policies())]
+    failed: dict[str, list[Failing]] = {}
+    for one in failing:
+        failed.setdefault(one.policy, []).append(one)
+    return [alert for lag in found for alert in _of(lag, failed.get(lag.policy, []))]
 
 
-def _of(lag: PolicyLag) -> Iterator[Alert]:
+def _of(lag: PolicyLag, failing: Sequence[Failing]) -> Iterator[Alert]:
     if lag.error is not None:
-        kind = UNREACHABLE if isinstance(lag.error, Unreachable) else "trouble"
-        if not (lag.paused and kind == UNREACHABLE):
+        kind = AlertKind.UNREACHABLE if isinstance(lag.error, Unreachable) else AlertKind.TROUBLE
+        if not (lag.paused and kind is AlertKind.UNREACHABLE):
             yield Alert(lag.policy, kind, lag.error)
-    elif lag.too_late and not lag.paused:
-        yield Alert(lag.policy, "late", _late(lag))
+        return
+    if not lag.paused:
+        if lag.too_late:
+            yield Alert(lag.policy, AlertKind.LATE, _late(lag))
+        yield from (failure_alert(one, lag.limits.failed_for) for one in failing)
+        yield from _external(lag)
+    yield from _always(lag)
+
+
+def failure_alert(one: Failing, grace: float) -> Alert:
+    """Return what is told of failures: at once where a person must act."""
+    if isinstance(one.error, ActNow):
+        return Alert(one.policy, AlertKind.STOPPED, one.error, one.phase)
+    return Alert(one.policy, AlertKind.FAILED, one.error, one.phase, grace)
+
+
+def _external(lag: PolicyLag) -> Iterator[Alert]:
+    allowed, seen = lag.limits.external_age, lag.watched
+    if allowed is None or lag.phase != Phase.FOLLOWING.value:
+        return
+    ages = {
+        f"{seen.pending or 0:,} external tables wait for their data, the oldest": seen.pending_age,
+        "the last complete pass over external data began": seen.external_age,
+    }
+    if old := [f"{what} since {spoken_time(age)}" for what, age in ages.items() if age is not None and age > allowed]:
+        yield Alert(lag.policy, AlertKind.EXTERNAL, _old_data(lag, "; ".join(old), allowed))
+
+
+def _always(lag: PolicyLag) -> Iterator[Alert]:
+    seen = lag.watched
+    if seen.quarantined:
+        yield Alert(lag.policy, AlertKind.QUARANTINED, _quarantined(lag))
+    least = lag.limits.free_bytes
+    if least is not None and seen.free_bytes is not None and seen.free_bytes < least:
+        yield Alert(lag.policy, AlertKind.SPACE, _full(lag, seen.free_bytes, least))
 
 
 def _late(lag: PolicyLag) -> ActNow:
@@ -48,6 +116,48 @@ def _late(lag: PolicyLag) -> ActNow:
     )
 
 
+def _old_data(lag: PolicyLag, found: str, allowed: float) -> ActNow:
+    return ActNow(
+        f"external data of the replica {lag.replica} of policy {lag.policy} is too old",
+        found=found,
+        expected=f"at most {spoken_time(allowed)} (watch.external_age)",
+        next_step=f"look at the newest run of the DAG {lag.policy}.external: a red task says what to do; "
+        f"without a run, unpause the DAG: airflow dags unpause {lag.policy}.external",
+    )
+
+
+def _quarantined(lag: PolicyLag) -> ActNow:
+    tables = sorted(lag.watched.quarantined.items())
+    named = "; ".join(f"{table}: {reason}" for table, reason in tables[:_NAMED])
+    more = f"; and {len(tables) - _NAMED:,} more" if len(tables) > _NAMED else ""
+    return ActNow(
+        f"tables of policy {lag.policy} are quarantined: {len(tables):,}",
+        found=named + more,
+        expected="no table that is frozen",
+        next_step="mend the reason, then bring each over as it is: "
+        f"twinhive resync {lag.policy} {shlex.quote(tables[0][0])}",
+    )
+
+
+def _full(lag: PolicyLag, free: int, least: int) -> ActNow:
+    return ActNow(
+        f"the file system of the replica {lag.replica} of policy {lag.policy} is nearly full",
+        found=f"{readable(free)} free below the staging directory",
+        expected=f"at least {readable(least)} (watch.free_bytes)",
+        next_step="make room on the replica's cluster, or raise the quota",
+    )
+
+
+def _no_policies() -> ActNow:
+    return Missing(
+        "the configuration holds no policy",
+        found="no file policies/*.yaml in the configuration directory",
+        expected="at least one policy, as docs/configuration.md describes it",
+        next_step="see that TWINHIVE_CONFIG names the directory and that workers have it; what is there is listed by: "
+        "twinhive policies",
+    )
+
+
 def state_line(lag: PolicyLag) -> str:
     """Say in one line how a policy is."""
     said = [lag.policy, lag.phase]
@@ -59,14 +169,3 @@ def state_line(lag: PolicyLag) -> str:
     if lag.trouble:
         said.append(lag.trouble.splitlines()[0])
     return "; ".join(said)
-
-
-def spoken_time(seconds: float | None) -> str:
-    """Say a length of time as people do: `3 min 20 s`, `2 d 5 h`."""
-    left = round(seconds or 0)
-    parts = []
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        number, left = divmod(left, size)
-        if number:
-            parts.append(f"{number} {unit}")
-    return " ".join(parts[:2]) or "0 s"

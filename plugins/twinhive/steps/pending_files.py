@@ -1,10 +1,12 @@
 """Keep what waits of external tables as files on the replica: `external/pending/<table>.jsonl.gz` in staging."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
+from twinhive.domain.errors import Missing
 from twinhive.domain.files import join, short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
@@ -14,6 +16,7 @@ from twinhive.ports import FileReader, FileWriter, Lease
 from twinhive.steps.named_files import NamedFiles
 
 _SUFFIX = ".jsonl.gz"
+_LOOKED_INTO = 20
 _DETAILS: dict[str, type[Detail]] = {kind.__name__: kind for kind in get_args(Detail)}
 
 
@@ -40,6 +43,37 @@ def purge_path(policy: Policy, location: str) -> str:
 def pending_names(files: FileReader, policy: Policy) -> tuple[str, ...]:
     """Return the source tables of which something waits, sorted."""
     return tuple(_records(policy).names(files, lambda content: decode_pending(content).name.table))
+
+
+@dataclass(frozen=True)
+class TablesWaiting:
+    """How many external tables wait for data, and the first event for whose data one does."""
+
+    tables: int
+    since: int
+
+
+def what_waits(files: FileReader, policies: Iterable[Policy]) -> dict[str, TablesWaiting]:
+    """Return what waits of policies, of those that have such tables; their directories are listed in bulk.
+
+    Of many tables those are looked at whose records nobody has written for longest.
+    """
+    by_directory = {pending_directory(policy): policy.name for policy in policies}
+    found = {}
+    for directory, children in files.list_directories(by_directory):
+        records = [child for child in children or () if child.path.endswith(_SUFFIX)]
+        oldest = sorted(records, key=lambda record: record.modified_ms)[:_LOOKED_INTO]
+        since = [event_id for record in oldest for event_id in _events(files, record.path)]
+        if since:
+            found[by_directory[directory]] = TablesWaiting(len(records), min(since))
+    return found
+
+
+def _events(files: FileReader, path: str) -> Iterator[int]:
+    """Yield since which events something of a record waits; one that is gone meanwhile waits for nothing."""
+    with suppress(Missing):
+        lines = (json.loads(line) for line in unpack_lines(files.read(path)))
+        yield from (line["since"] for line in lines if "since" in line)
 
 
 def read_pending(files: FileReader, policy: Policy, table: str) -> PendingTable:

@@ -1,10 +1,15 @@
 """`twinhive status`: all policies in a table, one in full; trouble of one hides no other."""
 
+import time
+from pathlib import Path
+
 import pytest
 
 from tests.policy_terminal import Terminal
 from twinhive import cli_status
 from twinhive.domain.errors import InvalidSettings, Unreachable
+from twinhive.journal.writing import Journal
+from twinhive.steps.follower import Limits
 from twinhive.steps.lag import PolicyLag
 
 
@@ -45,7 +50,9 @@ def test_the_exit_code_is_that_of_the_worst(
 
 
 def test_a_policy_that_is_late_says_so_and_is_no_trouble(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    late = PolicyLag("sales", 0.0, phase="following", lag_events=9, lag_seconds=4000.0, max_lag=600.0, at_least=True)
+    late = PolicyLag(
+        "sales", 0.0, phase="following", lag_events=9, lag_seconds=4000.0, limits=Limits(max_lag=600.0), at_least=True
+    )
     monkeypatch.setattr(cli_status, "measure_policies", lambda configuration, resolve: [late])
     said = terminal.type("status")
     assert "1 h 6 min (max_lag 10 min)" in said and "9+" in said
@@ -69,3 +76,14 @@ def test_a_replica_that_is_not_there_yet_has_no_lag(terminal: Terminal) -> None:
 def test_a_server_that_does_not_answer_is_tried_again(published: Terminal) -> None:
     published.world.source.down = True
     assert published.document("status", "sales", code=3)["error"]["family"] == "try_again"
+
+
+def test_when_the_monitor_has_looked_is_said_where_the_journal_is_known(
+    published: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "journal.db"
+    monkeypatch.setenv("TWINHIVE_JOURNAL", f"sqlite:///{file}")
+    assert "twinhive.monitor" not in published.type("status") and not file.exists()
+    Journal(f"sqlite:///{file}").monitor_was_here(time.time() - 3 * 3600)
+    assert "twinhive.monitor looked 3 h" in published.type("status")
+    assert published.document("status")["monitor_at"] == pytest.approx(time.time() - 3 * 3600, abs=60)

@@ -15,9 +15,11 @@ from tests.source_writer import SourceWriter
 from twinhive.domain.errors import ActNow
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress, Policy
+from twinhive.domain.times import spoken_time
 from twinhive.steps.control import pause, request_table
-from twinhive.steps.lag import Follower, PolicyLag, measure
-from twinhive.steps.lag_alerts import alerts_of, spoken_time, state_line
+from twinhive.steps.follower import Follower, Limits
+from twinhive.steps.lag import PolicyLag, measure
+from twinhive.steps.lag_alerts import alerts_of, state_line
 from twinhive.steps.phase_run import run_bootstrap, run_phase
 from twinhive.steps.phases import INCREMENTAL
 
@@ -62,13 +64,13 @@ class Many:
     def measured(self, patience: float = PATIENCE, **worlds: World) -> dict[str, PolicyLag]:
         """Measure all; `worlds` are other clusters for some of the policies."""
         followers = [
-            Follower(policy, worlds.get(name, self.world).ports(), self.max_lag.get(name))
+            Follower(policy, worlds.get(name, self.world).ports(), Limits(self.max_lag.get(name)))
             for name, policy in self.policies.items()
         ]
         return {lag.policy: lag for lag in measure(followers, self.now, patience)}
 
     def alerts(self, **worlds: World) -> dict[str, str]:
-        return {alert.policy: alert.kind for alert in alerts_of(self.measured(**worlds).values())}
+        return {alert.policy: alert.kind for alert in alerts_of(list(self.measured(**worlds).values()))}
 
 
 @pytest.fixture
@@ -177,7 +179,7 @@ def test_lag_beyond_what_the_policy_allows_is_an_alert_and_a_pause_is_none(many:
     many.write("sales", "plain")
     assert many.alerts() == {}
     many.max_lag = {"sales": 5, "stock": 5}
-    [alert] = alerts_of(many.measured().values())
+    [alert] = alerts_of(list(many.measured().values()))
     assert (alert.policy, alert.kind) == ("sales", "late")
     assert "at most 5 s" in str(alert.error) and "airflow dags unpause sales.incremental" in str(alert.error)
     many.max_lag = {"sales": 1e9}

@@ -1,0 +1,62 @@
+"""Name what people are told of: kinds of alerts, and how urgent each is."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How soon somebody has to look."""
+
+    ACT_NOW = "act_now"
+    """Replication stands, or nobody would know if it did."""
+    LOOK = "look"
+    """Replication goes on, with something missing, or may go on by itself."""
+
+
+class AlertKind(StrEnum):
+    """What is wrong with a policy, or with all of them."""
+
+    TROUBLE = "trouble"
+    UNREACHABLE = "unreachable"
+    LATE = "late"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    QUARANTINED = "quarantined"
+    EXTERNAL = "external"
+    SPACE = "space"
+    NO_POLICIES = "no_policies"
+    UNKNOWN = "unknown"
+    SILENT = "silent"
+    UNTOLD = "untold"
+
+    @property
+    def severity(self) -> Severity:
+        """Return how urgent alerts of this kind are."""
+        return ALERTS[self][0]
+
+
+ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
+    AlertKind.TROUBLE: (
+        Severity.ACT_NOW,
+        "the policy file cannot be used, the replica is somebody else's or gone, the log has a gap or is another one",
+    ),
+    AlertKind.UNREACHABLE: (Severity.ACT_NOW, "a server of it has not answered for two minutes"),
+    AlertKind.LATE: (Severity.ACT_NOW, "the oldest event that is not applied is older than `max_lag`"),
+    AlertKind.STOPPED: (Severity.ACT_NOW, "a task failed, and a person must act before it can go on"),
+    AlertKind.FAILED: (
+        Severity.LOOK,
+        "a task failed, or was killed, and nothing has made up for it for `watch.failed_for`",
+    ),
+    AlertKind.QUARANTINED: (Severity.LOOK, "tables are frozen after an error"),
+    AlertKind.EXTERNAL: (
+        Severity.LOOK,
+        "external tables wait for their data for longer than `watch.external_age`, or no pass over external data was "
+        "complete for so long",
+    ),
+    AlertKind.SPACE: (Severity.LOOK, "the replica's file system has less room than `watch.free_bytes`"),
+    AlertKind.NO_POLICIES: (Severity.ACT_NOW, "the configuration directory holds no policy at all"),
+    AlertKind.UNKNOWN: (Severity.LOOK, "the journal cannot be read since ten minutes: what has failed is not known"),
+    AlertKind.SILENT: (Severity.ACT_NOW, "`twinhive.monitor` has not looked at the policy for a quarter of an hour"),
+    AlertKind.UNTOLD: (Severity.LOOK, "a message could not be sent"),
+}
+"""How urgent each kind is, and what it says."""

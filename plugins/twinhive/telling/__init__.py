@@ -1,0 +1,1 @@
+"""Tell people what is wrong with a policy, and that it is well again: what is said, and how it is sent."""
