@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from twinhive.domain.errors import ActNow, LeaseHeld, LeaseLost
+from twinhive.domain.errors import LeaseHeld, LeaseLost, ends_unknown
 from twinhive.domain.lease_kinds import LeaseKind, Manner, manner_of
 
 
@@ -36,8 +36,9 @@ class InMemoryLease:
         lease = self._take(directory, holder, kind)
         try:
             yield lease
-        except ActNow:
-            self._release(lease)
+        except BaseException as error:
+            if not ends_unknown(error):
+                self._release(lease)
             raise
         self._release(lease)
 

@@ -16,7 +16,7 @@ from tests.fake_lease import InMemoryLease
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_fs import HadoopFiles
 from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, SourceMoved
+from twinhive.domain.errors import ActNow, LeaseHeld, LeaseLost, Refused, SourceMoved, Unreachable, together
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.ports import LeaseKeeper
 
@@ -91,6 +91,15 @@ def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, director
     with pytest.raises(SourceMoved), keeper.hold(directory, {"run": "a killed one"}, EVENTS):
         raise SourceMoved("its end is not known")
     assert "a killed one" in (keeper.holder(directory) or "")
+
+
+def test_a_refusal_beside_a_call_without_an_answer_does_not_release_it(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(ActNow), keeper.hold(directory, {"run": "first"}):
+        raise together([Refused("one table"), Unreachable("another table: no answer")], "two tables")
+    assert "first" in (keeper.holder(directory) or "")
+    with pytest.raises(Refused), keeper.hold(directory, {"run": "second"}):
+        raise Refused("one table")
+    assert keeper.holder(directory) is None
 
 
 @pytest.mark.parametrize("theirs", [EVENTS, LeaseKind.LOAD, LeaseKind.STATEMENT])

@@ -4,14 +4,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException, DagRunTriggerException
+from airflow.sdk.definitions.retry_policy import RetryAction
+from airflow.sdk.exceptions import AirflowException, AirflowSecretsBackendAccessDenied, DagRunTriggerException
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.assets import announce, announce_data, announce_pending, replica_asset
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import MayPass, PersonMustAct, as_airflow_failures
+from twinhive.airflow_edge.failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.step_task import batches_of, passed_over, summary_of
@@ -80,11 +81,34 @@ def test_a_known_key_and_an_empty_form_are_accepted(dag: Any) -> None:
     assert checked_form({**a_context(dag, "preflight"), "dag_run": type("Run", (), {"conf": None})}) == usual
 
 
-def test_an_unknown_connection_is_named_with_the_command_that_adds_it(dag: Any) -> None:
-    with pytest.raises(InvalidSettings, match="airflow connections add nowhere"):
+def test_an_unknown_connection_is_tried_again_because_a_backend_that_failed_looks_the_same(dag: Any) -> None:
+    with pytest.raises(Unreachable, match="Airflow gave no connection nowhere") as failure:
         resolve_from_airflow("nowhere")
-    with pytest.raises(PersonMustAct, match="Airflow knows no connection"):
+    assert "none of this id, or a secrets backend that could not be asked" in str(failure.value)
+    assert "connections add" not in str(failure.value)
+    with pytest.raises(MayPass, match="Airflow gave no connection") as ending:
         dag.task_dict["preflight"].execute(a_context(dag, "preflight"))
+    assert RETRY_RULES.evaluate(ending.value, 1, 3).action is not RetryAction.FAIL
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (AirflowSecretsBackendAccessDenied("401 for 'hdfs'"), "kept connection hdfs to itself"),
+        (TimeoutError("sealed"), "could not be asked for connection hdfs"),
+        (RuntimeError("the supervisor is gone"), "could not be asked for connection hdfs"),
+    ],
+)
+def test_whatever_keeps_a_connection_from_us_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def refuse(connection_id: str) -> None:
+        raise error
+
+    monkeypatch.setattr("airflow.sdk.BaseHook.get_connection", refuse)
+    with pytest.raises(Unreachable, match=said) as failure:
+        resolve_from_airflow("hdfs")
+    assert str(error) in str(failure.value) and "If it goes on" in str(failure.value)
 
 
 def test_a_connection_of_the_environment_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:

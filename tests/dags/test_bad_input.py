@@ -16,7 +16,6 @@ from tests.dags.task_context import a_context
 from tests.fake_world import World
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.config_directory import config_directory
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.failures import PersonMustAct
@@ -155,7 +154,6 @@ class OfASensor:
         (OfASensor.since, "since of wait is no time"),
         (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
-        (lambda: resolve_from_airflow("nowhere"), "Airflow knows no connection nowhere"),
         (lambda: journal_of("nowhere"), "the journal cannot be opened"),
         (lambda: resolve_through_airflow("nowhere"), "connection nowhere is not known to Airflow"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),

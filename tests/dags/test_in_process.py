@@ -9,6 +9,7 @@ from tests.fake_world import World
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
+from twinhive.airflow_edge.failures import RETRIES
 from twinhive.domain.names import TableName
 from twinhive.steps.gate import Gate, GateOpen
 from twinhive.steps.pending_files import pending_names
@@ -28,6 +29,12 @@ ANOTHER_ROUND = {"round": "success", "copy": "skipped", "gate": "success", "load
 def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The DAGs of a policy that allows no event to be left over for the time after the load."""
     return dags_of(policies, monkeypatch, {"include": False}, rest_events=0)
+
+
+@pytest.fixture(autouse=True)
+def at_the_first_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing wait for another try."""
+    monkeypatch.setitem(RETRIES, "retries", 0)
 
 
 def dags_of(
@@ -106,8 +113,8 @@ def test_what_cannot_be_copied_is_not_applied(
     states = run(dags["incremental"], ends="failed")
     assert states == {"window": "success", "copy": "failed", "apply": "upstream_failed"}
     assert world.replica.database("sales").parameters["repl.last.id"] == before
-    assert "Airflow knows no connection west_spark" in caplog.text
-    assert "airflow connections add west_spark" in caplog.text
+    assert "Airflow gave no connection west_spark" in caplog.text
+    assert "correct the id in clusters.yaml" in caplog.text
     # An unknown connection would be submitted to YARN without a word.
     assert "spark-submit" not in caplog.text and "yarn" not in caplog.text
 
@@ -141,5 +148,5 @@ def test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting(
     run_phase(BOOTSTRAP, policy, world.ports(), {"run": "b"}, print)
     states = run(dags["external"], ends="failed")
     assert states == {**COPIED, "sync": "failed"}
-    assert "Airflow knows no connection west_spark" in caplog.text
+    assert "Airflow gave no connection west_spark" in caplog.text
     assert world.replica_files.status("hdfs://west/external/outside") is None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from twinhive.airflow_edge.spark_connection import spark_cluster
-from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.errors import InvalidSettings, Unreachable
 from twinhive.spark_edge.cluster import SparkCluster
 
 
@@ -61,5 +61,5 @@ def test_kubernetes_needs_its_provider_for_us_as_for_the_operator(connect: Any) 
 
 
 def test_an_unknown_connection_is_not_taken_for_yarn() -> None:
-    with pytest.raises(InvalidSettings, match="airflow connections add nowhere"):
+    with pytest.raises(Unreachable, match="Airflow gave no connection nowhere"):
         spark_cluster("nowhere", 1, {})

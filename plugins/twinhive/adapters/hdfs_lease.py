@@ -19,7 +19,7 @@ from typing import Any
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hdfs_lease_files import RELEASED, LeaseFiles
 from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import ActNow, AlreadyThere, TwinhiveError, Unreachable
+from twinhive.domain.errors import AlreadyThere, TwinhiveError, Unreachable, ends_unknown
 from twinhive.domain.lease_kinds import LeaseKind, Manner, manner_of
 
 _KEPT = 2
@@ -63,13 +63,13 @@ class HdfsLease:
             lease = self._take(epochs, holder, kind)
             try:
                 yield lease
-            except ActNow:
-                # A refusal is an answer: nothing of ours is under way any more. Met by one who has lost the
-                # lease, it only shows what the new holder does, and the loss is what is told.
-                lease.release()
-                raise
-            except BaseException:
-                lease.leave()
+            except BaseException as error:
+                if ends_unknown(error):
+                    lease.leave()
+                else:
+                    # A refusal is an answer: nothing of ours is under way any more. Met by one who has lost the
+                    # lease, it only shows what the new holder does, and the loss is what is told.
+                    lease.release()
                 raise
             lease.release()
         finally:

@@ -13,8 +13,8 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
-from twinhive.adapters.thrift_failures import refusal
-from twinhive.domain.errors import TwinhiveError
+from twinhive.adapters.thrift_failures import failure
+from twinhive.domain.errors import TwinhiveError, Unwell
 
 LONGEST_CONNECT_SECONDS = 10.0
 """A silent address must not cost each new connection the long time that a call may take."""
@@ -69,6 +69,10 @@ class Connection:
         if user:
             self.call(Request(f"becoming user {user}", lambda client: client.set_ugi(user, [])))
 
+    def limit(self, seconds: float) -> None:
+        """Wait no longer for an answer from now on."""
+        self._socket.setTimeout(1000 * seconds)
+
     def usable(self) -> bool:
         """Tell whether the server has not hung up, and no fork has put two processes on the socket."""
         return self.process == os.getpid() and bool(self._transport.isOpen())
@@ -84,11 +88,26 @@ class Connection:
             if isinstance(error, TProtocolException):
                 self.close()
             explained = request.explain(self, error) if request.explain else None
-            raise explained or refusal(request.doing, str(self.address), error) from error
+            raise explained or self._failure(request, error) from error
         except BaseException:
             # The answer is still under way: the next call on this connection would take it for its own.
             self.close()
             raise
+
+    def _failure(self, request: Request, error: TException) -> TwinhiveError:
+        found = failure(request.doing, str(self.address), error, self._is_well)
+        if isinstance(found, Unwell):
+            # The thread that serves this connection may hold what is broken.
+            self.close()
+        return found
+
+    def _is_well(self) -> bool:
+        """True when the metastore still reads its database for us."""
+        try:
+            self._client.get_metastore_db_uuid()
+        except (TException, *TRANSPORT_ERRORS):
+            return False
+        return True
 
     def close(self) -> None:
         """Close the connection; closing twice is fine."""

@@ -1,7 +1,8 @@
 """Keep one connection per thread to one of several metastore addresses.
 
-Reads are repeated on every address. A write is sent once: when its answer is lost, nobody but
-the metastore knows whether it happened, and only the caller can find out by reading.
+Reads are repeated on every address, also when one answers that it cannot do it now. A write is
+sent once: when its answer is lost, nobody but the metastore knows whether it happened, and only the
+caller can find out by reading.
 """
 
 import threading
@@ -10,8 +11,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from thrift.transport.TTransport import TTransportException
+
 from twinhive.adapters.thrift_connection import TRANSPORT_ERRORS, Address, Connection, Request
-from twinhive.domain.errors import Unreachable
+from twinhive.domain.errors import Unreachable, Unwell
 
 Result = TypeVar("Result")
 
@@ -34,11 +37,23 @@ class Connections:
 
     def read(self, request: Request) -> Any:
         """Send a request that changes nothing, to each address in turn until one answers."""
-        return self._at_any_address(request.doing, lambda address: self._connected(address).call(request))
+        each = self._timeout_seconds
+        return self._at_any_address(request.doing, lambda address: self._connected(address, each).call(request))
 
     def write(self, request: Request) -> Any:
-        """Send a request once."""
-        connection = self._at_any_address(request.doing, self._connected)
+        """Send a request once.
+
+        From finding an address to the answer it takes `timeout_seconds` at most: so long does the next holder of a
+        lease wait for what an earlier one may have sent.
+        """
+        time_left = _time_left(time.monotonic() + self._timeout_seconds)
+
+        def ready(address: Address) -> Connection:
+            connection = self._connected(address, time_left())
+            connection.limit(time_left())
+            return connection
+
+        connection = self._at_any_address(request.doing, ready)
         try:
             return connection.call(request)
         except TRANSPORT_ERRORS as error:
@@ -82,18 +97,22 @@ class Connections:
             for address in sorted(self.addresses, key=lambda address: address != self._answered_last):
                 try:
                     result = attempt(address)
-                except TRANSPORT_ERRORS as error:
+                except (*TRANSPORT_ERRORS, Unwell) as error:
                     last_error = error
                 else:
                     self._answered_last = address
                     return result
+        if isinstance(last_error, Unwell):
+            raise last_error
         raise self._unreachable(doing, self.addresses, last_error) from last_error
 
-    def _connected(self, address: Address) -> Connection:
+    def _connected(self, address: Address, seconds: float) -> Connection:
+        """Return this thread's connection, which waits so long for an answer."""
         connection: Connection | None = getattr(self._thread, "connection", None)
         if connection and connection.address == address and connection.usable():
+            connection.limit(seconds)
             return connection
-        connection = Connection(address, self._timeout_seconds, self._user)
+        connection = Connection(address, seconds, self._user)
         self._thread.connection = connection
         self._open.add(connection)
         return connection
@@ -105,6 +124,18 @@ class Connections:
             expected=f"an answer within {self._timeout_seconds:g} s",
             next_step=f"check that a metastore listens there: nc -vz {addresses[0].host} {addresses[0].port}",
         )
+
+
+def _time_left(until: float) -> Callable[[], float]:
+    """Return what tells the seconds that are left; it raises a transport error when there are none."""
+
+    def time_left() -> float:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TTransportException(TTransportException.TIMED_OUT, "nothing was sent: there was no time left for it")
+        return left
+
+    return time_left
 
 
 def _described(error: Exception | None) -> str:

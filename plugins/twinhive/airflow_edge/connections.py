@@ -1,21 +1,44 @@
 """Resolve connections through Airflow: environment, secrets backend, or its own database."""
 
 from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowNotFoundException
+from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 
 from twinhive.connections import Connection
-from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.errors import Unreachable
+from twinhive.domain.next_steps import RETRIES
+
+_EXPECTED = "a connection of this id, as clusters.yaml names it"
+_LOOK = (
+    "whether the secrets backend and Airflow's API server answer (with logging level DEBUG the log says which failed)"
+)
 
 
 def resolve_from_airflow(connection_id: str) -> Connection:
-    """Return a connection. Raises InvalidSettings when Airflow does not know it."""
+    """Return a connection. Raises Unreachable without one: whether a backend has failed Airflow does not say."""
     try:
         found = BaseHook.get_connection(connection_id)
     except AirflowNotFoundException as error:
-        raise InvalidSettings(
-            f"Airflow knows no connection {connection_id}",
-            found="no connection of this id",
-            expected="a connection of this id, as clusters.yaml names it",
-            next_step=f"airflow connections add {connection_id} --conn-type ... --conn-host ...; then clear this task",
+        raise Unreachable(
+            f"Airflow gave no connection {connection_id}",
+            found="none of this id, or a secrets backend that could not be asked: Airflow does not tell them apart",
+            expected=_EXPECTED,
+            next_step=RETRIES
+            + f". If it goes on, look {_LOOK}; if they do, correct the id in clusters.yaml, or define "
+            "the connection in the place where the others are",
+        ) from error
+    except AirflowSecretsBackendAccessDenied as error:
+        raise Unreachable(
+            f"Airflow kept connection {connection_id} to itself",
+            found=f"{type(error).__name__}: {error}",
+            expected=_EXPECTED,
+            next_step=RETRIES + ", with another token. If it goes on, look at the log of Airflow's API server: who may "
+            "read this connection (team, secrets backend's rules)",
+        ) from error
+    except Exception as error:  # whatever a backend, or the way to it, fails with
+        raise Unreachable(
+            f"Airflow could not be asked for connection {connection_id}",
+            found=f"{type(error).__name__}: {error}",
+            expected=_EXPECTED,
+            next_step=RETRIES + f". If it goes on, look {_LOOK}",
         ) from error
     return Connection(connection_id, found.host or "", found.port, found.login, found.extra_dejson)

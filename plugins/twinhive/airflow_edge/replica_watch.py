@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.errors import ActNow
 from twinhive.domain.objects import Database
 
 POLL_SECONDS = 3.0
@@ -42,7 +42,7 @@ async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: 
     """
     identity = (id(asyncio.get_running_loop()), key)
     watch = _watches.get(identity)
-    if watch is None:
+    if watch is None or watch.polling.done():
         watch = _watches[identity] = _Watch(open_metastore)
     watch.questions[question] += 1
     watch.wake.set()
@@ -99,19 +99,29 @@ class _Watch:
             thread.shutdown(wait=False, cancel_futures=True)
 
     def _look(self, questions: list[Question]) -> dict[Question, Any]:
-        try:
-            self._metastore = metastore = self._metastore or self._open()
-            found = {question: _answer(metastore, question) for question in questions}
-        except TwinhiveError as error:
-            # Its address may be another by now.
-            self._metastore, self._failures = None, self._failures + 1
-            if self._failures == 1:
-                _log.warning("a metastore cannot be looked at, it is tried again: %s", error)
-            return {}
-        if self._failures:
-            _log.info("the metastore can be looked at again")
-        self._failures = 0
+        """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
+        found: dict[Question, Any] = {}
+        failure: Exception | None = None
+        for question in questions:
+            try:
+                self._metastore = self._metastore or self._open()
+                found[question] = _answer(self._metastore, question)
+            except Exception as error:
+                # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
+                failure, self._metastore = error, None
+                if not isinstance(error, ActNow):
+                    break
+        self._note(failure)
         return found
+
+    def _note(self, failure: Exception | None) -> None:
+        if failure is not None:
+            self._failures += 1
+            if self._failures == 1:
+                _log.warning("a metastore cannot be looked at, it is tried again: %s", failure)
+        elif self._failures:
+            self._failures = 0
+            _log.info("the metastore can be looked at again")
 
 
 def _answer(metastore: Watched, question: Question) -> Any:

@@ -29,6 +29,8 @@ class TwinhiveError(Exception):
         self.found = found
         self.expected = expected
         self.next_step = next_step
+        self.may_still_happen = False
+        """Beside it, a call of ours got no answer, and may still take effect."""
 
     @property
     def text(self) -> Wording:
@@ -56,6 +58,10 @@ class ActNow(TwinhiveError):
 
 class Unreachable(TryAgain):
     """A server did not answer in time, or closed the connection."""
+
+
+class Unwell(Unreachable):
+    """A server answered that it, or what it needs, cannot do anything now: that is no refusal of the request."""
 
 
 class SafeMode(TryAgain):
@@ -132,4 +138,11 @@ def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -
         text += f"\n{number}. " + problem.text
     if len(problems) > shown:
         text += f"\nand {len(problems) - shown:,} more, in the log"
-    return family(text)
+    error = family(text)
+    error.may_still_happen = any(ends_unknown(problem) for problem in problems)
+    return error
+
+
+def ends_unknown(error: BaseException) -> bool:
+    """True for an error after which a call of ours may still take effect: anything but an answer."""
+    return not isinstance(error, ActNow) or error.may_still_happen

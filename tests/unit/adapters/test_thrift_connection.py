@@ -13,6 +13,7 @@ from hive_metastore.ttypes import (
     AlreadyExistsException,
     Database,
     InvalidObjectException,
+    InvalidOperationException,
     MetaException,
     NoSuchObjectException,
 )
@@ -23,7 +24,7 @@ from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.thrift_connection import Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.domain import objects
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable, Unwell
 
 
 class Behaviour:
@@ -33,15 +34,19 @@ class Behaviour:
         self.users: list[str] = []
         self.databases: list[str] = []
         self.seconds = 0.0
+        self.seconds_of_ugi = 0.0
         self.hangs_up = 0
         self.raises: Exception | None = None
+        self.is_sick = False
 
     def set_ugi(self, user: str, groups: list[str]) -> list[str]:
         self.users.append(user)
+        time.sleep(self.seconds_of_ugi)
         return [user]
 
     def get_metastore_db_uuid(self) -> str:
-        self._misbehave()
+        if self.raises is None or self.is_sick:
+            self._misbehave()
         return f"log of {threading.get_ident()}"
 
     def get_database(self, name: str) -> Database:
@@ -165,6 +170,31 @@ def test_nobody_answers(silent_address: tuple[str, int]) -> None:
         assert time.monotonic() - started < 1.0
 
 
+def test_all_of_a_write_is_over_in_the_time_that_another_holder_waits(server: Server) -> None:
+    server.behaviour.seconds_of_ugi = server.behaviour.seconds = 0.4
+    metastore = metastore_at(server.address, timeout_seconds=0.6, user="anna")
+    with pytest.raises(Unreachable, match="may or may not have happened"):
+        metastore.create_database(a_database())
+    # A read may take that long for each of the two.
+    assert metastore_at(server.address, timeout_seconds=0.6, user="anna").log_id()
+
+
+def test_a_write_that_finds_no_address_in_time_is_not_sent(server: Server, silent_address: tuple[str, int]) -> None:
+    metastore = metastore_at(silent_address, server.address, timeout_seconds=0.3, user="anna")
+    with pytest.raises(Unreachable, match="no metastore answered"):
+        metastore.create_database(a_database())
+    assert server.behaviour.databases == []
+
+
+def test_a_connection_on_which_was_written_waits_for_reads_as_long_as_any(server: Server) -> None:
+    server.behaviour.seconds_of_ugi = 0.4
+    metastore = metastore_at(server.address, timeout_seconds=0.6, user="anna")
+    metastore.create_database(a_database())
+    server.behaviour.seconds = 0.4
+    assert metastore.database("d") is not None
+    assert len(server.conversations) == 1
+
+
 def test_a_slow_answer_is_not_taken_for_the_next_one(server: Server) -> None:
     metastore = metastore_at(server.address, timeout_seconds=0.3)
     server.behaviour.seconds = 0.6
@@ -206,6 +236,70 @@ def test_refusals_name_the_object_the_server_and_its_message(
     assert type(raised.value) is error
     assert raised.value.next_step  # type: ignore[attr-defined]
     assert server.behaviour.databases == ["sales"]
+
+
+SOME_REFUSALS = (
+    MetaException("Permission denied: user [ann] does not have [ALTER] privilege on [sales]"),
+    MetaException("java.io.FileNotFoundException: File does not exist: hdfs://east/jars/old.jar"),
+    InvalidOperationException("Unable to change partition or table. Check metastore logs for detailed stack."),
+    RuntimeError("Internal error, of which Thrift tells nothing"),
+)
+
+
+@pytest.mark.parametrize("answer", SOME_REFUSALS, ids=str)
+def test_what_a_well_server_cannot_do_is_a_refusal_of_the_request(server: Server, answer: Exception) -> None:
+    server.behaviour.raises = answer
+    with pytest.raises(Refused):
+        metastore_at(server.address).create_database(a_database())
+
+
+@pytest.mark.parametrize("answer", SOME_REFUSALS, ids=str)
+def test_what_a_server_cannot_do_that_answers_nothing_else_is_tried_again(server: Server, answer: Exception) -> None:
+    server.behaviour.raises, server.behaviour.is_sick = answer, True
+    with pytest.raises(Unwell, match=r"creating database d.*127\.0\.0\.1.*could not do it now") as raised:
+        metastore_at(server.address).create_database(a_database())
+    assert "If it goes on, look at" in str(raised.value)
+    assert server.behaviour.databases == ["d"]
+
+
+def test_a_server_that_hangs_up_when_it_is_asked_how_it_is_is_tried_again(server: Server) -> None:
+    server.behaviour.raises, server.behaviour.is_sick, server.behaviour.hangs_up = MetaException("what"), True, 0
+    metastore = metastore_at(server.address)
+    server.behaviour.get_metastore_db_uuid = _hang_up
+    with pytest.raises(Unwell):
+        metastore.create_database(a_database())
+
+
+def _hang_up() -> str:
+    raise TTransportException(message="hang up without an answer")
+
+
+PASSING = MetaException("Put request failed: ERROR: deadlock detected")
+
+
+def test_reads_are_repeated_elsewhere_when_one_cannot_do_it_now(server: Server, other_server: Server) -> None:
+    server.behaviour.raises = PASSING
+    metastore = metastore_at(server.address, other_server.address)
+    assert metastore.database("d") is not None
+    assert metastore.database("d") is not None
+    assert len(other_server.conversations) == 1
+
+
+def test_writes_that_could_not_be_done_now_are_sent_once(server: Server, other_server: Server) -> None:
+    server.behaviour.raises = PASSING
+    with pytest.raises(Unwell):
+        metastore_at(server.address, other_server.address).create_database(a_database())
+    assert (server.behaviour.databases, other_server.behaviour.databases) == (["d"], [])
+
+
+def test_a_connection_whose_server_could_not_do_it_is_not_used_again(server: Server) -> None:
+    metastore = metastore_at(server.address)
+    server.behaviour.raises = PASSING
+    with pytest.raises(Unwell):
+        metastore.create_database(a_database())
+    server.behaviour.raises = None
+    metastore.log_id()
+    assert len(server.conversations) == 2
 
 
 def test_missing_objects(server: Server) -> None:

@@ -1,0 +1,37 @@
+"""A trouble of a metastore that passes stops a run and nothing more, whatever the policy says of errors."""
+
+import pytest
+
+from tests.fake_world import tuned
+from tests.unit.steps.test_incremental import Followed
+from twinhive.domain.errors import Refused, Unwell
+
+
+@pytest.mark.parametrize("consistency", ["every_event", "window_end"])
+def test_no_table_is_quarantined_for_a_hiccup(monkeypatch: pytest.MonkeyPatch, consistency: str) -> None:
+    followed = Followed(tuned(on_object_error="quarantine", consistency=consistency))
+    followed.users.insert("plain", None, [b"more"])
+    directory = f"{followed.policy.staging}/lease"
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(followed.world.replica, "alter_table", _fails(Unwell("altering table sales.plain: deadlock")))
+        with pytest.raises(Unwell):
+            followed.follow()
+    assert followed.world.lease.holder(directory) is not None, "its call may have ended either way"
+    followed.follow()
+    assert followed.world.lease.holder(directory) is None
+    assert not any("quarantine" in key for key in followed.world.replica.database("sales").parameters)
+    followed.assert_twin()
+
+
+def test_a_refusal_of_the_request_still_quarantines(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed(tuned(on_object_error="quarantine"))
+    followed.users.insert("plain", None, [b"more"])
+    monkeypatch.setattr(followed.world.replica, "alter_table", _fails(Refused("altering table sales.plain: no")))
+    assert followed.follow()["apply"].quarantined.keys() == {"plain"}
+
+
+def _fails(error: Exception):
+    def alter_table(*args: object, **kwargs: object) -> None:
+        raise error
+
+    return alter_table
