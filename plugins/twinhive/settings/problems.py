@@ -8,6 +8,8 @@ from pydantic import BaseModel, ValidationError
 
 from twinhive.settings.allowed import allowed, kind_at
 
+_SECRETIVE = {"hadoop", "spark_conf", "hive_conf", "executor_config"}
+
 
 def explain(path: Path, error: Exception, model: type[BaseModel]) -> str:
     """Return all that is wrong with a file that could not be read, is no YAML, or breaks rules of the model."""
@@ -46,4 +48,16 @@ def _problem(problem: Any, model: type[BaseModel]) -> str:
     if problem["type"] == "value_error":
         # A rule of our own says more than the kind of the value.
         expected += f" ({problem['ctx']['error']})"
-    return f"{key}: found {problem['input']!r}, expected {expected}"
+    return f"{key}: found {_shown(location, problem['input'])}, expected {expected}"
+
+
+def _shown(location: Sequence[Any], value: Any) -> str:
+    """Return a wrong value as an error may show it: what holds, or may hold, properties is only counted.
+
+    Errors stand in the documentation of DAGs, which more people read than the files, and properties hold passwords.
+    """
+    if isinstance(value, dict):
+        return f"{len(value)} keys"
+    if not _SECRETIVE.isdisjoint(location):
+        return f"a {type(value).__name__}"
+    return repr(value)
