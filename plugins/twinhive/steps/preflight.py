@@ -1,6 +1,6 @@
 """Check everything a bootstrap needs before it starts, and say all that is wrong at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -75,8 +75,10 @@ class Preflight:
             self.work.report(already)
             return Checked(already=already)
         scope = read_scope(ports.source, policy)
-        checked = self._check_space(ports, scope)
+        sizes = _sizes(ports.source_files, scope.managed)
+        checked = self._check_space(ports, scope, sizes)
         claim_base(ports, policy, scope.external)
+        write_sizes(ports.replica_files, policy, sizes)
         ports.source_marker.mark(policy.source.database, policy.name)
         self.work.report(f"source database {policy.source} is marked: its change manager keeps removed files")
         return checked
@@ -92,9 +94,8 @@ class Preflight:
             ports.replica.set_database_parameters(database.name, {**database.parameters, PHASE: Phase.LOADING.value})
             self.work.report(f"the replica was at event {state.position.event_id}; it is built again")
 
-    def _check_space(self, ports: WritePorts, scope: SourceScope) -> Checked:
+    def _check_space(self, ports: WritePorts, scope: SourceScope, sizes: Mapping[TableName, Usage]) -> Checked:
         policy = self.work.policy
-        sizes = _sizes(ports.source_files, scope.managed)
         managed = _sum(sizes.values())
         # What an earlier try has staged takes no room again, as far as it is still wanted.
         staged = usage_or_nothing(ports.replica_files, join(policy.staging, "base"))
@@ -114,7 +115,6 @@ class Preflight:
                 next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or narrow tables.include; then "
                 + clear("the task preflight"),
             )
-        write_sizes(ports.replica_files, policy, sizes)
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
         return Checked(files, needed, free)
 
