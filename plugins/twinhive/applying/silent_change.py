@@ -39,8 +39,10 @@ def apply_silent_change(target: Target, change: SilentChange, event_id: int, tok
     target.lease.confirm()
     if change.partition is None:
         location = table_directory(target.root, table.name.table, key) if change.replaces else table.location
+        if change.replaces:
+            target.files.make_directories(location)
+            target.own(location)
         target.placing.place(table.name, location, change.files)
-        target.own(location)
         _alter_table(target, table, location, marks)
         return True
     partition = target.twin.partitions(table.name, [change.partition])[change.partition]
