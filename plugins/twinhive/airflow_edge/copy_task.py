@@ -19,7 +19,7 @@ from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.copying.job import JobSettings
 from twinhive.domain.sizes import readable
 from twinhive.spark_edge.applications import application_file
-from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
+from twinhive.spark_edge.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
 from twinhive.spark_edge.lifeline import held
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
@@ -76,7 +76,7 @@ class CopyOperator(SparkSubmitOperator):
         settings.write_text(self._settings(job, wiring, context).to_json(), encoding="utf-8")
         # Where it is now: a package that was installed by itself has it beside the DAGs.
         self.application = str(application_file(Path(self.application).stem))
-        self.conf = {**QUIET_AND_QUICK, **(self.conf or {})}
+        self.conf = {**QUIET_AND_QUICK, **(self.conf or {}), **ALWAYS}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
         self._archives = f"{native_package(cache)}#native"

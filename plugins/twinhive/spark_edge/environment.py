@@ -18,6 +18,11 @@ QUIET_AND_QUICK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
+ALWAYS = {
+    # A second task that copies the same files at the same time would only double the traffic.
+    "spark.speculation": "false",
+}
+
 
 def spark_environment() -> dict[str, str]:
     """Return absolute paths: a worker's PATH holds neither its virtual environment nor Java.

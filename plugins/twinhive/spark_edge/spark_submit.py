@@ -11,7 +11,7 @@ from pathlib import Path
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.spark_edge.applications import application_file
 from twinhive.spark_edge.cluster import SparkCluster
-from twinhive.spark_edge.environment import QUIET_AND_QUICK, spark_environment
+from twinhive.spark_edge.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
 from twinhive.syncing.executing import CONFIRM_SECONDS
 
 _REMEMBERED_LINES = 500
@@ -74,6 +74,7 @@ class Submission:
             "spark.executor.instances": str(self.cluster.tasks),
             "spark.cores.max": str(self.cluster.tasks),
             **self.cluster.conf,
+            **ALWAYS,
         }
         return [
             str(Path(environment["SPARK_HOME"], "bin", "spark-submit")),

@@ -2,13 +2,14 @@
 
 import json
 import tempfile
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import TryAgain
-from twinhive.domain.files import copying_weight
+from twinhive.domain.files import copying_weight, join
 from twinhive.ports import FileWriter
 from twinhive.spark_edge.cluster import SparkCluster
 from twinhive.spark_edge.endings import NextSteps
@@ -60,22 +61,24 @@ def by_spark(
             settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks, result)
             spark_job = Job(_APPLICATION, copy.cluster, settings.label, next_steps)
             spark_job.run(Path(directory, "settings.json"), settings.to_json(), say, confirm)
+            target.delete(job.places.plan)  # no executor is at work any more
             return _outcome(settings, next_steps)
 
     return execute
 
 
 def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batch, ...]:
-    """Write the batches of a plan below `Places.plan` in place of those of an earlier run: about three for each task.
+    """Write the batches of a plan: about three for each task.
 
-    A job that was left over from that run finds no more batches.
+    They lie in a directory of their own below `Places.plan`, which every run removes before it changes anything: a task
+    that was left over from an earlier run finds its batch no more.
     """
-    target.delete(job.places.plan)
+    directory = join(job.places.plan, uuid.uuid4().hex)
     work = plan.totals.on_files
     fair = copying_weight(work.files, work.bytes) // (tasks * _BATCHES_A_TASK)
     aim = min(max(fair, _LEAST_WEIGHT), _MOST_WEIGHT)
     lines = plan.copies()
-    return tuple(write_batches(lines, target, job.places.plan, most_files=_MOST_FILES, aim_bytes=aim))
+    return tuple(write_batches(lines, target, directory, most_files=_MOST_FILES, aim_bytes=aim))
 
 
 def _outcome(settings: TreeJobSettings, next_steps: NextSteps) -> ExecOutcome:

@@ -18,14 +18,14 @@ from pyspark import SparkContext
 from twinhive.copying.meter import Meter
 from twinhive.copying.progress import Progress
 from twinhive.copying.result import ExitCode
-from twinhive.domain.errors import LeaseLost, Missing, TryAgain, TwinhiveError
+from twinhive.domain.errors import Missing, TryAgain, TwinhiveError
 from twinhive.domain.sizes import readable
 from twinhive.ports import FileReader
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
 from twinhive.spark_edge.lifeline import end_with_the_submitter
-from twinhive.spark_edge.tree_settings import TreeJobSettings
-from twinhive.syncing.batches import Batch, read_batch
+from twinhive.spark_edge.tree_settings import TaskSettings, TreeJobSettings
+from twinhive.syncing.batches import Batch, StillWanted, batch_is_gone, read_batch
 from twinhive.syncing.executing import Executor
 from twinhive.syncing.outcome import ExecOutcome
 from twinhive.syncing.outcome_document import to_document
@@ -55,6 +55,7 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
     """Carry out the batches in their order, `at_once` of them at a time."""
     progress = Progress(settings.files, settings.length, say)
     group = f"{NAME}-{uuid.uuid4().hex[:8]}"
+    told = settings.of_a_task()
     whole = f"{settings.files:,} files, {readable(settings.length)}"
 
     def work(numbered: Iterator[tuple[int, Batch]]) -> ExecOutcome:
@@ -62,7 +63,7 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
         for number, batch in numbered:
             part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
             spark.setJobGroup(group, f"{settings.title}: {whole} ({part})")
-            outcome.merge(_on_an_executor(spark, settings, batch))
+            outcome.merge(_on_an_executor(spark, told, batch))
             progress.done(batch.length, batch.files)
         return outcome
 
@@ -70,7 +71,7 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
     return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
 
 
-def _on_an_executor(spark: SparkContext, settings: TreeJobSettings, batch: Batch) -> ExecOutcome:
+def _on_an_executor(spark: SparkContext, settings: TaskSettings, batch: Batch) -> ExecOutcome:
     try:
         [result] = spark.parallelize([batch.path], 1).map(partial(carry_out, settings)).collect()
     except Exception as error:
@@ -82,7 +83,7 @@ def _on_an_executor(spark: SparkContext, settings: TreeJobSettings, batch: Batch
     return result
 
 
-def carry_out(settings: TreeJobSettings, path: str) -> ExecOutcome | TwinhiveError:
+def carry_out(settings: TaskSettings, path: str) -> ExecOutcome | TwinhiveError:
     """Carry out one batch in the Python process of an executor.
 
     Our errors are returned: what may be repeated was repeated before, and Spark would tell them as Java's.
@@ -91,7 +92,8 @@ def carry_out(settings: TreeJobSettings, path: str) -> ExecOutcome | TwinhiveErr
     with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
         try:
             lines = _lines(target, path)
-            executor = Executor(settings.job, source, target, meter=Meter(settings.bytes_per_second))
+            meter = Meter(settings.bytes_per_second)
+            executor = Executor(settings.job, source, target, meter=meter, confirm=StillWanted(target, path))
             return executor.run(lines, settings.job.options.threads)
         except TwinhiveError as error:
             return error
@@ -101,11 +103,7 @@ def _lines(target: FileReader, path: str) -> list[str]:
     try:
         return list(read_batch(target, path))
     except Missing as error:
-        raise LeaseLost(
-            f"{path}: this batch is gone",
-            expected="a file system that all executors reach, and no other copy to the same target",
-            next_step="look for another run; then run again",
-        ) from error
+        raise batch_is_gone(path) from error
 
 
 def say(line: str) -> None:

@@ -19,6 +19,16 @@ from twinhive.syncing.request import SyncOptions
 
 
 @dataclass(frozen=True)
+class TaskSettings:
+    """What one task is told, whatever its batch: each Spark job ships it again."""
+
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    job: CopyJob
+    bytes_per_second: float | None
+
+
+@dataclass(frozen=True)
 class TreeJobSettings:
     """Hold what the submitter knows: what is copied how, from where to where, and who hears of the end.
 
@@ -60,6 +70,10 @@ class TreeJobSettings:
         """What one task may write, None for no limit."""
         limit = self.job.options.bandwidth_mb
         return limit * 1_000_000 / self.at_once if limit else None
+
+    def of_a_task(self) -> TaskSettings:
+        """Return what the tasks have to know, which does not grow with the number of batches."""
+        return TaskSettings(self.source, self.target, self.job, self.bytes_per_second)
 
     def to_json(self) -> str:
         """Return the text that `parse` reads; it may hold secrets."""

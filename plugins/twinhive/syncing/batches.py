@@ -1,12 +1,17 @@
 """Deal the actions of a plan into batches for tasks that run at the same time on several machines."""
 
 import gzip
-from collections.abc import Iterable, Iterator
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from twinhive.domain.errors import LeaseLost
 from twinhive.domain.files import copying_weight, join
 from twinhive.ports import FileReader, FileWriter
 from twinhive.syncing.actions import length_of
+
+_GOOD_FOR_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,37 @@ def write_batches(
 def read_batch(files: FileReader, path: str) -> Iterator[str]:
     """Yield the lines of a batch. Raises Missing."""
     yield from gzip.decompress(files.read(path)).decode("ascii").split("\n")
+
+
+class StillWanted:
+    """Raise LeaseLost once a batch is gone: another run has taken over, and removed it before it began.
+
+    An answer is good for a second: a new run waits longer than that. To be shared between threads.
+    """
+
+    def __init__(self, target: FileReader, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._target = target
+        self._path = path
+        self._clock = clock
+        self._seen_at = -math.inf
+
+    def __call__(self) -> None:
+        """Look, unless somebody has just looked. Raises LeaseLost."""
+        asked_at = self._clock()
+        if asked_at - self._seen_at < _GOOD_FOR_SECONDS:
+            return
+        if self._target.status(self._path) is None:
+            raise batch_is_gone(self._path)
+        self._seen_at = asked_at
+
+
+def batch_is_gone(path: str) -> LeaseLost:
+    """Say that a batch is not there any more."""
+    return LeaseLost(
+        f"{path}: this batch is gone",
+        expected="a file system that all executors reach, and no other copy to the same target",
+        next_step="look for another run; then run again",
+    )
 
 
 def _dealt(lines: Iterable[str], most_files: int, aim_bytes: int) -> Iterator[tuple[list[str], int]]:

@@ -9,7 +9,7 @@ from twinhive.copying.meter import Meter, OnBytes
 from twinhive.copying.parts import PartsWriter
 from twinhive.copying.progress import Counting, Progress
 from twinhive.copying.transfer import Transfer
-from twinhive.domain.errors import SourceGone, TwinhiveError
+from twinhive.domain.errors import LeaseLost, SourceGone, TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.syncing.actions import Action
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
@@ -83,7 +83,8 @@ class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
     `meter` is called with the bytes of each piece before it is written and may wait (`copying.meter`); `progress` is
-    told of each file that is done with, copied or not.
+    told of each file that is done with, copied or not. `confirm` is called before anything is put in place that others
+    may see, and raises LeaseLost when it may not be.
     """
 
     def __init__(
@@ -94,8 +95,10 @@ class Executor:
         *,
         meter: OnBytes | None = None,
         progress: Counting | None = None,
+        confirm: Callable[[], None] = lambda: None,
     ) -> None:
         self._job = job
+        self._confirm = confirm
         self._source = source
         self._target = target
         self._meter = meter
@@ -113,7 +116,7 @@ class Executor:
         attributes = AttributeCopier(reading, target, job.options.preserve, job.newborn)
         transfer = Transfer(reading, target, self._meter)
         parts = PartsWriter(target, transfer, helpers.run_all, job.options.split_above)
-        return FileActions(reading, target, job.places, attributes, transfer, parts, self._meter)
+        return FileActions(reading, target, job.places, attributes, transfer, parts, self._meter, self._confirm)
 
     def _work(self, actions: FileActions, lines: Iterator[str]) -> ExecOutcome:
         outcome = ExecOutcome()
@@ -121,6 +124,8 @@ class Executor:
             action = Action.from_line(line)
             try:
                 done = self._do(actions, action)
+            except LeaseLost:
+                raise
             except TwinhiveError as error:
                 self._count_failure(actions, action, error, outcome)
                 self._progress.done(action.length)

@@ -7,6 +7,8 @@ its name: readers find the old file or the new one, whole, and never none.
 What a killed run has left is looked at before it is written again: a file that is whole and equal is used.
 """
 
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -14,11 +16,12 @@ from twinhive.copying.meter import OnBytes
 from twinhive.copying.parts import PartsWriter
 from twinhive.copying.transfer import Transfer, Transferred
 from twinhive.domain.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
-from twinhive.domain.files import FileStatus, parent
+from twinhive.domain.files import FileStatus
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.syncing.actions import Action, Kind
 from twinhive.syncing.attributes import AttributeCopier
 from twinhive.syncing.contents import are_equal, is_not_older
+from twinhive.syncing.leftovers import Leftovers
 from twinhive.syncing.places import Places
 from twinhive.syncing.verified import pair_digest
 from twinhive.syncing.workers import GivenUp, twice
@@ -66,6 +69,7 @@ class FileActions:
         transfer: Transfer,
         parts: PartsWriter,
         meter: OnBytes | None,
+        confirm: Callable[[], None] = lambda: None,
     ) -> None:
         self._source = source
         self._target = target
@@ -74,8 +78,9 @@ class FileActions:
         self._transfer = transfer
         self._parts = parts
         self._meter = meter
-        unfinished = parent(places.unfinished(""))
-        self._leftovers = {} if places.is_new else twice(lambda: _files_in(target, unfinished))
+        self._confirm = confirm
+        self._writer = uuid.uuid4().hex
+        self._leftovers = Leftovers(target, places)
 
     def do(self, action: Action) -> Done:
         """Carry out an action on a file; may be repeated after any error."""
@@ -97,7 +102,7 @@ class FileActions:
 
     def _copy(self, original: FileStatus, action: Action) -> Done:
         path = self._written_at(action)
-        copied = self._leftover(original, path) or self._write(original, action.relative, path)
+        copied = self._leftover(original, action, path) or self._write(original, action, path)
         twice(lambda: self._attributes.give_new(original, path))
         if action.new_root is None:
             twice(lambda: self._put_in_place(path, action.relative, copied.file_id))
@@ -107,31 +112,45 @@ class FileActions:
 
     def _written_at(self, action: Action) -> str:
         places, relative = self._places, action.relative
-        return places.unfinished(relative) if action.new_root is None else places.built(relative)
+        return places.unfinished(relative, self._writer) if action.new_root is None else places.built(relative)
 
-    def _write(self, original: FileStatus, relative: str, path: str) -> Transferred:
+    def _write(self, original: FileStatus, action: Action, path: str) -> Transferred:
         how = twice(lambda: self._attributes.creation(original))
+        own = self._places.unfinished(action.relative, self._writer)
 
-        def write() -> Transferred:
+        def write(to: str) -> Transferred:
             if self._parts.takes(original):
-                return self._parts.copy(original, path, self._places.parts(relative, original), how)
-            return self._transfer.copy(original, path, how)
+                return self._parts.copy(original, to, self._places.parts(action.relative, original), how)
+            return self._transfer.copy(original, to, how)
+
+        def write_own() -> Transferred:
+            try:
+                return write(own)
+            except AlreadyThere:
+                self._target.delete(own)  # an attempt before this one has got so far
+                return write(own)
 
         def write_anew() -> Transferred:
+            if path == own:
+                return write_own()
             try:
-                return write()
+                return write(path)
             except AlreadyThere:
-                self._target.delete(path)  # an attempt before this one, or a run, has got so far
-                return write()
+                # A task that is cut off may still write it: what replaces it is whole at every moment.
+                copied = write_own()
+                self._confirm()
+                self._target.replace(own, path)
+                return copied
 
         return twice(write_anew)
 
-    def _leftover(self, original: FileStatus, path: str) -> Transferred | None:
-        """Return what a killed run has written for this very file, if it is whole."""
-        found = self._leftovers.get(path)
-        if found is None or found.length != original.length or not self._is_whole(original, found):
-            return None
-        return Transferred(found.length, verified=True, file_id=found.file_id)
+    def _leftover(self, original: FileStatus, action: Action, path: str) -> Transferred | None:
+        """Return what another run has written for this very file, if it is whole; it has our name then."""
+        for found in self._leftovers.of(path) if action.new_root is None else ():
+            whole = found.length == original.length and self._is_whole(original, found)
+            if whole and self._leftovers.take(found, path):
+                return Transferred(found.length, verified=True, file_id=found.file_id)
+        return None
 
     def _is_whole(self, original: FileStatus, leftover: FileStatus) -> bool:
         try:
@@ -169,6 +188,7 @@ class FileActions:
         else it finds is replaced, and so is a file that is not equal after all.
         """
         there = _present(action)
+        self._confirm()
         try:
             appended = twice(lambda: self._append_new_bytes(original, there))
         except TwinhiveError:
@@ -200,6 +220,7 @@ class FileActions:
 
     def _put_in_place(self, path: str, relative: str, file_id: int) -> None:
         final = self._places.final(relative)
+        self._confirm()
         try:
             self._target.replace(path, final)
         except Missing:
@@ -256,8 +277,3 @@ def _original(action: Action) -> FileStatus:
 def _present(action: Action) -> FileStatus:
     assert action.target is not None
     return action.target
-
-
-def _files_in(files: TreeWriter, directory: str) -> dict[str, FileStatus]:
-    pages = files.list_pages([directory])
-    return {status.path: status for _, page in pages for status in page or ()}

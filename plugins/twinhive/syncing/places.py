@@ -73,9 +73,18 @@ class Places:
         """Return where a path in a new directory is built."""
         return join(self.tree, relative)
 
-    def unfinished(self, relative: str) -> str:
-        """Return where a file for an existing directory is written before it is renamed."""
-        return join(self.work, "files", short_hash(relative, 32))
+    @property
+    def files(self) -> str:
+        """Where files are written that are renamed when they are whole."""
+        return join(self.work, "files")
+
+    def unfinished(self, relative: str, writer: str) -> str:
+        """Return where one writer writes a file before it is renamed: no other one ever writes there."""
+        return join(self.files, f"{short_hash(relative, 32)}-{writer}")
+
+    def written_for(self, path: str) -> str:
+        """Return what the names of all that was written for one file have in common, of one that is in `files`."""
+        return base_name(path).partition("-")[0]
 
     def parts(self, relative: str, original: FileStatus) -> str:
         """Return the directory for the parts of a large file: of this very file, and of none that replaces it."""

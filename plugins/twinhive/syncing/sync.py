@@ -18,7 +18,7 @@ from twinhive.syncing.actions import Kind
 from twinhive.syncing.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.syncing.committing import Committer
 from twinhive.syncing.deleting import Deleter, fresh_stamp, purge_trash
-from twinhive.syncing.executing import CopyJob, ExecutePlan
+from twinhive.syncing.executing import SETTLE_SECONDS, CopyJob, ExecutePlan
 from twinhive.syncing.failures import Failures
 from twinhive.syncing.moving import apply_moves, finish_moves
 from twinhive.syncing.outcome import ExecOutcome, SyncOutcome
@@ -45,11 +45,13 @@ def run_sync(
     *,
     holder: Mapping[str, str],
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    settle: Callable[[], None] = lambda: time.sleep(SETTLE_SECONDS),
 ) -> SyncOutcome:
     """Make the target what the source is. Only one run at a time writes to a target: the newest.
 
     Files that fail are part of the outcome. Raises what makes the whole copy impossible (InvalidSettings, Missing,
     Refused, AlreadyThere, before anything is changed), Unreachable, and LeaseLost when another run has taken over.
+    `settle` waits for calls of an earlier run's tasks that may be under way.
     """
     started = time.monotonic()
     source = finished_only(source, request.options)
@@ -59,7 +61,7 @@ def run_sync(
             layout = lay_out(request, source, target)
             if layout.places != places:
                 raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")
-            outcome = _Run(request, layout, source, target, lease, execute, now).run()
+            outcome = _Run(request, layout, source, target, lease, execute, now, settle).run()
     except ActNow:
         if places.is_new and target.status(places.tree) is None:
             target.delete(places.work)  # refused before anything was built: only the lease is there
@@ -85,6 +87,7 @@ class _Run:
     lease: Lease
     execute: ExecutePlan
     now: Callable[[], datetime]
+    settle: Callable[[], None]
     failures: Failures = field(default_factory=Failures)
     outcome: SyncOutcome = field(default_factory=SyncOutcome)
 
@@ -118,6 +121,7 @@ class _Run:
 
     def _carry_out(self, plan: Plan, memory: VerifiedPairs, *, is_whole: bool) -> None:
         self.lease.confirm()
+        self._stop_leftover_tasks()
         stamp = self._stamp(plan)
         self.outcome.deleted += apply_moves(plan, self.target, self.places, self.options, stamp)
         job = CopyJob(self.places, self.options, self._prepare(plan))
@@ -139,6 +143,11 @@ class _Run:
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         self._sum_up(plan, done)
+
+    def _stop_leftover_tasks(self) -> None:
+        """Take their batches away from tasks on other machines, which may have outlived a run before this one."""
+        if self.target.delete(self.places.plan):
+            self.settle()
 
     def _is_gone(self, original: FileStatus) -> bool:
         """True for a directory that a busy source does not have any more."""

@@ -147,10 +147,7 @@ def test_a_small_plan_is_one_batch_and_a_large_one_many(plan: Plan) -> None:
         assert len(deal(JOB, large, 1, InMemoryFiles("hdfs://west"))) == 10
 
 
-def test_a_job_left_over_from_an_earlier_run_finds_no_more_batches(plan: Plan) -> None:
+def test_two_runs_never_give_their_batches_the_same_names(plan: Plan) -> None:
     files = InMemoryFiles("hdfs://west")
-    old = f"{JOB.places.plan}/000007.gz"
-    files.write(old, b"old")
     put(plan, 1, 1)
-    [batch] = deal(JOB, plan, 1, files)
-    assert files.status(old) is None and files.status(batch.path) is not None
+    assert deal(JOB, plan, 1, files) != deal(JOB, plan, 1, files)

@@ -262,4 +262,4 @@ class TestPlaces:
 
     def test_files_of_one_name_do_not_share_a_place(self) -> None:
         places = Places("hdfs://west/t", is_new=False)
-        assert len({places.unfinished(path) for path in ("a/f", "b/f", "f")}) == 3
+        assert len({places.unfinished(path, "w") for path in ("a/f", "b/f", "f")}) == 3

@@ -28,6 +28,7 @@ class Trees:
         self.source = InMemoryFiles("hdfs://east")
         self.target = InMemoryFiles("hdfs://west")
         self.leases = InMemoryLease()
+        self.settled: list[datetime] = []
         self.source.make_directories(SOURCE)
         self.target.make_directories("hdfs://west/copies")
         for name, content in source_files.items():
@@ -56,7 +57,16 @@ class Trees:
         source, target = source or self.source, target or self.target
         request = SyncRequest(sources, to, SyncOptions.of({"threads": 2, **options}))
         execute = execute or in_this_process(source, target)
-        return run_sync(request, source, target, self.leases, execute, holder={"run": "test"}, now=lambda: now)
+        return run_sync(
+            request,
+            source,
+            target,
+            self.leases,
+            execute,
+            holder={"run": "test"},
+            now=lambda: now,
+            settle=lambda: self.settled.append(now),
+        )
 
     def at_source(self) -> Content:
         """Return what the source holds."""
