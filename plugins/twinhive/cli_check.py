@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from twinhive import __version__
 from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import print_json
-from twinhive.cli_terminal import AsJson, Config, console, said_plainly, say, show_error
+from twinhive.cli_terminal import AsJson, Config, console, escape, said_plainly, say, show_error
 from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import PolicyEntry
 

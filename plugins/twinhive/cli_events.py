@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from twinhive.cli_base import PolicyName, wiring_of
 from twinhive.cli_json import plain, print_json
-from twinhive.cli_terminal import AsJson, Config, console, said_plainly, say, waiting
+from twinhive.cli_terminal import AsJson, Config, console, escape, said_plainly, say, waiting
 from twinhive.steps.event_view import EventView, LogView, Wanted, view_log
 
 app = typer.Typer(rich_markup_mode=None)

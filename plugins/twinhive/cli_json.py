@@ -9,11 +9,12 @@ from typing import Any
 
 from twinhive.cli_exits import EXIT_USAGE, exit_of
 from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.printable import printable_json
 
 
 def print_json(document: Any) -> None:
     """Print one document. Nothing else of a command goes to standard output then."""
-    sys.stdout.write(json.dumps(plain(document), ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.write(printable_json(json.dumps(plain(document), ensure_ascii=False, indent=1)) + "\n")
 
 
 def plain(value: Any) -> Any:
@@ -40,6 +41,7 @@ def error_fields(error: TwinhiveError) -> dict[str, Any]:
         "found": None if error.found is None else str(error.found),
         "expected": None if error.expected is None else str(error.expected),
         "next": error.next_step,
+        "commands": list(error.commands),
     }
 
 
@@ -58,5 +60,6 @@ def usage_error(error: Any) -> dict[str, Any]:
         "found": None,
         "expected": None,
         "next": f"{context.command_path if context else 'twinhive'} --help",
+        "commands": [f"{context.command_path if context else 'twinhive'} --help"],
     }
     return {"error": fields, "exit_code": EXIT_USAGE}

@@ -11,6 +11,7 @@ from twinhive.cli_pairs import pair
 from twinhive.cli_terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say, say_aside
 from twinhive.connection_sources import resolver
 from twinhive.domain.policy import Options
+from twinhive.domain.printable import printable
 from twinhive.repl import Answer, SparkOf, StatementPlace, plan_statement, run_statement
 from twinhive.spark_edge.cluster import SparkCluster
 
@@ -81,4 +82,4 @@ def _print_answer(answer: Answer, *, as_json: bool) -> None:
         return
     for row in answer.rows:
         # Not rich's console, which makes blanks of tabs: scripts cut the columns.
-        typer.echo("\t".join(map(str, row)))
+        typer.echo("\t".join(printable(str(value)) for value in row))

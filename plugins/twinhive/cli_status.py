@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Column, Table
 
 from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import plain, print_json
-from twinhive.cli_terminal import AsJson, Config, console, errors, said_plainly, waiting
+from twinhive.cli_terminal import AsJson, Config, console, errors, escape, said_plainly, waiting
 from twinhive.connection_sources import resolver
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase
 from twinhive.domain.times import spoken_time

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import error_document, print_json
 from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.printable import printable
 
 # Where nobody sees a width, tables take what they need: their lines are for grep.
 _NO_WIDTH = 10_000
@@ -41,6 +42,11 @@ AsJson = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
 NOTHING_CHANGED = "dry run: nothing was changed"
+
+
+def escape(text: str) -> str:
+    """Return a text from outside as it is printed: nothing in it is markup, and no terminal obeys it."""
+    return markup.escape(printable(text))
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from twinhive.cli_json import plain, print_json
 from twinhive.cli_pairs import pair
-from twinhive.cli_terminal import console, errors, holder_of, say, say_aside
+from twinhive.cli_terminal import console, errors, escape, holder_of, say, say_aside
 from twinhive.copy_progress import progress_on
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings
+from twinhive.domain.next_steps import command
 from twinhive.file_addresses import AddressBook, read_site
 from twinhive.file_wiring import files, lease_keeper
 from twinhive.syncing.dry_run import dry_run
@@ -49,7 +49,7 @@ class CopyCommand:
                 "a copy needs a source and a target",
                 found=" ".join(places) or "none",
                 expected="twinhive copy SOURCE... TARGET",
-                next_step="twinhive copy --help",
+                next_step=command("twinhive", "copy", "--help"),
             )
         book = _address_book(config, dict(map(pair, properties)), user)
         *sources, target = map(book.find, places)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from twinhive.copying.progress import Counting, Progress
+from twinhive.domain.printable import printable
 
 StartCounting = Callable[[int, int], Counting]
 
@@ -46,7 +47,7 @@ def progress_on(console: Console) -> Iterator[StartCounting]:
     """Give what starts counting, with the files and bytes to come; the bar goes at the end."""
     if not console.is_terminal:
         yield lambda files, length: Progress(
-            files, length, lambda line: console.print(escape(line), highlight=False, soft_wrap=True)
+            files, length, lambda line: console.print(escape(printable(line)), highlight=False, soft_wrap=True)
         )
         return
     columns = (

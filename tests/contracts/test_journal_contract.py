@@ -347,6 +347,18 @@ def test_tables_of_an_older_version_are_renamed_away_not_deleted(
     assert [window.dump for window in open_reader(url).windows("sales")] == ["new"]
 
 
+def test_a_column_that_an_older_process_did_not_make_is_added(
+    journal: Journal, url: str, plain_engine: Engine, warnings: list[str]
+) -> None:
+    journal.record_failure(a_failure(what="before"))
+    with plain_engine.begin() as connection:
+        connection.execute(text("ALTER TABLE twinhive_failures DROP COLUMN commands"))
+    commands = "twinhive resync sales 'x|sh'\ntwinhive status sales"
+    Journal(url, warnings.append).record_failure(a_failure(what="now", task_id="copy", commands=commands))
+    found = open_reader(url).failures("sales", limit=10)
+    assert {failure.what: failure.commands for failure in found} == {"before": None, "now": commands}
+
+
 def test_tables_of_a_newer_version_are_left_alone(
     journal: Journal, url: str, plain_engine: Engine, warnings: list[str]
 ) -> None:
@@ -405,7 +417,9 @@ def test_processes_that_create_the_tables_at_the_same_time_all_write(url: str, p
 def test_records_are_read_as_they_were_written(journal: Journal, reader: JournalReader) -> None:
     window = a_window(begin_event=None, end_event=None, ended=NOW + 1, outcome="done")
     journal.record_window(window)
-    failure = Failure("sales", NOW, "d", "r", "t", 3, 2, "Foreign", True, "what", "found", "expected", "next", None)
+    failure = Failure(
+        "sales", NOW, "d", "r", "t", 3, 2, "Foreign", True, "what", "found", "expected", "next", "a\nb", None
+    )
     journal.record_failure(failure)
     journal.record_batch(a_batch(label="sales.orders +37 tables", map_index=12))
     table = a_table("clicks", kind="external", state="pending", reason="data since event 7", last_sync=NOW - 60)

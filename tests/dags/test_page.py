@@ -226,7 +226,8 @@ def filled(viewer: TestClient, journal: Journal) -> Journal:
             what="the file of event 7 is lost",
             found="nothing at its path",
             expected="18 bytes",
-            next_step="bring it over with: twinhive resync sales orders",
+            next_step="bring it over with: twinhive resync sales 'x|sh'",
+            commands="twinhive resync sales 'x|sh'",
         )
     )
     journal.record_window(a_window(began=now - 90, batches=2))
@@ -248,7 +249,7 @@ def test_an_error_shows_what_was_found_and_the_command_to_copy(viewer: TestClien
     html = page_of(viewer, "/policies/sales")
     for said in ("the file of event 7 is lost", "nothing at its path", "18 bytes", "a person must act"):
         assert said in html
-    assert 'data-copy="twinhive resync sales orders"' in html
+    assert 'data-copy="twinhive resync sales &#39;x|sh&#39;"' in html
     assert 'href="/dags/sales.incremental/runs/first/tasks/copy/mapped/3?try_number=2"' in html
     assert 'href="/dags/sales.operate" target="_top"' in html
 

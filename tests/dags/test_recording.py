@@ -14,8 +14,9 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
 from twinhive.airflow_edge.recorded_results import TaskPlace
 from twinhive.airflow_edge.recording import failure_of
-from twinhive.domain.errors import Foreign, Unreachable
+from twinhive.domain.errors import ActNow, Foreign, Unreachable
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync
 from twinhive.domain.policy import Policy
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure, WindowRun
@@ -225,6 +226,12 @@ def test_of_errors_the_family_is_kept_and_foreign_ones_are_told_by_their_class()
     assert (other.kind, other.act_now, other.what) == ("ZeroDivisionError", False, "division by zero")
     assert isinstance(other, Failure) and other.next_step
     assert failure_of(MemoryError(), a_place()).what == "MemoryError"
+
+
+def test_the_commands_of_an_error_are_kept_as_they_are() -> None:
+    error = ActNow("it is wrong", next_step="bring it over with: " + resync("sales", "x; id"))
+    assert failure_of(error, a_place()).commands == "twinhive resync sales 'x; id'"
+    assert failure_of(ActNow("it is wrong", next_step="clear this task"), a_place()).commands is None
 
 
 def test_a_dry_run_leaves_no_trace(journal: JournalReader, dags: dict[str, Any], users: SourceWriter) -> None:

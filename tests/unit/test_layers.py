@@ -61,7 +61,7 @@ LAYERS = {
         ("typer", "rich"),
     ),
     "cli_copy": (("cli_terminal", "copy_command"), ("typer",)),
-    "copy_progress": (("copying",), ("rich",)),
+    "copy_progress": (("domain", "copying"), ("rich",)),
     "copy_command": (
         (
             "connection_sources",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from twinhive.domain.printable import printable
 from twinhive.steps.base import Detail
 
 Say = Callable[[str], None]
@@ -21,7 +22,7 @@ class FoldedLog:
     def __call__(self, line: str) -> None:
         with self._one_line:
             self._fold_under(line.of if isinstance(line, Detail) else "")
-            self._say(line)
+            self._say(printable(line))
 
     def _fold_under(self, title: str) -> None:
         if title == self._open:

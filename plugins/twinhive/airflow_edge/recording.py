@@ -29,6 +29,7 @@ from twinhive.wiring import Wiring
 
 _LOG = logging.getLogger(__name__)
 _COPYING = ("copy", "sync")
+_MOST_COMMANDS = 5
 _NO_FAILURES = (AirflowSkipException, DownstreamTasksSkipped, AirflowRescheduleException)
 
 
@@ -91,6 +92,7 @@ def failure_of(error: BaseException, place: TaskPlace) -> Failure:
         found=_text(known and known.found),
         expected=_text(known and known.expected),
         next_step=_text(known.next_step) if known else "read the log of the task",
+        commands="\n".join(known.commands[:_MOST_COMMANDS]) or None if known else None,
     )
 
 

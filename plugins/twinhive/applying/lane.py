@@ -149,7 +149,7 @@ class Lane:
                     found=self._lost[event.event_id],
                     expected="each file at its path, or in the source's change manager",
                     next_step="bring the table over as it is now: "
-                    + resync(self._target.policy.name, trouble_table(self._target.policy, action) or "<table>"),
+                    + resync(self._target.policy.name, trouble_table(self._target.policy, action)),
                 )
 
     def _trouble(self, action: Action, error: ActNow) -> None:

@@ -7,13 +7,15 @@ only wastes the night).
 
 from collections.abc import Iterable, Sequence
 
+from twinhive.domain.printable import printable
 from twinhive.domain.wording import Wording
 
 
 class TwinhiveError(Exception):
     """Carry what failed, what was found, what was expected, and the next command.
 
-    `what` names the object. `next_step` is a command or an action that exists. Each of them may be a `Wording`.
+    `what` names the object. `next_step` is a command or an action that exists. Each of them may be a `Wording`, which
+    carries the commands in it.
     """
 
     def __init__(
@@ -33,6 +35,12 @@ class TwinhiveError(Exception):
         """Beside it, a call of ours got no answer, and may still take effect."""
 
     @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that it names, each as it can be run; in an error made of several, those of all."""
+        said = (Wording.of(text) for text in (self.next_step, self.what) if text is not None)
+        return tuple(dict.fromkeys(command for text in said for command in text.commands))
+
+    @property
     def text(self) -> Wording:
         """All that it says, in several lines."""
         text = Wording.of(self.what)
@@ -45,7 +53,7 @@ class TwinhiveError(Exception):
         return text
 
     def __str__(self) -> str:
-        return str(self.text)
+        return printable(self.text)
 
 
 class TryAgain(TwinhiveError):

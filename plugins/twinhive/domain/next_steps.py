@@ -34,14 +34,26 @@ def consolidate(policy: str) -> Wording:
     return Wording(f"start the DAG {policy}.consolidate", _BEGIN_ANEW)
 
 
-def resync(policy: str, table: str) -> Wording:
-    """Return how one table is brought over anew. The wish alone changes nothing: a window has to be cut for it."""
+def command(*words: str) -> Wording:
+    """Return a command that can be copied and run as it stands."""
+    return Wording.of_command(words)
+
+
+def resync(policy: str, table: str | None) -> Wording:
+    """Return how one table, None for one that is not known, is brought over anew.
+
+    The wish alone changes nothing: a window has to be cut for it.
+    """
     return resync_wish(policy, table) + Wording("; then clear the task window with all tasks after it", "")
 
 
-def resync_wish(policy: str, table: str) -> Wording:
+def resync_wish(policy: str, table: str | None) -> Wording:
     """Return how one table is brought over anew where the next window is cut anyway."""
-    return Wording(f"twinhive resync {policy} {table}", _TWO_DUMPS)
+    if table is None:
+        return Wording(f"twinhive resync {policy} <table>", _TWO_DUMPS)
+    # What begins with a dash would be an option.
+    words = ["--", policy, table] if table.startswith("-") else [policy, table]
+    return Wording.of_command(["twinhive", "resync", *words], _TWO_DUMPS)
 
 
 def correct(setting: Wording) -> Wording:

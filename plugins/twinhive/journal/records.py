@@ -129,6 +129,7 @@ class Failure:
 
     kind      the class of the error: Unreachable, Foreign, ...
     act_now   a person must act; else the task is tried again
+    commands  those that it names, as they can be run, a line each; None: none
     resolved  when the task, or one that makes up for it, succeeded or failed anew; None: it is open
     """
 
@@ -145,6 +146,7 @@ class Failure:
     found: str | None = None
     expected: str | None = None
     next_step: str | None = None
+    commands: str | None = None
     resolved: float | None = None
 
 

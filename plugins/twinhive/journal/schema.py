@@ -4,6 +4,7 @@ Nothing is ever deleted here: `twinhive_windows` of version 1 becomes `twinhive_
 """
 
 import time
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -138,6 +139,7 @@ FAILURES = Table(
     Column("found", String),
     Column("expected", String),
     Column("next_step", String),
+    Column("commands", String),
     Column("resolved", Float),
     Index("twinhive_failures_of_policy", "policy", "at"),
     Index("twinhive_failures_of_dag", "dag_id", "resolved"),
@@ -184,13 +186,14 @@ MESSAGES = Table(
 
 
 def version_of(connection: Connection) -> int | None:
-    """Return the version of the tables that are there, None when some of this version's are missing."""
+    """Return the version of the tables that are there, None when some of this version's, or columns, are missing."""
     there = _names(connection)
     if NOTES.name not in there:
         return 0 if there else None
     said = connection.scalar(select(NOTES.c.value).where(NOTES.c.key == "version"))
     version = int(said) if said and said.isdigit() else 0
-    return None if version == VERSION and len(there) < len(METADATA.tables) else version
+    whole = len(there) == len(METADATA.tables) and not _lacking(connection)
+    return None if version == VERSION and not whole else version
 
 
 def prepare(engine: Engine) -> None:
@@ -210,6 +213,7 @@ def prepare(engine: Engine) -> None:
         if version is not None and version < VERSION:
             _rename_away(connection, version)
         METADATA.create_all(connection)
+        _add_columns(connection)
         if connection.scalar(select(NOTES.c.value).where(NOTES.c.key == "version")) is None:
             connection.execute(insert(NOTES).values(key="version", value=str(VERSION)))
 
@@ -222,6 +226,23 @@ def is_missing_table(error: SQLAlchemyError) -> bool:
 
 def _names(connection: Connection) -> set[str]:
     return set(inspect(connection).get_table_names()) & METADATA.tables.keys()
+
+
+def _lacking(connection: Connection) -> list[Column[Any]]:
+    """Return the columns that this version has, and the one that made the tables had not: each may be empty."""
+    found = inspect(connection).get_multi_columns(filter_names=list(METADATA.tables))
+    there = {(name, column["name"]) for (_, name), columns in found.items() for column in columns}
+    return [
+        column for table in METADATA.tables.values() for column in table.c if (table.name, column.name) not in there
+    ]
+
+
+def _add_columns(connection: Connection) -> None:
+    preparer = connection.dialect.identifier_preparer
+    for column in _lacking(connection):
+        kind = column.type.compile(connection.dialect)
+        table = preparer.quote(column.table.name)
+        connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {preparer.quote(column.name)} {kind}"))
 
 
 def _rename_away(connection: Connection, version: int) -> None:

@@ -8,7 +8,6 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from twinhive.page import words
-from twinhive.page.commands import command_in
 
 _HERE = Path(__file__).parent
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -35,7 +34,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    said = (words.ago, words.count, words.duration, words.moment, words.size, command_in)
+    said = (words.ago, words.count, words.duration, words.moment, words.size)
     environment.filters |= {function.__name__: function for function in said}
     return environment
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.next_steps import clear
+from twinhive.domain.next_steps import clear, command
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watching import NotificationSettings
@@ -36,7 +36,8 @@ class PolicyEntry:
                 expected="a policy and its clusters as docs/configuration.md describes them",
                 next_step=f"correct {self.path.name}, then "
                 + clear("this task")
-                + f"; check with: twinhive check {self.name}",
+                + "; check with: "
+                + command("twinhive", "check", self.name),
             )
         return self.settings
 
@@ -55,6 +56,6 @@ class Configuration:
                 f"there is no policy {name}",
                 found=f"{len(self.policies)} policy files",
                 expected=f"one of {', '.join(sorted(self.policies)) or '(no policy file found)'}",
-                next_step="list the policies with: twinhive policies",
+                next_step="list the policies with: " + command("twinhive", "policies"),
             )
         return self.policies[name]

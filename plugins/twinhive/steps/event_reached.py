@@ -8,6 +8,7 @@ from twinhive.domain.events import EventRow
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import command, resync_wish
 from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
 from twinhive.events.message import names_touched
@@ -94,7 +95,7 @@ def missing_of_database(
             f"the replica is not (or no more) that of policy {policy}",
             found=f"the mark of policy {state.policy}" if state.policy else "no mark of any policy",
             expected=f"the mark of policy {policy}",
-            next_step=f"look with: twinhive status {policy}",
+            next_step="look with: " + command("twinhive", "status", policy),
         )
     if state.phase is not Phase.FOLLOWING:
         return Lack(Where.REPLICA, event_id, _does_not_follow(policy, state))
@@ -108,7 +109,7 @@ def missing_of_database(
         Where.REPLICA,
         event_id,
         f"{_some(held)} is quarantined ({frozen[held[0]]}); a person must bring it back: "
-        f"twinhive resync {policy} {held[0]}",
+        + resync_wish(policy, held[0]),
     )
 
 

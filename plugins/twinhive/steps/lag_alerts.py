@@ -1,12 +1,12 @@
 """Judge which policies somebody has to look at, from how they were found, and from what has failed."""
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twinhive.domain.alerts import AlertKind
 from twinhive.domain.errors import ActNow, Missing, TwinhiveError, Unreachable
 from twinhive.domain.marks import Phase
+from twinhive.domain.next_steps import resync_wish
 from twinhive.domain.sizes import readable
 from twinhive.domain.times import spoken_time
 from twinhive.steps.lag import PolicyLag
@@ -134,8 +134,7 @@ def _quarantined(lag: PolicyLag) -> ActNow:
         f"tables of policy {lag.policy} are quarantined: {len(tables):,}",
         found=named + more,
         expected="no table that is frozen",
-        next_step="mend the reason, then bring each over as it is: "
-        f"twinhive resync {lag.policy} {shlex.quote(tables[0][0])}",
+        next_step="mend the reason, then bring each over as it is: " + resync_wish(lag.policy, tables[0][0]),
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from twinhive.domain.errors import ActNow
+from twinhive.domain.next_steps import command
 from twinhive.domain.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.control import forgetting_has_begun, is_paused, pause, unpause
@@ -67,6 +68,6 @@ class Unpause:
                 f"policy {name} cannot go on: forgetting it has begun",
                 found="some of the replica's marks are gone",
                 expected="a replica with all its marks",
-                next_step=f"bring that to its end: twinhive forget {name}",
+                next_step="bring that to its end: " + command("twinhive", "forget", name),
             )
         return is_paused(ports.replica_files, self.policy)

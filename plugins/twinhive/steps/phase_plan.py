@@ -121,4 +121,5 @@ def _plain(error: TwinhiveError) -> dict[str, Any]:
         "found": None if error.found is None else str(error.found),
         "expected": None if error.expected is None else str(error.expected),
         "next_step": error.next_step,
+        "commands": list(error.commands),
     }

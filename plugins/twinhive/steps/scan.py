@@ -9,6 +9,7 @@ from twinhive.domain.errors import ActNow, TwinhiveError, together
 from twinhive.domain.files import Usage
 from twinhive.domain.marks import Phase
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import resync_wish
 from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
@@ -275,5 +276,5 @@ def _silent_writes(policy: Policy, first: TableName, reported: Sequence[str]) ->
         found=names + more,
         expected="changes that the notification log tells of",
         next_step="let their writers fire events (facts in docs/fine-print.md), then bring each table over with: "
-        f"twinhive resync {policy.name} {first.table}",
+        + resync_wish(policy.name, first.table),
     )

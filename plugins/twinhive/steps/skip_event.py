@@ -7,7 +7,7 @@ from twinhive.domain.changes import tables_of
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.marks import Phase
-from twinhive.domain.next_steps import bootstrap
+from twinhive.domain.next_steps import bootstrap, resync_wish
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import newest_dump
 from twinhive.events.decoder import decode_event
@@ -87,7 +87,7 @@ def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
     if dump is not None:
         return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
     position = following_state(ports, policy, "skip-event").position.event_id
-    way_on = f"a table that is wrong since then is brought over with: twinhive resync {policy.name} <table>"
+    way_on = "a table that is wrong since then is brought over with: " + resync_wish(policy.name, None)
     return position, f"the replica of policy {policy.name}", way_on
 
 

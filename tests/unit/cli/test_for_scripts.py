@@ -79,6 +79,7 @@ def test_an_error_has_the_exit_code_of_its_family(
         "found": None if error.found is None else str(error.found),
         "expected": None if error.expected is None else str(error.expected),
         "next": error.next_step,
+        "commands": [],
     }
 
 

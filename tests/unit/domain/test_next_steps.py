@@ -1,11 +1,14 @@
 """Every way out can be gone by those who have a policy's DAGs, and by those who say statements."""
 
 import inspect
+import pickle
 import re
+import subprocess
 
 import pytest
 
 from twinhive.domain import next_steps as ways
+from twinhive.domain.errors import ActNow, together
 from twinhive.domain.wording import Wording
 from twinhive.settings.hive_key_table import KEYS
 
@@ -28,6 +31,8 @@ SAID = [
         "twinhive resync sales t; then clear the task window with all tasks after it",
         TWO_DUMPS,
     ),
+    (ways.resync_wish("sales", None), "twinhive resync sales <table>", TWO_DUMPS),
+    (ways.command("twinhive", "status", "sales"), "twinhive status sales", "twinhive status sales"),
     (ways.exclude("t"), "exclude t in the policy file", "leave t out of the dump"),
     (ways.BASE_DIRECTORY, "external_tables.base_directory", BASE),
     (ways.NO_EXTERNAL_TABLES, "external_tables.include: false", "'hive.repl.include.external.tables'='false'"),
@@ -64,10 +69,57 @@ def test_no_way_out_is_left_out_here() -> None:
     assert len(constants) > 8
     assert set(constants) <= {way for way, _, _ in SAID}
     functions = {name for name, way in vars(ways).items() if inspect.isfunction(way)}
-    assert functions == {"bootstrap", "clear", "consolidate", "correct", "exclude", "resync", "resync_wish"}
+    assert functions == {
+        *("bootstrap", "clear", "command", "consolidate", "correct", "exclude"),
+        *("resync", "resync_wish"),
+    }
 
 
 def test_keys_of_with_exist() -> None:
     named = {name for _, _, said in SAID for name in re.findall(r"(?:hive|twinhive)\.[a-z.]+[a-z]", said)}
     assert len(named) >= 4
     assert named <= KEYS.keys()
+
+
+# Printed by a shell for each word that a command has, after its name.
+_SHOW = "twinhive() { for word; do printf '<%s>' \"$word\"; done; }; "
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "orders",
+        "x|sh",
+        "x & rm -rf ~",
+        "a$(id)b",
+        "x`id`",
+        "two words",
+        "it's",
+        "-f",
+        "a>b",
+        "täglich",
+        "*",
+        "#a",
+        "!!",
+        "a\\b",
+    ],
+)
+def test_a_shell_takes_a_command_as_it_was_meant(table: str) -> None:
+    [command] = ways.resync("sales", table).commands
+    assert command in ways.resync("sales", table)
+    shown = subprocess.run(["sh", "-c", _SHOW + command], capture_output=True, text=True, check=True).stdout
+    assert shown.replace("<-->", "") == f"<resync><sales><{table}>"
+
+
+@pytest.mark.parametrize("table", ["a\nid", "a\x1b]0;x\x07", "a\u202eb", None])
+def test_what_is_no_command_to_run_is_not_offered(table: str | None) -> None:
+    assert ways.resync("sales", table).commands == ()
+
+
+def test_commands_are_carried_by_what_they_are_put_into() -> None:
+    error = ActNow("it is wrong", next_step="bring it over with: " + ways.resync("sales", "it's") + "; it helps")
+    assert error.commands == ("twinhive resync sales 'it'\"'\"'s'",)
+    assert pickle.loads(pickle.dumps(error)).commands == error.commands
+    other = ActNow("wrong, too", next_step="look: " + ways.command("twinhive", "status", "sales"))
+    assert together([error, other], "two things").commands == (*error.commands, "twinhive status sales")
+    assert ActNow("wrong", next_step="twinhive resync sales <table>").commands == ()

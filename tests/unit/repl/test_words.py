@@ -23,7 +23,6 @@ STEPS_NOT_RUN = {
     "operation": "the DAG operate",
     "pausing": "a command of policies",
     "requests": "why a window is cut anew, and the mark of a table that a resync was asked for",
-    "scan": "the DAG scan",
     "skip_event": "a command of policies",
     "window": "the DAG incremental; a statement names its own events",
 }
