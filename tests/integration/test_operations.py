@@ -1,6 +1,7 @@
 """Mend real replicas: a table brought back, an event passed over, a dead holder fenced, a replica given up."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -138,3 +139,32 @@ def test_a_forgotten_replica_is_an_ordinary_database(
         policies.run(policy.name)
     assert "nothing is left" in Forget(policy, HOLDER).run(ports)[0]
     assert metastore.table(TableName(users.database, "plain")) is not None
+
+
+def test_a_partition_that_is_dropped_and_added_again_by_hive_has_no_rows_of_before(
+    users: SourceWriter, wiring: Wiring, policies: PolicyFiles, sandbox: Sandbox, west: Warehouse
+) -> None:
+    """Hive adds a partition without a place, and the metastore shows what lies at the default one."""
+    policy = wiring.policy
+    users.overwrite("orders", ("a b",), {"f1": b"other"})
+    users.drop_partitions("orders", [("none",)])
+    users.rename_partition("orders", ("50%=#:ü",), ("renamed",))
+    users.overwrite("orders", ("renamed",), {"f1": b"other"})
+    follow_all(policies, policy.name)
+    Forget(policy, HOLDER).run(wiring.write_ports())
+    cluster = sandbox.clusters["west"]
+    replica = ThriftMetastore([(cluster.metastore_host, cluster.metastore_port)], timeout_seconds=60.0)
+    orders = TableName(users.database, "orders")
+    table = replica.table(orders)
+    assert table is not None
+    names = replica.partition_names(orders)
+    there = replica.partitions(orders, names)
+    assert len(there) == 2
+    replica.drop_partitions(orders, names, delete_data=True)
+    dropped = [replace(there[0], values=values) for values in (("none",), ("50%=#:ü",))]
+    replica.add_partitions([one.at(orders, None) for one in (*there, *dropped)])
+    added = replica.partitions(orders, replica.partition_names(orders))
+    assert {one.location for one in added} == {
+        f"{table.location}/{one.name(table.partition_keys)}" for one in (*there, *dropped)
+    }
+    assert [west.files.usage(one.location or "").files for one in added] == [0, 0, 0, 0]

@@ -23,6 +23,10 @@ EXTERNAL_BASE = "twinhive.external.base"
 POSITION = "twinhive.position"
 SCOPE = "twinhive.scope"
 """The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
+LOAD_PLACES = "twinhive.load.places"
+"""Where the load that is under way puts partitions; not set: where loads of earlier versions did."""
+OWN_PLACES = "own"
+"""Each in a directory of its own, none at the default place."""
 QUARANTINE = "twinhive.quarantine."
 """Prefix of a parameter for each table that is frozen after an error: `<event id> <reason>`."""
 QUARANTINE_LONG = "twinhive.quarantined."
@@ -84,6 +88,7 @@ class ReplicaState:
     position: Position = NOWHERE
     external_base: str | None = None
     scope: str | None = None
+    load_places: str | None = None
 
     @property
     def last_event_id(self) -> int | None:
@@ -103,6 +108,7 @@ class ReplicaState:
             position=_position(parameters),
             external_base=parameters.get(EXTERNAL_BASE),
             scope=parameters.get(SCOPE),
+            load_places=parameters.get(LOAD_PLACES),
         )
 
     def written(self) -> dict[str, str]:
@@ -115,6 +121,7 @@ class ReplicaState:
             TARGET_FOR: "true",
             EXTERNAL_BASE: self.external_base,
             SCOPE: self.scope,
+            LOAD_PLACES: self.load_places if self.phase is Phase.LOADING else None,
         }
         said = {key: value for key, value in pairs.items() if value is not None}
         return with_position(said, self.position) if self.phase is Phase.FOLLOWING else said

@@ -3,8 +3,9 @@
 A managed table lies below the managed directory of its replica's database, in a directory named by
 the table and the event that made its content. So each content has a place of its own: a switch of
 location shows it at once, the metastore never moves or deletes anything, and what a rerun finds there
-is its own. Partitions of a bootstrap keep their path below the table; one that lies elsewhere at the
-source moves to its default place, because a managed table owns its files.
+is its own. No partition is put at its default place, `<table's directory>/<partition>`: what a later
+content replaces would lie there for a while, and become rows of whoever adds that partition without a
+place. Only the metastore puts one there, when it renames it.
 """
 
 import json
@@ -26,7 +27,7 @@ _TRANSLATED = "TRANSLATED_TO_EXTERNAL"
 
 
 def relative_place(table: Table, partition: Partition) -> str:
-    """Return where a partition goes below its table's directory on the replica."""
+    """Return where loads of earlier versions put a partition below its table's directory: as at the source."""
     location = partition.location
     if location and table.location and is_below(location, table.location):
         relative = relative_to(location, table.location)
@@ -41,13 +42,15 @@ class TablePlacement:
     """A source table and its place on the replica.
 
     `directory` is the final directory, `building` the one below staging in which the table's
-    files are put together before the whole directory is renamed in.
+    files are put together before the whole directory is renamed in. `contents_of` is the event that
+    its partitions' directories are named by, None for a load that an earlier version has begun.
     """
 
     source: Table
     replica: Table
     directory: str
     building: str
+    contents_of: int | None = None
 
     @classmethod
     def plan(
@@ -62,7 +65,7 @@ class TablePlacement:
         key = silent_key(stamp.event_id, token) if token else stamp.event_id
         directory = table_directory(managed_root, name.table, key)
         replica = table.at(name, directory).with_parameters(replica_parameters(table.parameters, stamp))
-        return cls(table, replica, directory, join(build_root, file_name(name.table)))
+        return cls(table, replica, directory, join(build_root, file_name(name.table)), stamp.event_id)
 
     @classmethod
     def of_view(cls, view: Table, policy: Policy, stamp: Stamp) -> "TablePlacement":
@@ -72,7 +75,9 @@ class TablePlacement:
 
     def relative(self, partition: Partition) -> str:
         """Return a partition's directory relative to the table's, on the replica."""
-        return relative_place(self.source, partition)
+        if self.contents_of is None:
+            return relative_place(self.source, partition)
+        return f"{CONTENTS}/{self.contents_of}/{partition.name(self.source.partition_keys)}"
 
     def partition(self, partition: Partition, stamp: Stamp) -> Partition:
         """Place a partition; one of a view has no place."""

@@ -1,5 +1,10 @@
 """Say what a REPL statement would do, without doing it."""
 
+from collections.abc import Sequence
+from typing import cast
+
+from twinhive.ports import FileWriter
+from twinhive.repl.cleaning import clean_dumps, clean_given_up
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.dumping import Dumping, dumping_of
 from twinhive.repl.loading import Loading, loading_of
@@ -8,6 +13,8 @@ from twinhive.repl.words import in_words_of_statements
 from twinhive.statements import ReplDump, ReplLoad, ReplStatus, parse, to_text
 from twinhive.steps.adopt import is_of_hive
 from twinhive.steps.base import Work
+from twinhive.steps.pretended_files import PretendedFiles
+from twinhive.steps.pretended_ports import pretended
 from twinhive.steps.repl_dump import ReplDump as DumpStep
 from twinhive.steps.repl_events import events_asked
 from twinhive.steps.repl_fit import refuse_unfit, state_before
@@ -21,7 +28,7 @@ def plan_statement(text: str, place: StatementPlace) -> list[str]:
     statement = parse(text)
     match statement:
         case ReplDump():
-            lines = _dump(dumping_of(place, statement))
+            lines = _dump(dumping_of(place, statement), place)
         case ReplLoad():
             lines = _load(loading_of(place, statement))
         case ReplStatus():
@@ -30,7 +37,7 @@ def plan_statement(text: str, place: StatementPlace) -> list[str]:
     return [to_text(statement), *lines]
 
 
-def _dump(dumping: Dumping) -> list[str]:
+def _dump(dumping: Dumping, place: StatementPlace) -> list[str]:
     order, ports = dumping.order, dumping.ports
     DumpStep(Work(order.policy), order).check(ports)
     scope = read_scope(ports.source, order.policy)
@@ -41,7 +48,17 @@ def _dump(dumping: Dumping) -> list[str]:
         asked = events_asked(ports.source, order)
         lines.append(f"{len(asked.stretch.rows)} events of this scope, up to event {asked.stretch.end.event_id}")
         lines += [f"dumped whole: {table}" for table in asked.whole]
-    return [*lines, *(f"left out: {entry.name}: {entry.reason}" for entry in scope.left_out)]
+    lines += [f"left out: {entry.name}: {entry.reason}" for entry in scope.left_out]
+    pretended_files = cast(FileWriter, PretendedFiles(ports.dump_files))
+    return lines + _removed(clean_dumps(dumping, place, pretended_files, _say_nothing, ""))
+
+
+def _removed(directories: Sequence[str]) -> list[str]:
+    return [f"would be removed, to the trash where one is kept: {directory}" for directory in directories]
+
+
+def _say_nothing(line: str) -> None:
+    """Leave to the plan what is said."""
 
 
 def _load(loading: Loading) -> list[str]:
@@ -56,4 +73,13 @@ def _load(loading: Loading) -> list[str]:
     what = f"the dump of {policy.source} at event {manifest.end.event_id} into {policy.replica}"
     if is_of_hive(ports.replica.database(policy.replica.database)):
         return [f"would take the replica over from Hive, then load {what}"]
-    return [f"would load {what}: {manifest.events} events, {len(manifest.batches)} batches of files"]
+    lines = [f"would load {what}: {manifest.events} events, {len(manifest.batches)} batches of files"]
+    return lines + _cleaned_after(loading, LoadStep(Work(policy), dump))
+
+
+def _cleaned_after(loading: Loading, step: LoadStep) -> list[str]:
+    """Say what the load would clean up at its end, as far as it is there by now."""
+    pretending = pretended(loading.ports)
+    clean_given_up(loading, step.work, pretending)
+    step.sweep_unused(pretending)
+    return _removed(cast(PretendedFiles, pretending.replica_files).deleted)

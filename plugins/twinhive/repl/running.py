@@ -1,28 +1,23 @@
 """Run one REPL statement from its text (seed 002, 'New Commands')."""
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.files import parent
 from twinhive.owned.staging import own_staging
+from twinhive.repl.cleaning import clean_dumps, clean_given_up
 from twinhive.repl.clusters import StatementPlace
-from twinhive.repl.dumping import Dumping, dumping_of
-from twinhive.repl.hive_clean import clean_hive_dumps
+from twinhive.repl.dumping import dumping_of
 from twinhive.repl.hive_dumps import taken_over_in, written_for_hive
 from twinhive.repl.keys import keys_of
 from twinhive.repl.loading import loading_of
-from twinhive.repl.replicas import NotedReplicas
 from twinhive.repl.words import in_words_of_statements, telling
 from twinhive.statements import ReplDump as DumpStatement
 from twinhive.statements import ReplLoad as LoadStatement
 from twinhive.statements import ReplStatus as StatusStatement
 from twinhive.statements import parse
 from twinhive.steps.base import Report, Work
-from twinhive.steps.given_up_loads import StagingCleaner
-from twinhive.steps.repl_clean import DumpCleaner
 from twinhive.steps.repl_dump import ReplDump
 from twinhive.steps.repl_load import ReplLoad, replicated_event
 from twinhive.wiring import metastore
@@ -59,24 +54,9 @@ def _dump(statement: DumpStatement, place: StatementPlace, holder: dict[str, str
     dumped = ReplDump(Work(policy, holder=holder, report=report), dumping.order).run(dumping.ports)
     if settings.layout == "hive":
         dumped = written_for_hive(dumping.ports, dumping.order, report)
-    if not settings.retain_previous_dumps:
-        _clean(dumping, place, report, keep=dumped.directory)
-    return Answer(("dump_dir", "last_repl_id"), ((dumped.directory, dumped.last_event),))
-
-
-def _clean(dumping: Dumping, place: StatementPlace, report: Report, keep: str) -> None:
-    policy, files, now = dumping.order.policy, dumping.ports.dump_files, time.time()
-    cleaner = DumpCleaner(
-        files=files,
-        dumps=parent(policy.dumps),
-        ttl_seconds=dumping.settings.dump_ttl_seconds,
-        now=now,
-        is_gone=NotedReplicas(place).is_gone,
-        report=report,
-    )
     with _only_cleaning("old dumps", report):
-        cleaner.run(keep)
-        clean_hive_dumps(files, policy.dump_root, policy.source.database, cleaner.oldest, report, keep)
+        clean_dumps(dumping, place, dumping.ports.dump_files, report, dumped.directory)
+    return Answer(("dump_dir", "last_repl_id"), ((dumped.directory, dumped.last_event),))
 
 
 def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str], report: Report) -> Answer:
@@ -90,7 +70,7 @@ def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str
         # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
         if ours := own_staging(ports.replica_files, policy):
             ours.discard(taken_over_in(policy.staging))
-        StagingCleaner(work, loading.settings.dump_ttl_seconds, time.time()).run(ports)
+        clean_given_up(loading, work, ports)
     return Answer()
 
 

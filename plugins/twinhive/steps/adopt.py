@@ -5,12 +5,15 @@ that it follows from there on. What is stamped already may keep its stamp.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.marks import LAST_ID, POLICY, POSITION, STAMP, Phase, ReplicaState, Stamp
 from twinhive.domain.objects import Database, Table
 from twinhive.domain.policy import Policy
 from twinhive.events.reader import position_at
+from twinhive.owned.directories import mark_table, table_mark
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
 from twinhive.steps.source_scope import tables_in_bulk
@@ -34,6 +37,7 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     tables = 0
     for table in tables_in_bulk(ports.replica, database.name, ports.replica.table_names(database.name)):
         _stamp_partitions(ports, policy, table, stamp, lease)
+        _mark_directory(ports, policy, table, lease)
         if STAMP not in table.parameters:
             lease.confirm()
             ports.replica.alter_table(table.name, table.with_parameters({**table.parameters, STAMP: str(stamp)}))
@@ -43,6 +47,20 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     lease.confirm()
     ports.replica.set_database_parameters(database.name, {**database.parameters, **following.written()})
     report(f"taken over from Hive at event {position.event_id}: {tables} tables stamped")
+
+
+def _mark_directory(ports: WritePorts, policy: Policy, table: Table, lease: Lease) -> None:
+    """Mark the directory of a managed table: what our contents replace there is ours to move aside one day.
+
+    Where Hive's user does not let us, it stays without a mark, and is never moved.
+    """
+    files = ports.replica_files
+    if table.is_external or not table.location or not table.location.startswith(f"{files.root}/"):
+        return
+    with suppress(Missing, Refused):
+        if table_mark(files, table.location) is None:
+            lease.confirm()
+            mark_table(files, table.location, f"{policy.name}:hive")
 
 
 def _stamp_partitions(ports: WritePorts, policy: Policy, table: Table, stamp: Stamp, lease: Lease) -> None:

@@ -78,7 +78,7 @@ def _own_directories(ports: WritePorts, policy: Policy) -> Iterator[tuple[str, O
 
 def _leftovers(ports: WritePorts, policy: Policy) -> Iterator[str]:
     # No event comes any more: what was made for a later one is left over too.
-    return unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize)
+    return unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize, in_hives_places=True)
 
 
 def _unproven(directory: str) -> str:

@@ -29,7 +29,7 @@ from twinhive.steps.control import recorded_skips, skipped_events
 from twinhive.steps.gate import check_copied, consolidated_dump
 from twinhive.steps.holding import hold_lease
 from twinhive.steps.load_external import pending_tables
-from twinhive.steps.open_replica import directory_mark, loading_state, open_replica
+from twinhive.steps.open_replica import directory_mark, has_own_places, loading_state, open_replica
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
 from twinhive.steps.place_tables import build, is_in_place, move_in
@@ -83,7 +83,7 @@ class Load:
         dump = consolidated_dump(ports, policy)
         copied = check_copied(ports, dump, policy.staging)
         root = open_replica(ports, policy, dump, lease, report)
-        loading = _Loading(self.work, ports, dump, root, lease)
+        loading = _Loading(self.work, ports, dump, root, lease, own_places=has_own_places(ports, policy))
         loading.place()
         tables, partitions = loading.register()
         loading.constrain(without_foreign_keys)
@@ -117,6 +117,7 @@ class _Loading:
     dump: Dump
     managed_root: str
     lease: Lease
+    own_places: bool
     constrained: list[Table] = field(default_factory=list)
 
     @property
@@ -126,7 +127,8 @@ class _Loading:
     def placement(self, table: Table) -> TablePlacement:
         build_root = join(self.work.policy.staging, "tables", self.dump.key)
         token = self.dump.manifest.token[:8]
-        return TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp, token)
+        placed = TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp, token)
+        return placed if self.own_places else replace(placed, contents_of=None)
 
     def place(self) -> None:
         """Put every table's files into place; a table appears when its last batch is built."""

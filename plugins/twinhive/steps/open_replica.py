@@ -1,13 +1,15 @@
 """Create the replica's database, or take up one that an earlier load left incomplete."""
 
+from dataclasses import replace
+
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import Foreign
-from twinhive.domain.marks import STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.domain.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
 from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump
-from twinhive.owned.directories import table_of
+from twinhive.owned.directories import table_mark, table_of
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Report
 from twinhive.steps.pending_files import remove_pending
@@ -17,7 +19,14 @@ from twinhive.steps.replica_state import read_state
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
     """Return what the replica says while a dump is being loaded."""
     external = policy.external.base_mark if policy.external.included else None
-    return ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, external_base=external)
+    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, external_base=external)
+    return replace(begun, load_places=OWN_PLACES)
+
+
+def has_own_places(ports: WritePorts, policy: Policy) -> bool:
+    """False for a load that an earlier version has begun: it is ended as that would have."""
+    database = ports.replica.database(policy.replica.database)
+    return database is None or database.parameters.get(LOAD_PLACES) == OWN_PLACES
 
 
 def directory_mark(policy: Policy, dump: Dump) -> str:
@@ -85,8 +94,14 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
 
 def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
     root = managed_root(ports.replica, policy)
-    ((_, children),) = ports.replica_files.list_directories([root])
-    for child in children or []:
-        if child.is_directory and (owned := table_of(ports.replica_files, root, child.path, policy.name)):
+    for directory in built_directories(ports, policy):
+        if owned := table_of(ports.replica_files, root, directory, policy.name):
             lease.confirm()
             owned.take_away()
+
+
+def built_directories(ports: WritePorts, policy: Policy) -> list[str]:
+    """Return the directories of tables that bear the policy's mark."""
+    ((_, children),) = ports.replica_files.list_directories([managed_root(ports.replica, policy)])
+    directories = (child.path for child in children or () if child.is_directory)
+    return [one for one in directories if table_mark(ports.replica_files, one) == policy.name]

@@ -24,6 +24,7 @@ from twinhive.steps.holding import hold_lease
 from twinhive.steps.log_access import report_replica, source_problems
 from twinhive.steps.measured_sizes import write_sizes
 from twinhive.steps.replica_state import already_published, read_state
+from twinhive.steps.root_places import check_roots
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
 
 _LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
@@ -249,10 +250,14 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
 
 
 def check_own_directories(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find directories for dumps and staged files that are somebody else's."""
+    """Find directories for dumps and staged files that are somebody else's, or not apart from somebody's data."""
     policy = step.work.policy
     found = (foreign_staging(ports.replica_files, policy), foreign_dumps(ports.dump_files, policy))
     yield from (problem for problem in found if problem is not None)
+    try:
+        yield from check_roots(ports, policy)
+    except TryAgain:
+        return  # the checks of the clusters say so already
 
 
 def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:

@@ -7,6 +7,7 @@ from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.ports import ReadPorts
 from twinhive.steps.list_objects import ListObjects
+from twinhive.steps.open_replica import built_directories
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.preflight import Preflight
 from twinhive.steps.rehearsing import Rehearsing
@@ -61,6 +62,8 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
     else:
         yield PlanSection.of("alter", "databases", [str(address)])
         yield PlanSection.of("drop", "tables of an earlier load", ports.replica.table_names(address.database))
+        yield PlanSection.of("remove", "directories of an earlier load", built_directories(ports, rehearsing.policy))
+    yield PlanSection.of("remove", "older dumps and events", rehearsing.removed_below(rehearsing.policy.dumps))
     yield PlanSection.of("create", "tables", tables)
     yield PlanSection("create", "partitions", partitions)
     yield PlanSection.of("create", "views", _views(ports, dump))

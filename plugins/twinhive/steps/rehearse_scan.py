@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from twinhive.applying.places import managed_root
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.rehearsing import Rehearsing
 from twinhive.steps.scan import Scan
@@ -19,6 +20,7 @@ def rehearse_scan(rehearsing: Rehearsing) -> PhasePlan:
     scanned = Scan(rehearsing.work(policy=policy), deep=rehearsing.deep).run(rehearsing.ports)
     if scanned.already:
         return rehearsing.plan(nothing=rehearsing.said[-1])
+    root = managed_root(rehearsing.ports.replica, policy)
     found = PlanSection.of(
         "copy" if follows else "report",
         "tables and partitions changed without an event",
@@ -27,7 +29,7 @@ def rehearse_scan(rehearsing: Rehearsing) -> PhasePlan:
         length=scanned.bytes if follows else 0,
     )
     waiting = PlanSection.of("wait for", "tables and partitions that are being written", scanned.waiting)
-    swept = PlanSection("delete", "directories that nobody uses any more", scanned.swept)
+    swept = PlanSection.of("remove", "directories that nobody uses any more", rehearsing.removed_below(root))
     sections = [section for section in (found, waiting, swept) if section.count]
     nothing = None if sections else f"{scanned.leaves:,} directories looked at, and nothing differs"
     return rehearsing.plan(nothing=nothing, files=found.files, bytes=found.bytes, sections=sections)

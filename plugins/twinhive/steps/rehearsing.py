@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from twinhive.domain.batches import Batch
+from twinhive.domain.files import is_below
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import Dump, read_json
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Report, Work
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
+from twinhive.steps.pretended_files import PretendedFiles
 from twinhive.steps.round import is_uncopied
 
 _MOST_LINES = 50
@@ -35,6 +37,11 @@ class Rehearsing:
     def _say(self, line: str) -> None:
         self.report(line)
         self.said.append(line)
+
+    def removed_below(self, directory: str) -> list[str]:
+        """Return what of a directory the steps have removed so far: it would be gone."""
+        sides = (cast(PretendedFiles, files) for files in (self.ports.replica_files, self.ports.dump_files))
+        return sorted({path for files in sides for path in files.deleted if is_below(path, directory)})
 
     @property
     def copying_nothing(self) -> Policy:

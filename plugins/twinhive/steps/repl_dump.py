@@ -13,6 +13,7 @@ from twinhive.steps.preflight import check_address
 from twinhive.steps.repl_events import dump_events, events_asked
 from twinhive.steps.repl_objects import described, dump_objects
 from twinhive.steps.repl_order import Dumped, DumpOrder, dumped_database
+from twinhive.steps.root_places import check_dump_root
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class ReplDump:
         order, source, addresses = self.order, self.order.policy.source, ports.source.addresses()
         problems = [one for address in addresses for one in check_address(ports.source, address, order.policy)]
         problems += source_problems(ports.source, self.work.report)
+        problems += check_dump_root(ports, order.policy)
         if problems:
             raise together(problems, f"database {source} cannot be dumped: {len(problems)} problems")
         dumped_database(ports.source, source)

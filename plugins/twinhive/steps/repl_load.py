@@ -17,7 +17,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.loader_notes import note_loaded, note_loading
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
-from twinhive.owned.staging import claim_staging, foreign_staging
+from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
 from twinhive.ports import WritePorts
 from twinhive.steps.adopt import adopt, is_of_hive
 from twinhive.steps.apply import Apply
@@ -32,6 +32,7 @@ from twinhive.steps.phase_run import run_passes
 from twinhive.steps.preflight import Preflight, check_external_tables, check_file_systems
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.repl_fit import refuse_unfit, state_before
+from twinhive.steps.root_places import check_staging_root
 from twinhive.steps.sweep import last_swept, sweep
 
 # A sweep reads all partitions of the replica.
@@ -74,7 +75,7 @@ class ReplLoad:
             self._move(ports, end)
         note_loaded(ports.dump_files, policy, manifest.log_id, end)
         if not already:
-            self._sweep(ports)
+            self.sweep_unused(ports)
         return DumpLoaded(end, already)
 
     def check(self, ports: WritePorts) -> None:
@@ -84,6 +85,9 @@ class ReplLoad:
         checks = (check_file_systems, *(() if self.work.policy.external.brings_data else (check_external_tables,)))
         problems = [one for check in checks for one in check(Preflight(self.work), ports)]
         problems += filter(None, [foreign_staging(ports.replica_files, self.work.policy)])
+        if own_staging(ports.replica_files, self.work.policy) is None:
+            # One that is there and ours stays in use, wherever an earlier version has put it.
+            problems += check_staging_root(ports, self.work.policy)
         if problems:
             raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
 
@@ -133,7 +137,7 @@ class ReplLoad:
             moved = move_to_hives_places(ports, policy, log_id, event_id, lease)
         self.work.report(f"{moved} tables and partitions were moved to where Hive looks for them")
 
-    def _sweep(self, ports: WritePorts) -> None:
+    def sweep_unused(self, ports: WritePorts) -> None:
         """Remove what nobody has used since the grace: no scan does it for a replica that has no policy file."""
         now = self.clock()
         if now - (last_swept(ports.replica_files, self.work.policy) or 0) >= _SWEEP_EVERY_SECONDS:

@@ -114,20 +114,29 @@ def _note(policy: Policy) -> str:
     return join(policy.staging, "scan", "unused.json")
 
 
-def unused_directories(replica: MetastoreReader, files: FileReader, policy: Policy, position: int) -> Iterator[str]:
-    """Yield the topmost directories of ours, made by events up to a position, that nothing registered needs."""
+def unused_directories(
+    replica: MetastoreReader, files: FileReader, policy: Policy, position: int, *, in_hives_places: bool = False
+) -> Iterator[str]:
+    """Yield the topmost directories of ours, made by events up to a position, that nothing registered needs.
+
+    What is in Hive's places bears no event in its name; it is left out, unless it is asked for.
+    """
     root = managed_root(replica, policy)
     places = UsedPlaces.read(replica, policy, root)
     for _, children in files.list_pages([root]):
-        made = (child.path for child in children or () if child.is_directory and _is_of(child.path, position))
+        made = (
+            child.path
+            for child in children or ()
+            if child.is_directory and _is_of(child.path, position, in_hives_places)
+        )
         ours = [path for path in made if table_mark(files, path) == policy.name]
         yield from _unused(files, ours, places, position)
 
 
-def _is_of(path: str, position: int) -> bool:
+def _is_of(path: str, position: int, in_hives_places: bool) -> bool:
     """True for a directory that is named as one of ours and made by an event up to the position."""
     event_id = event_of_directory(base_name(path))
-    return event_id is not None and event_id <= position
+    return in_hives_places if event_id is None else event_id <= position
 
 
 def _unused(files: FileReader, directories: Sequence[str], places: UsedPlaces, position: int) -> Iterator[str]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.builders import a_partition, a_policy, a_table
@@ -20,23 +22,30 @@ def test_a_managed_table_lies_below_the_managed_directory_of_its_database() -> N
     assert placement.replica.parameters["twinhive.stamp"] == "log:7"
 
 
-def test_a_partition_below_its_table_keeps_its_path() -> None:
+@pytest.mark.parametrize("place", ["/odd place/M=1", "/m=1", "/../x", "", "hdfs://east/elsewhere/x"])
+def test_a_partition_has_a_directory_of_its_own_wherever_it_lies_at_the_source(place: str) -> None:
     table = a_table(partition_keys=("m",))
-    partition = a_partition(table, "1", location=f"{table.location}/odd place/M=1")
-    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/odd place/M=1"
+    location = place if "://" in place else f"{table.location}{place}"
+    partition = a_partition(table, "a b", location=location)
+    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/_tw/7/m=a b"
 
 
-def test_a_partition_elsewhere_moves_to_its_default_place() -> None:
+@pytest.mark.parametrize(
+    ("place", "there"),
+    [
+        ("odd place/M=1", "odd place/M=1"),
+        ("..", "m=1"),
+        ("../../finance.db/accounts.7", "m=1"),
+        ("a//b", "m=1"),
+        ("./x", "m=1"),
+        ("p=1/..", "m=1"),
+    ],
+)
+def test_a_load_of_an_earlier_version_goes_on_where_that_put_partitions(place: str, there: str) -> None:
     table = a_table(partition_keys=("m",))
-    partition = a_partition(table, "a b", location="hdfs://east/elsewhere/x")
-    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/m=a b"
-
-
-@pytest.mark.parametrize("climbing", ["..", "../../finance.db/accounts.7", "a//b", "./x", "p=1/.."])
-def test_a_partition_that_only_looks_as_if_it_lay_below_its_table_moves_to_its_default_place(climbing: str) -> None:
-    table = a_table(partition_keys=("m",))
-    partition = a_partition(table, "1", location=f"{table.location}/{climbing}")
-    assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/m=1"
+    partition = a_partition(table, "1", location=f"{table.location}/{place}")
+    placement = replace(plan(table), contents_of=None)
+    assert placement.partition(partition, STAMP).location == f"{ROOT}/orders.7/{there}"
 
 
 def test_a_view_has_no_place() -> None:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.builders import a_table
 from tests.unit.repl.speaker import Speaker
-from twinhive.domain.errors import ActNow, Refused
+from twinhive.domain.errors import ActNow, InvalidSettings, Refused
 from twinhive.domain.objects import Database
 from twinhive.dump.loader_notes import LoaderNote, loader_notes
 from twinhive.hive_dump.places import HivePlaces
@@ -96,6 +97,46 @@ def test_a_dropped_replica_keeps_no_dump_any_more(loaded: Speaker) -> None:
     ((_, children),) = files.list_directories([DUMPS])
     assert sorted(child.path for child in children or ()) == sorted([f"{DUMPS}/_loaders", newest])
     assert loader_notes(files, DUMPS) == []
+
+
+def test_a_plan_of_a_dump_names_what_would_be_removed_and_nothing_is(loaded: Speaker) -> None:
+    files = loaded.world.source_files
+    old = dump(loaded)
+    drop(loaded, "sales")
+    files.put(f"{DUMPS}/orders/part-0", b"somebody's rows")
+    before = files.paths()
+    planned = loaded.plan(f"REPL DUMP sales WITH ({AT_ONCE})", "east")
+    removed = [line.rpartition(": ")[2] for line in planned if line.startswith("would be removed")]
+    assert old in removed and f"{DUMPS}/orders" not in removed
+    assert files.paths() == before
+    dump(loaded)
+    assert not any(map(files.status, removed)) and files.read(f"{DUMPS}/orders/part-0") == b"somebody's rows"
+    keeping = loaded.plan(f"REPL DUMP sales WITH ({AT_ONCE}, 'hive.repl.retain.prev.dump.dir'='true')", "east")
+    assert not [line for line in keeping if line.startswith("would be removed")]
+
+
+def test_a_plan_of_a_load_names_the_staging_that_would_be_removed(speaker: Speaker) -> None:
+    files = speaker.world.replica_files
+    given_up = f"{STAGING}/repl.west.given_up"
+    files.put(f"{given_up}/under-way/lease-0000000001", b"{}")
+    directory = dump(speaker)
+    said = f"'twinhive.staging.root'='{STAGING}', 'hive.repl.dumpdir.ttl'='0s'"
+    base = "'hive.repl.replica.external.table.base.dir'='/external'"
+    planned = speaker.plan(f"REPL LOAD sales FROM '{directory}' WITH ({said}, {base})", "west")
+    assert planned[-1] == f"would be removed, to the trash where one is kept: {given_up}"
+    assert files.status(given_up)
+
+
+def test_a_root_around_a_table_is_refused_by_the_plan_and_by_the_dump(speaker: Speaker) -> None:
+    files = speaker.world.source_files
+    location = "hdfs://east/data/sales/orders2"
+    files.put(f"{location}/part-0", b"a year of rows")
+    speaker.world.source.create_table(a_table("sales.orders2", table_type="EXTERNAL_TABLE", location=location))
+    text = f"REPL DUMP sales WITH ('hive.repl.rootdir'='/data', {AT_ONCE})"
+    for do in (speaker.plan, speaker.say):
+        with pytest.raises(InvalidSettings, match="is not apart from what tables and databases use"):
+            do(text, "east")
+    assert files.read(f"{location}/part-0") == b"a year of rows"
 
 
 def test_a_load_removes_what_given_up_loads_beside_it_have_staged(speaker: Speaker) -> None:

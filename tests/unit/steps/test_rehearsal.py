@@ -96,6 +96,14 @@ def test_a_published_replica_is_planned_anew_only_if_asked_for() -> None:
     assert "already applied" in str(plan(world, "bootstrap").nothing)
     planned = plan(world, "bootstrap", again=True)
     assert section(planned, "drop", "tables of an earlier load").count == 5
+    built = section(planned, "remove", "directories of an earlier load").names
+    assert len(built) == 4 and all(map(world.replica_files.status, built))
+    dumps = section(planned, "remove", "older dumps and events").names
+    assert dumps and all(map(world.source_files.status, dumps))
+    run_bootstrap(POLICY, world.ports(), {"run": "b"}, lambda line: None, again=True)
+    assert not any(map(world.replica_files.status, built))
+    world = Followed().world
+    plan(world, "bootstrap", again=True)
     assert world.replica.database("sales").parameters["twinhive.phase"] == "following"
 
 
@@ -156,6 +164,17 @@ def test_a_scan_says_what_it_would_bring_over() -> None:
     assert (found.count, found.files, found.bytes) == (1, 1, 6)
     failing = replace(followed.policy, options=replace(followed.policy.options, silent_writes="fail"))
     assert plan(followed.world, "scan", failing).refused
+
+
+def test_a_scan_names_the_directories_that_it_would_remove() -> None:
+    followed = Followed(tuned(settle_seconds=0, grace_seconds=0))
+    followed.users.overwrite("plain", None, {"data": b"other"})
+    (before,) = followed.world.replica.tables("sales", ["plain"])
+    followed.follow()
+    scan(followed)
+    planned = plan(followed.world, "scan", followed.policy)
+    assert section(planned, "remove", "directories that nobody uses any more").names == (before.location,)
+    assert followed.world.replica_files.status(before.location)
 
 
 def test_a_pass_says_what_each_directory_takes_and_what_is_deleted() -> None:

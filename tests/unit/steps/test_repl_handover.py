@@ -2,11 +2,15 @@
 
 import pytest
 
+from tests.builders import a_table
 from tests.fake_world import Killed, KillSwitch, killable
 from tests.unit.steps.copies import copies_of
 from tests.unit.steps.repl_world import ReplWorld
 from tests.unit.steps.twins import contents
-from twinhive.domain.marks import own_marks
+from twinhive.domain.errors import Foreign, TryAgain
+from twinhive.domain.files import Attributes
+from twinhive.domain.marks import DIRECTORY_MARK, own_marks
+from twinhive.domain.objects import Database
 from twinhive.steps.adopt import is_of_hive
 from twinhive.steps.repl_order import Dumped
 
@@ -21,6 +25,12 @@ def as_hive_left_it(repl: ReplWorld) -> int:
     """Load a replica, and take away all that Hive would not have written; return its event."""
     dumped = repl.dump()
     repl.load(dumped)
+    as_hive_left_it_there(repl)
+    return dumped.last_event
+
+
+def as_hive_left_it_there(repl: ReplWorld) -> None:
+    """Take away all that Hive would not have written from a replica that is there."""
     replica = repl.world.replica
 
     def strip(thing):
@@ -32,7 +42,6 @@ def as_hive_left_it(repl: ReplWorld) -> int:
             replica.alter_partitions([one.with_parameters(strip(one)) for one in partitions])
         replica.alter_table(table.name, table.with_parameters(strip(table)))
     replica.set_database_parameters("sales", strip(replica.database("sales")))
-    return dumped.last_event
 
 
 def go_on(repl: ReplWorld, event_id: int) -> Dumped:
@@ -105,6 +114,96 @@ def test_a_replica_is_brought_to_hives_places_killed_at_any_change(after_effect:
         if switch.count < at:
             return
         at += 1
+
+
+MANAGED = "hdfs://west/warehouse/managed/sales.db"
+
+
+@pytest.mark.parametrize("place", ["plain/somebody-elses-file", "orders/somebody-elses-file", "orders/p=a b/f"])
+def test_what_somebody_else_has_in_hives_places_is_not_touched(place: str) -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump())
+    files = repl.world.replica_files
+    files.put(f"{MANAGED}/{place}", b"precious")
+    dumped = go_on(repl, repl.status())
+    with pytest.raises(Foreign, match="something is in the way"):
+        repl.load(dumped, hive_places=True)
+    assert files.read(f"{MANAGED}/{place}") == b"precious"
+    assert_equal(repl)
+
+
+def test_what_a_table_of_another_database_lies_in_is_not_taken_aside() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump(), hive_places=True)
+    repl.load(go_on(repl, repl.status()))
+    replica, files = repl.world.replica, repl.world.replica_files
+    replica.create_database(Database("other", None, None, {}, thrift="{}"))
+    replica.create_table(a_table("other.t", table_type="EXTERNAL_TABLE", location=f"{MANAGED}/orders/p=a b"))
+    with pytest.raises(Foreign, match="something is in the way") as raised:
+        repl.load(repl.dump(repl.status()), hive_places=True)
+    assert raised.value.found == "the data of table other.t"
+    assert files.status(f"{MANAGED}/orders/p=a b/f1")
+
+
+def test_what_our_own_contents_have_replaced_is_taken_aside_and_swept() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump(), hive_places=True)
+    repl.load(go_on(repl, repl.status()))
+    repl.load(repl.dump(repl.status()), hive_places=True)
+    assert_equal(repl)
+    assert_in_hives_places(repl)
+    ((_, children),) = repl.world.replica_files.list_directories([MANAGED])
+    aside = [child.path for child in children or () if child.path.startswith(f"{MANAGED}/p")]
+    aside = [path for path in aside if not path.startswith(f"{MANAGED}/plain")]
+    assert len(aside) == 1 and repl.world.replica_files.attribute(aside[0], DIRECTORY_MARK) == "repl.sales:events"
+
+
+def test_what_a_replica_of_hive_has_left_in_its_places_is_taken_aside_too() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump(), hive_places=True)
+    files, replica = repl.world.replica_files, repl.world.replica
+    for table in replica.tables("sales", replica.table_names("sales")):
+        if table.location:
+            files.set_attributes(table.location, Attributes(extended={}))
+    as_hive_left_it_there(repl)
+    repl.load(go_on(repl, repl.status()))
+    repl.users.overwrite("plain", None, {"f": b"new"})
+    repl.load(repl.dump(repl.status()), hive_places=True)
+    assert_equal(repl)
+    assert_in_hives_places(repl)
+
+
+def test_a_place_that_is_taken_while_it_is_moved_to_is_an_error_and_nobody_is_shown_what_lies_there() -> None:
+    repl = ReplWorld()
+    repl.load(repl.dump())
+    files = repl.world.replica_files
+    rename = files.rename
+
+    def beneath_another(source: str, target: str) -> bool:
+        if target == f"{MANAGED}/plain":
+            files.put(f"{target}/theirs", b"theirs")
+        return rename(source, target)
+
+    files.rename = beneath_another
+    with pytest.raises(TryAgain, match="was not moved to where Hive looks for it"):
+        repl.load(repl.dump(repl.status()), hive_places=True)
+    files.rename = rename
+    (plain,) = repl.world.replica.tables("sales", ["plain"])
+    assert plain.location != f"{MANAGED}/plain"
+    assert files.read(f"{MANAGED}/plain/theirs") == b"theirs"
+
+
+def test_partitions_are_switched_some_at_a_time() -> None:
+    repl = ReplWorld()
+    repl.users.create_table("wide", keys=("p",))
+    repl.users.add_partitions("wide", {(str(number),): [b"x"] for number in range(45)})
+    repl.load(repl.dump())
+    replica, switched = repl.world.replica, []
+    alter = replica.alter_partitions
+    replica.alter_partitions = lambda some: (switched.append(len(some)), alter(some))[1]
+    repl.load(repl.dump(repl.status()), hive_places=True)
+    assert [count for count in switched if count > 3] == [20, 20, 5]
+    assert_equal(repl)
 
 
 def assert_in_hives_places(repl: ReplWorld) -> None:
