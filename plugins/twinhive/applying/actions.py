@@ -168,7 +168,9 @@ def _what(event: Event, cascades: frozenset[int]) -> What:
 def _insert(change: Insert, event_id: int) -> What:
     holder = change.table if change.partition is None else change.partition
     files = tuple(SourceFile.of_event(file, holder.location, event_id) for file in change.files)
-    edit = Edit(event_id, None, Rows.REPLACE if change.replaces else Rows.APPEND, files, event_id)
+    # What replaces the rows is not known: they stay until the scan has seen the files, and are never none.
+    replaced = Edit(event_id) if change.replaces_unknown else Edit(event_id, None, Rows.REPLACE, files, event_id)
+    edit = replaced if change.replaces else Edit(event_id, None, Rows.APPEND, files, event_id)
     if change.partition is None:
         return EditTable(change.table, edit)
     return EditPartitions(change.table, {change.partition.name(change.table.partition_keys): edit})

@@ -88,7 +88,7 @@ def _note(event: Event, removed: set[Values], refilled: set[Values]) -> None:
     match change:
         case DropPartitions(values=values):
             removed.update(values)
-        case Insert(replaces=True):
+        case Insert(replaces=True) if not change.replaces_unknown:
             refilled.add(_holder(change))
         case AlterTable(truncates=True):
             refilled.add(None)

@@ -136,6 +136,11 @@ class Insert:
     files: Files
     replaces: bool = False
 
+    @property
+    def replaces_unknown(self) -> bool:
+        """True when rows were replaced by files of which one has no checksum: nobody can tell what they held."""
+        return self.replaces and any(file.checksum is None for file in self.files)
+
 
 @dataclass(frozen=True)
 class CreateFunction:

@@ -145,6 +145,36 @@ def test_an_event_after_the_scan_brought_its_files_changes_nothing(followed: Fol
     assert same(followed)
 
 
+@pytest.mark.parametrize("known", [(), ("one",)], ids=["no checksums", "some checksums"])
+@pytest.mark.parametrize(("table", "values"), [("plain", None), ("orders", ("a b",))])
+@pytest.mark.parametrize("consistency", ["every_event", "window_end"])
+def test_rows_that_are_replaced_by_nobody_knows_what_stay_until_the_scan(table, values, known, consistency) -> None:
+    followed = Followed(tuned(consistency=consistency))
+    scan(followed)
+    files, location = followed.world.source_files, followed.users.location(table, values)
+    before = contents(followed.world.replica, followed.world.replica_files)[f"sales.{table}"]
+    for path in [path for path in files.paths() if path.startswith(location + "/")]:
+        files.delete(path)
+    paths = [f"{location}/{name}" for name in ("one", "two")]
+    for path in paths:
+        files.put(path, b"new rows")
+    touch(followed, location)
+    named = [(path, files.checksum(path, IDENTITY) if path.endswith(known or "-") else None) for path in paths]
+    followed.world.source.fire_insert(TableName("sales", table), values, named, replaces=True)
+    followed.follow()
+    assert contents(followed.world.replica, followed.world.replica_files)[f"sales.{table}"] == before
+    assert scan(followed).followed
+    assert same(followed)
+
+
+def test_rows_that_are_replaced_by_none_go() -> None:
+    followed = Followed()
+    followed.users.overwrite("plain", None, [])
+    followed.follow()
+    followed.assert_twin()
+    assert contents(followed.world.replica, followed.world.replica_files)["sales.plain"]["files"] == {}
+
+
 def test_report_and_fail_name_the_table_and_change_nothing(followed: Followed) -> None:
     put(followed, "plain", "part-1", b"silent")
     followed.policy = tuned(followed.policy, silent_writes="report")
