@@ -16,9 +16,10 @@ from twinhive.domain.changes import (
     DropTable,
     Event,
     RenamePartition,
+    tables_of,
 )
 from twinhive.domain.errors import Missing
-from twinhive.domain.events import Position
+from twinhive.domain.events import EventRow, Position
 from twinhive.domain.names import TableName, partition_name
 from twinhive.domain.objects import Partition
 from twinhive.domain.thrift_objects import columns_of_partition
@@ -28,6 +29,7 @@ from twinhive.steps.event_stream import EventStream
 
 _PER_CALL = 1_000
 _MOST_READINGS = 5
+_RENAMES = "ALTER_TABLE"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,43 @@ class _Fate:
     named: frozenset[str]
 
 
+class _Later:
+    """The events behind a window that tell of some tables, and of what these are called since.
+
+    No more of the log is decoded or kept: it may be long, and every window with a change of columns reads it.
+    """
+
+    def __init__(self, stream: EventStream, end: Position, names: Iterable[TableName]) -> None:
+        self._stream = stream
+        self._end = end
+        self._names = set(names)
+        self.events: list[Event] = []
+
+    def read_on(self) -> list[Event]:
+        """Read what the log holds since it was read; return what is new in it."""
+        new: list[Event] = []
+        for stretch in self._stream.stretches_after(self._end) if self._names else ():
+            new += [event for row in stretch.rows if self._may_tell(row) and self._tells(event := decode_event(row))]
+            self._end = stretch.end
+        self.events += new
+        return new
+
+    def _may_tell(self, row: EventRow) -> bool:
+        """True for a row of one of the tables; that of a rename says the new name alone."""
+        return row.event_type == _RENAMES or _name_of(row) in self._names
+
+    def _tells(self, event: Event) -> bool:
+        names = set(tables_of(event.change))
+        if not names & self._names:
+            return False
+        self._names |= names
+        return True
+
+
+def _name_of(row: EventRow) -> TableName:
+    return TableName((row.database or "").lower(), (row.table or "").lower())
+
+
 def followed_by_partitions(stream: EventStream, events: list[Event], end: Position) -> tuple[int, ...]:
     """Return the ids of those changes of columns in a window (up to `end`) that the table's partitions have followed.
 
@@ -46,15 +85,15 @@ def followed_by_partitions(stream: EventStream, events: list[Event], end: Positi
     changes = [event for event in events if _is_change_of_columns(event.change)]
     if not changes:
         return ()
-    source, later = stream.ports.source, _later(stream, end)
+    later = _Later(stream, end, [fate.name for event in changes if (fate := _fate(event, events))])
+    later.read_on()
     for _ in range(_MOST_READINGS):
-        names = {fate.name for event in changes if (fate := _fate(event, [*events, *later]))}
-        read = {name: _partitions(source, name) for name in sorted(names)}
-        known, later = len(later), _later(stream, end)
+        names = {fate.name for event in changes if (fate := _fate(event, [*events, *later.events]))}
+        read = {name: _partitions(stream.ports.source, name) for name in sorted(names)}
         # Who renames or drops a table while it is read makes its partitions somebody else's.
-        if not any(_gives_names(event.change) for event in later[known:]):
+        if not any(_gives_names(event.change) for event in later.read_on()):
             break
-    fates = [(event, _fate(event, [*events, *later])) for event in changes]
+    fates = [(event, _fate(event, [*events, *later.events])) for event in changes]
     return tuple(event.event_id for event, fate in fates if fate and _is_followed(event, fate, read.get(fate.name, {})))
 
 
@@ -64,10 +103,6 @@ def _is_change_of_columns(change: Change) -> bool:
 
 def _gives_names(change: Change) -> bool:
     return isinstance(change, DropTable) or (isinstance(change, AlterTable) and change.renames)
-
-
-def _later(stream: EventStream, end: Position) -> list[Event]:
-    return [decode_event(row) for row in stream.rows_after(end)]
 
 
 def _fate(event: Event, events: Iterable[Event]) -> _Fate | None:
