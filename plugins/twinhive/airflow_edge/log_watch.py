@@ -12,7 +12,8 @@ from twinhive.domain.events import EventRow
 
 _POLL_SECONDS = 1.0
 _MOST_SECONDS = 30.0
-_ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
+# Of these rows only the names count, but they come with their messages, into a process that others share.
+_ROWS_PER_CALL = 50
 _MOST_ROWS = 3_000
 
 _log = logging.getLogger(__name__)

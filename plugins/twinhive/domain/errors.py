@@ -128,7 +128,7 @@ def raise_one(errors: Iterable[BaseException | None]) -> None:
     """
     there = [error for error in errors if error is not None]
     if there:
-        raise min(there, key=lambda error: isinstance(error, ActNow))
+        raise min(there, key=lambda error: not ends_unknown(error))
 
 
 def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -> TwinhiveError:

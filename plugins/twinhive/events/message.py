@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import io
 import zlib
 from typing import Any
 
@@ -16,6 +17,9 @@ from twinhive.events.structs import parse_json
 _PLAIN = ("json-0.2", "json")
 _GZIPPED = ("gzip(json-2.0)", "gzip")
 
+MOST_BYTES = 256 * 2**20
+"""A longer message is not opened: it takes ten times as much memory. Hive cuts large changes into several events."""
+
 # Field ids of Thrift's SQLForeignKey.
 _FOREIGN_DATABASE, _FOREIGN_NAME = "4", "5"
 
@@ -26,16 +30,23 @@ def decode_message(row: EventRow) -> dict[str, Any]:
     if message_format not in (*_PLAIN, *_GZIPPED):
         raise unreadable(row, f"format {row.message_format!r}", f"one of {', '.join((*_PLAIN, *_GZIPPED))}")
     try:
-        text = row.message
-        if message_format in _GZIPPED:
-            text = gzip.decompress(base64.b64decode(row.message, validate=True)).decode()
-        fields = parse_json(text)
+        content = _unzipped(row.message) if message_format in _GZIPPED else row.message.encode()
+        if len(content) > MOST_BYTES:
+            raise unreadable(row, f"more than {MOST_BYTES:,} bytes", "a message that fits into memory")
+        fields = parse_json(content.decode())
     # zlib's own error is no ValueError, a cut gzip stream raises EOFError.
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise unreadable(row, f"{type(error).__name__}: {error}") from error
     if not isinstance(fields, dict):
         raise unreadable(row, f"JSON of type {type(fields).__name__}", "an object")
     return fields
+
+
+def _unzipped(message: str) -> bytes:
+    """Return what a message holds, no more of it than shows that it is too long."""
+    packed = base64.b64decode(message, validate=True)
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
+        return stream.read(MOST_BYTES + 1)
 
 
 def names_touched(row: EventRow) -> frozenset[TableName]:

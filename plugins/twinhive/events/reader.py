@@ -4,14 +4,17 @@ Rows are fetched unfiltered, because only then are the ids gap-free: the metasto
 under a lock, in the order of commits. A missing or a doubled id means lost events.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.next_steps import BOOTSTRAP_AGAIN, clear
 from twinhive.ports import EventLog
 
-_ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
+_MOST_ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
+_FIRST_ROWS = 50
+_BYTES_PER_CALL = 32 * 2**20
+"""So much of messages is wanted at a time: fewer rows are asked for where they are long."""
 
 
 def position_at(metastore: EventLog, event_id: int) -> Position:
@@ -29,9 +32,9 @@ def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
     """
     newest = metastore.current_event_id()
     _check_same_log(metastore, begin, newest)
-    expected = begin.event_id + 1
+    expected, limit = begin.event_id + 1, _FIRST_ROWS
     while expected <= newest:
-        rows = metastore.events_after(expected - 1, _ROWS_PER_CALL)
+        rows = metastore.events_after(expected - 1, limit)
         if not rows:
             raise _gap(expected, f"nothing, though the newest event is {newest}")
         for row in rows:
@@ -40,6 +43,13 @@ def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
             _check_next(row, expected)
             yield row
             expected += 1
+        limit = _next_limit(rows)
+
+
+def _next_limit(rows: Sequence[EventRow]) -> int:
+    """Return how many rows to ask for when those before were so long."""
+    each = sum(len(row.message) for row in rows) // len(rows) + 1
+    return max(1, min(_MOST_ROWS_PER_CALL, _BYTES_PER_CALL // each))
 
 
 def bounded(rows: Iterable[EventRow], most_events: int, most_bytes: int) -> Iterator[list[EventRow]]:

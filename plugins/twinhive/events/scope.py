@@ -1,5 +1,7 @@
 """Judge whether an event concerns a policy."""
 
+from collections.abc import Callable, Iterable
+
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
@@ -9,7 +11,10 @@ from twinhive.events.message import names_touched
 _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 
 
-def in_scope(row: EventRow, policy: Policy) -> bool:
+Names = Callable[[EventRow], Iterable[TableName]]
+
+
+def in_scope(row: EventRow, policy: Policy, names_of: Names = names_touched) -> bool:
     """True for events on the policy's database itself, its functions, and its selected tables.
 
     A rename counts by its old and its new name. Transactions name no database and are out. An
@@ -25,4 +30,4 @@ def in_scope(row: EventRow, policy: Policy) -> bool:
     # The row's own name first: most messages need not be opened here.
     if row.table and policy.follows(TableName(database, row.table.lower())):
         return True
-    return bool(policy.followed(names_touched(row)))
+    return bool(policy.followed(names_of(row)))

@@ -21,6 +21,7 @@ from twinhive.steps.watched import Watched, first_questions, second_questions, w
 
 _WAITS_LONG_SECONDS = 120.0
 _TURNS = 5
+_OF_ONE_PAUSED = 50
 
 Answers = Mapping[Hashable, Any]
 
@@ -93,8 +94,9 @@ def measure(followers: Sequence[Follower], at: float, patience: float) -> list[P
     its own policies unreachable, and holds back no others. Each log is read once, from the oldest position on.
     """
     first = ask_all((*_first_questions(followers), *first_questions(followers)), patience)
+    databases = {one.policy.source.database for one in followers}
     logs = {
-        server: LogPages(one.ports.source, found[1])
+        server: LogPages(one.ports.source, found[1], databases)
         for one in followers
         if isinstance(found := first["log", server := metastore_name(one.ports.source)], tuple)
     }
@@ -127,7 +129,11 @@ def _second_questions(
         if isinstance(state, TwinhiveError):
             continue
         if state.phase is Phase.FOLLOWING and server in logs:
-            yield Question(server, ("behind", name), partial(not_applied, logs[server], one.policy, state.position))
+            paused = first["paused", one.ports.replica_files.root]
+            # It stands still for long, and each minute a little more of the log would be read for it.
+            counted = {"counted": _OF_ONE_PAUSED} if isinstance(paused, dict) and name in paused else {}
+            count = partial(not_applied, logs[server], one.policy, state.position, **counted)
+            yield Question(server, ("behind", name), count)
         if state.phase is Phase.ABSENT:
             files = one.ports.dump_files
             yield Question(file_system_name(files), ("followed", name), partial(_has_followed, files, one.policy))

@@ -1,27 +1,63 @@
 """Read a notification log once for many policies, and tell what each of them has not applied yet."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, fields
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
+from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
+from twinhive.events.event_errors import unreadable
+from twinhive.events.message import names_touched
 from twinhive.events.reader import read_events
 from twinhive.events.scope import in_scope
 from twinhive.ports import EventLog
 
 _ROWS_PER_PAGE = 300  # metastore.batch.retrieve.max
+_ROWS_PER_CALL = 50
 _COUNTED = 3_000
 _FURTHEST = 10_000
 
 
-class LogPages:
-    """Be a log up to one newest event; pages that were read are kept, so that each is fetched once."""
+@dataclass(frozen=True)
+class NamedRow(EventRow):
+    """A row whose message was read and forgotten: what it is called stays, None where it could not be read."""
 
-    def __init__(self, log: EventLog, newest: int) -> None:
+    at: Position
+    names: frozenset[TableName] | None
+
+    @classmethod
+    def of(cls, row: EventRow, databases: Collection[str]) -> "NamedRow":
+        """Keep of a row what tells whom it concerns, and whether the log is the one it was.
+
+        Messages of other databases than these are not opened.
+        """
+        names: frozenset[TableName] | None = frozenset()
+        try:
+            if (row.database or "").lower() in databases:
+                names = names_touched(row)
+        except ActNow:
+            names = None
+        said = {field.name: getattr(row, field.name) for field in fields(EventRow)}
+        return cls(**{**said, "message": ""}, at=row.position, names=names)
+
+    @property
+    def position(self) -> Position:
+        """Return what identifies this event in its log."""
+        return self.at
+
+
+class LogPages:
+    """Be a log up to one newest event; pages that were read are kept, so that each is fetched once.
+
+    Kept are names, not messages: there may be ten thousand rows of each source.
+    """
+
+    def __init__(self, log: EventLog, newest: int, databases: Collection[str]) -> None:
         self._log = log
+        self._databases = databases
         self._newest = newest
-        self._pages: dict[int, list[EventRow]] = {}
+        self._pages: dict[int, list[NamedRow]] = {}
 
     def current_event_id(self) -> int:
         """Return the id of the newest event when the reading began."""
@@ -31,8 +67,16 @@ class LogPages:
         """Return at most `limit` rows with an id above `event_id`, no further than to the end of its page."""
         number = event_id // _ROWS_PER_PAGE
         if number not in self._pages:
-            self._pages[number] = self._log.events_after(number * _ROWS_PER_PAGE, _ROWS_PER_PAGE)
-        return [row for row in self._pages[number] if row.event_id > event_id][:limit]
+            self._pages[number] = [NamedRow.of(row, self._databases) for row in self._page(number)]
+        rows: list[EventRow] = [row for row in self._pages[number] if row.event_id > event_id]
+        return rows[:limit]
+
+    def _page(self, number: int) -> Iterator[EventRow]:
+        """Yield the rows of a page, fetched in pieces: each is forgotten before the next."""
+        after, end = number * _ROWS_PER_PAGE, (number + 1) * _ROWS_PER_PAGE
+        while after < end and (rows := self._log.events_after(after, min(_ROWS_PER_CALL, end - after))):
+            yield from rows
+            after = rows[-1].event_id
 
 
 @dataclass(frozen=True)
@@ -55,8 +99,8 @@ class NotApplied:
         return 0.0 if self.oldest is None else max(0.0, at - self.oldest)
 
 
-def not_applied(log: EventLog, policy: Policy, position: Position) -> NotApplied:
-    """Count the events after a position that concern a policy, among the next few thousand of the log.
+def not_applied(log: EventLog, policy: Policy, position: Position, counted: int = _COUNTED) -> NotApplied:
+    """Count the events after a position that concern a policy, among the next few thousand (`counted`) of the log.
 
     When none of ten thousand does, the first that was not looked at counts as the oldest: the position of a policy
     whose runs work does not stay that far behind. A table that was renamed out of the database into another one is not
@@ -64,7 +108,7 @@ def not_applied(log: EventLog, policy: Policy, position: Position) -> NotApplied
     """
     events, oldest, newest = 0, None, None
     for number, row in enumerate(read_events(log, position)):
-        if number >= _FURTHEST or (number >= _COUNTED and oldest is not None):
+        if number >= _FURTHEST or (number >= counted and oldest is not None):
             return NotApplied(events, row.time if oldest is None else oldest, newest, at_least=True)
         if concerns(row, policy):
             events, newest = events + 1, row.event_id
@@ -77,9 +121,18 @@ def concerns(row: EventRow, policy: Policy) -> bool:
     if row.database and row.database.lower() != policy.source.database:
         return False
     try:
-        return in_scope(row, policy)
+        return in_scope(row, policy, _names_of)
     except ActNow:
         return True
+
+
+def _names_of(row: EventRow) -> frozenset[TableName]:
+    """Return the tables of an event. Raises ActNow for a message that is broken."""
+    if not isinstance(row, NamedRow):
+        return names_touched(row)
+    if row.names is None:
+        raise unreadable(row, "what could not be read before")
+    return row.names
 
 
 def rows_between(log: EventLog, policy: Policy, begin: Position, end: int) -> Iterator[EventRow]:

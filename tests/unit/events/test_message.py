@@ -1,6 +1,7 @@
 import base64
 import gzip
 import json
+import tracemalloc
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.unit.events.messages import a_row, zipped
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
+from twinhive.events import message
 from twinhive.events.message import decode_message, names_touched
 
 
@@ -109,3 +111,29 @@ def test_foreign_key_touches_both_tables() -> None:
 def test_names_that_cannot_be_told_name_the_event(event_type: str, message: dict[str, object]) -> None:
     with pytest.raises(ActNow, match=rf"event 7 \({event_type}\)"):
         names_touched(a_row(message, event_type))
+
+
+def test_a_message_beyond_all_bounds_is_not_opened_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message, "MOST_BYTES", 1_000)
+    fits, too_long = "{}" + " " * 998, '{"db": "' + "é" * 500 + '"}'
+    for text, packed in ((fits, zipped(fits)), (too_long, zipped(too_long))):
+        for row in (a_row(text, event_id=77), a_row(packed, event_id=77, message_format="gzip(json-2.0)")):
+            if text == fits:
+                assert decode_message(row) == {}
+                continue
+            with pytest.raises(ActNow, match=r"event 77 .*cannot be read") as refusal:
+                decode_message(row)
+            assert "more than 1,000 bytes" in str(refusal.value) and "skip-event" in str(refusal.value)
+
+
+def test_no_more_is_unpacked_than_shows_that_a_message_is_too_long() -> None:
+    tracemalloc.start()
+    monstrous = base64.b64encode(gzip.compress(bytes(2**26), 1)).decode()
+    before = tracemalloc.get_traced_memory()[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(message, "MOST_BYTES", 2**16)
+        with pytest.raises(ActNow):
+            decode_message(a_row(monstrous, message_format="gzip(json-2.0)"))
+    grown = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    assert grown < 2**22

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.events.messages import a_row
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow, Position
+from twinhive.events import reader
 from twinhive.events.reader import bounded, position_at, read_events
 
 
@@ -156,3 +157,19 @@ def test_batches_take_no_more_of_the_stream_than_they_need() -> None:
 
     next(bounded(stream(), 3, 100))
     assert taken == [1, 2, 3, 4]
+
+
+def test_where_messages_are_long_fewer_are_asked_for_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_BYTES_PER_CALL", 10_000)
+    long = [a_row("x" * 5_000, event_id=number, time=number) for number in range(1, 200)]
+    log, asked = Log([*long, *rows_of(200, 800)]), list[int]()
+    read = log.events_after
+    log.events_after = lambda event_id, limit: asked.append(limit) or read(event_id, limit)  # type: ignore
+    assert ids(log, Position(0)) == list(range(1, 801))
+    assert max(asked[1:50]) <= 2
+    assert asked[-1] > 100
+
+
+def test_a_message_that_is_longer_than_all_that_is_wanted_comes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_BYTES_PER_CALL", 10)
+    assert ids(Log(rows_of(1, 200)), Position(0)) == list(range(1, 201))
