@@ -43,16 +43,6 @@ class ExternalWriter(SourceWriter):
             [objects.a_partition(found, *each, location=place) for each, place in zip(values, places, strict=True)]
         )
 
-    def set_location(self, table: str, location: str) -> None:
-        """Let a table name another directory."""
-        found = self.table(table)
-        self.metastore.alter_table(found.name, found.at(found.name, location))
-
-    def set_partition_location(self, table: str, values: Values, location: str) -> None:
-        """Let a partition name another directory."""
-        found = self.partition(table, values)
-        self.metastore.alter_partition(found.at(found.table, location))
-
     def make_external(self, table: str) -> None:
         """Let a managed table become external; its files stay where they are."""
         found = self.table(table)

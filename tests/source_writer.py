@@ -120,6 +120,20 @@ class SourceWriter:
         found = self.table(table)
         self.metastore.alter_table(found.name, found.with_parameters({**found.parameters, **parameters}))
 
+    def set_location(self, table: str, location: str) -> None:
+        """Let a table name another directory; what is there becomes its content."""
+        found = self.table(table)
+        self.metastore.alter_table(found.name, found.at(found.name, location))
+
+    def set_partition_location(self, table: str, values: Values, location: str, *, says_before: bool = True) -> None:
+        """Let a partition name another directory; the event of the newer call does not say what was before."""
+        moved = self.partition(table, values)
+        moved = moved.at(moved.table, location)
+        if says_before:
+            self.metastore.alter_partition(moved)
+        else:
+            self.metastore.alter_partitions([moved])
+
     def set_owner(self, table: str, owner: str) -> None:
         """Give a table another owner, which only its Thrift struct says."""
         found = self.table(table)

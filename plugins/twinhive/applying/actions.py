@@ -152,9 +152,8 @@ def _what(event: Event, cascades: frozenset[int]) -> What:
         case DropPartitions(table=table):
             return Drop(table, {partition_name(table.partition_keys, values): event_id for values in change.values})
         case AlterPartitions(table=table):
-            rows = Rows.REPLACE if change.truncates else Rows.KEEP
-            edits = {p.name(table.partition_keys): Edit(event_id, p, rows, (), event_id) for p in change.after}
-            return EditPartitions(table, edits)
+            keys = table.partition_keys
+            return EditPartitions(table, {one.name(keys): _altered(change, one, event_id) for one in change.after})
         case AlterTable(after=after) if not change.renames:
             rows = Rows.REPLACE if change.truncates else Rows.KEEP
             edit = Edit(event_id, after, rows, (), event_id, event_id in cascades, change.changes_columns)
@@ -163,6 +162,13 @@ def _what(event: Event, cascades: frozenset[int]) -> What:
             return _insert(change, event_id)
         case _:
             return Single(event)
+
+
+def _altered(change: AlterPartitions, after: Partition, event_id: int) -> Edit:
+    moved = change.moved.get(after.values)
+    rows = Rows.KEEP if moved is None and not change.truncates else Rows.REPLACE
+    files = tuple(SourceFile.of_event(file, after.location, event_id) for file in moved or ())
+    return Edit(event_id, after, rows, files, event_id)
 
 
 def _insert(change: Insert, event_id: int) -> What:

@@ -94,6 +94,8 @@ def _note(event: Event, removed: set[Values], refilled: set[Values]) -> None:
             refilled.add(None)
         case AlterPartitions(truncates=True, after=after):
             refilled.update(partition.values for partition in after)
+        case AlterPartitions(moved=moved):
+            refilled.update(moved)
         case _:
             return
 

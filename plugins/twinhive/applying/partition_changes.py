@@ -21,7 +21,7 @@ from twinhive.domain.files import join, parent
 from twinhive.domain.marks import LAST_ID, STAMP
 from twinhive.domain.next_steps import clear, resync
 from twinhive.domain.objects import Partition, Table, TableKind
-from twinhive.domain.placement import partition_directory, without_statistics_claim
+from twinhive.domain.placement import partition_directory, with_source_place, without_statistics_claim
 
 Handler = Callable[[Event, Progress], bool]
 
@@ -47,7 +47,7 @@ class PartitionChanges:
             directory = self._directory(table, event_id, name)
             if directory is not None:
                 contents.append((directory, tuple(added_files(added, event_id))))
-            placed = target.partition(added.partition, directory, event_id)
+            placed = self._placed(what.table, added.partition, directory, event_id)
             (new if there[name] is None else altered).append(placed)
         if contents:
             target.lease.confirm()
@@ -75,16 +75,16 @@ class PartitionChanges:
         if appended:
             target.lease.confirm()
             target.placing.append_all(table.name, appended)
-        altered = [self._edited(table, known[name], name, edit) for name, edit in edits.items()]
+        altered = [self._edited(what.table, table, known[name], edit) for name, edit in edits.items()]
         alter_partitions(target, table, altered)
         return True
 
-    def _edited(self, table: Table, there: Partition, name: str, edit: Edit) -> Partition:
+    def _edited(self, source: Table, table: Table, there: Partition, edit: Edit) -> Partition:
         location = there.location
         if edit.rows is Rows.REPLACE:
-            location = self._directory(table, edit.rows_event, name)
+            location = self._directory(table, edit.rows_event, there.name(table.partition_keys))
         if isinstance(edit.after, Partition):
-            return self._target.partition(edit.after, location, edit.event_id)
+            return self._placed(source, edit.after, location, edit.event_id)
         marks = {STAMP: str(self._target.stamp(edit.event_id)), LAST_ID: str(edit.event_id)}
         parameters = without_statistics_claim({**there.parameters, **marks})
         return there.at(there.table, location).with_parameters(parameters)
@@ -124,11 +124,14 @@ class PartitionChanges:
         if old is None:
             raise missing_partition(target.policy, table.name, old_name)
         progress.before_removal()
-        renamed = target.partition(change.after, old.location, event.event_id)
+        renamed = self._placed(change.table, change.after, old.location, event.event_id)
         if not self._is_moved_already(table, old, new_name):
             self._clear_way(table, new_name, event.event_id)
         rename_partition(target, table, old, renamed)
         return True
+
+    def _placed(self, source: Table, partition: Partition, location: str | None, event_id: int) -> Partition:
+        return with_source_place(self._target.partition(partition, location, event_id), source, partition)
 
     def _directory(self, table: Table, event_id: int, name: str) -> str | None:
         """Return a new directory for a partition's content, None for a view's, which has none."""

@@ -13,7 +13,7 @@ from twinhive.domain.frozen import is_frozen, without_frozen
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.pending import PendingTable, Waiting
-from twinhive.domain.placement import partition_directory, silent_key, table_directory
+from twinhive.domain.placement import partition_directory, silent_key, table_directory, with_source_place
 
 OwnFiles = Mapping[str | None, Sequence[SourceFile]]
 
@@ -116,7 +116,8 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
         target.replica.create_table(target.table(table, location, event_id))
     present = set(target.replica.partition_names(name)) if keys else set()
     absent = [one for one in snapshot.partitions if one.name(keys) not in present]
-    placed = [target.partition(one, places[one.name(keys)], event_id) for one in absent]
+    source = snapshot.table or table
+    placed = [with_source_place(target.partition(one, places[one.name(keys)], event_id), source, one) for one in absent]
     per_call = target.policy.options.partitions_per_call
     for start in range(0, len(placed), per_call):
         target.lease.confirm()

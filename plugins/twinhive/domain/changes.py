@@ -5,6 +5,7 @@ A change carries the objects and files *of that event*, never what is there now 
 so that nothing is lost without a word.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from twinhive.domain.events import Position
@@ -111,11 +112,17 @@ class DropPartitions:
 
 @dataclass(frozen=True)
 class AlterPartitions:
-    """Partitions of one table changed. `truncates`: their files were removed."""
+    """Partitions of one table changed. `truncates`: their files were removed.
+
+    `before` are the partitions as they were, in the same order, where the event says it. `moved` are those that got
+    another location, by values, with the files there: no event names them, who cut the window has looked.
+    """
 
     table: Table
     after: tuple[Partition, ...]
     truncates: bool = False
+    before: tuple[Partition, ...] = ()
+    moved: Mapping[tuple[str, ...], Files] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

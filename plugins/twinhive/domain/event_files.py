@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from twinhive.domain.changes import AddPartitions, CreateTable, Event, EventFile, Insert
+from twinhive.domain.changes import AddPartitions, AlterPartitions, Change, CreateTable, Event, Files, Insert
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import TableKind
+from twinhive.domain.objects import Partition, Table, TableKind
 
 Brought = tuple[TableName, str | None, SourceFile]
 """A table, the name of its partition (None: the table itself), and a file of that."""
@@ -13,22 +13,25 @@ Brought = tuple[TableName, str | None, SourceFile]
 
 def files_of(event: Event) -> Iterator[Brought]:
     """Yield the files that an event brings into managed tables, also those without a checksum."""
-    change = event.change
+    table = getattr(event.change, "table", None)
+    if not isinstance(table, Table) or table.kind is not TableKind.MANAGED:
+        return
+    for holder, files in _holders(event.change):
+        name = holder.name(table.partition_keys) if isinstance(holder, Partition) else None
+        for file in files:
+            yield table.name, name, SourceFile.of_event(file, holder.location, event.event_id)
+
+
+def _holders(change: Change) -> Iterator[tuple[Table | Partition, Files]]:
+    """Yield the tables and partitions that get files."""
     match change:
-        case CreateTable(table=table) if table.kind is TableKind.MANAGED:
-            yield from ((table.name, None, _file(file, table.location, event)) for file in change.files)
-        case Insert(table=table) if table.kind is TableKind.MANAGED:
-            holder = change.partition or table
-            name = change.partition.name(table.partition_keys) if change.partition else None
-            yield from ((table.name, name, _file(file, holder.location, event)) for file in change.files)
-        case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
-            for added in change.added:
-                name = added.partition.name(table.partition_keys)
-                for file in added.files:
-                    yield table.name, name, _file(file, added.partition.location, event)
+        case CreateTable(table=table, files=files):
+            yield table, files
+        case Insert(table=table, partition=partition, files=files):
+            yield partition or table, files
+        case AddPartitions(added=added):
+            yield from ((one.partition, one.files) for one in added)
+        case AlterPartitions(after=after, moved=moved):
+            yield from ((one, moved.get(one.values, ())) for one in after)
         case _:
             return
-
-
-def _file(file: EventFile, location: str | None, event: Event) -> SourceFile:
-    return SourceFile.of_event(file, location, event.event_id)

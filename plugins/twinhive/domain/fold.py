@@ -247,9 +247,8 @@ def _unread(table: Table, event_id: int) -> TableState:
 
 
 def event_content(files: Iterable[EventFile], table: Table, location: str | None, event_id: int) -> Content:
-    """Take the files of a creation. Without any, or without checksums, the directory has to be listed."""
-    taken = _taken(files, location, event_id)
-    return Content(event_id, taken, unsure=table.has_files and (not taken or _without_checksum(taken)))
+    """Take the files of a creation. The directory has to be listed all the same: no event names what lies deeper."""
+    return Content(event_id, _taken(files, location, event_id), unsure=table.has_files)
 
 
 def _taken(files: Iterable[EventFile], location: str | None, event_id: int) -> dict[str, SourceFile]:
@@ -282,4 +281,4 @@ def _relisted(there: PartitionState, event_id: int) -> PartitionState:
     """Mark the files of a partition that was read after this event, if they were listed before it."""
     if there.content.lo >= event_id:
         return there
-    return replace(there, content=Content(event_id, there.content.files, unsure=True))
+    return replace(there, content=Content(event_id, unsure=True))

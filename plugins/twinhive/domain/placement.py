@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from twinhive.domain.file_names import file_name
 from twinhive.domain.files import is_below, join, relative_to
-from twinhive.domain.marks import Stamp, stamped
+from twinhive.domain.marks import SOURCE_PLACE, Stamp, stamped
 from twinhive.domain.objects import Parameters, Partition, Table
 from twinhive.domain.outside_paths import leads_elsewhere
 from twinhive.domain.policy import Policy
@@ -83,7 +83,24 @@ class TablePlacement:
         """Place a partition; one of a view has no place."""
         location = join(self.directory, self.relative(partition)) if self.directory else None
         moved = partition.at(self.replica.name, location)
-        return moved.with_parameters(replica_parameters(partition.parameters, stamp))
+        placed = moved.with_parameters(replica_parameters(partition.parameters, stamp))
+        return with_source_place(placed, self.source, partition)
+
+
+def source_place(table: Table, partition: Partition) -> str | None:
+    """Return where a source partition lies: below its table, elsewhere, None for the default place."""
+    location = partition.location
+    if not location or not table.location:
+        return None
+    place = relative_to(location, table.location) if is_below(location, table.location) else location
+    return None if place == partition.name(table.partition_keys) else place
+
+
+def with_source_place(placed: Partition, table: Table, partition: Partition) -> Partition:
+    """Let a replica's partition say where the source's lies: an event of another location does not tell the old one."""
+    left = {key: value for key, value in placed.parameters.items() if key != SOURCE_PLACE}
+    place = source_place(table, partition)
+    return placed.with_parameters({**left, SOURCE_PLACE: place} if place else left)
 
 
 def replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:

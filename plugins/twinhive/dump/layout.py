@@ -97,6 +97,11 @@ class DumpLayout:
         """The events of a window, as rows of the log."""
         return join(self.directory, "events", "events.jsonl.gz")
 
+    @property
+    def unnamed(self) -> str:
+        """The files that events of a window bring without naming them; not there where there are none."""
+        return join(self.directory, "events", "unnamed.jsonl.gz")
+
     def objects(self, batch: str) -> str:
         """The tables and partitions of one batch."""
         return join(self.directory, "objects", f"{batch}.jsonl.gz")

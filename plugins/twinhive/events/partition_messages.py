@@ -35,7 +35,7 @@ def alter_partition(message: Fields) -> AlterPartitions | RenamePartition:
     after = message.struct("partitionObjAfterJson", partition_of(owner))
     if before.values != after.values:
         return RenamePartition(owner, before, after)
-    return AlterPartitions(owner, (after,), message.flag("isTruncateOp"))
+    return AlterPartitions(owner, (after,), message.flag("isTruncateOp"), (before,))
 
 
 def alter_partitions(message: Fields) -> AlterPartitions:

@@ -24,8 +24,6 @@ from twinhive.domain.next_steps import bootstrap, clear, resync_wish
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, of_this_text, window_at
-from twinhive.dump.stretch import Stretch
-from twinhive.events.decoder import decode_event
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.beside_whole import beside_whole
@@ -40,6 +38,7 @@ from twinhive.steps.publish_pending import publish
 from twinhive.steps.repl_eventless import is_still_to_apply
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced
+from twinhive.steps.told_events import told_events
 from twinhive.steps.whole_tables import remember_base
 
 
@@ -208,9 +207,8 @@ class _Applying:
                 yield left
 
     def _told(self) -> Iterator[Event]:
-        stretch = Stretch.unpack(self._ports.dump_files.read(self._dump.layout.events))
-        for row in stretch.rows:
-            left = beside_whole(self._work.policy, decode_event(row), self._dump.manifest.snapshots)
+        for event in told_events(self._ports.dump_files, self._dump.layout):
+            left = beside_whole(self._work.policy, event, self._dump.manifest.snapshots)
             if left is not None:
                 yield left
 

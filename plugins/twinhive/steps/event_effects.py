@@ -52,8 +52,9 @@ def _drop_partitions(change: DropPartitions) -> Iterator[Effect]:
 
 
 def _alter_partitions(change: AlterPartitions) -> Iterator[Effect]:
-    verb = "truncate" if change.truncates else "alter"
-    return ((verb, "partitions", _of(change.table, partition.values)) for partition in change.after)
+    for partition in change.after:
+        rows = "overwrite" if partition.values in change.moved else "alter"
+        yield "truncate" if change.truncates else rows, "partitions", _of(change.table, partition.values)
 
 
 def _rename_partition(change: RenamePartition) -> Iterator[Effect]:

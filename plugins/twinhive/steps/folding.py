@@ -250,8 +250,8 @@ def _all_of(batches: list[Batch]) -> set[TableName]:
 
 
 def _doubted(state: TableState) -> TableState:
-    """Mark all lists of files of a table to be made again."""
+    """Mark all lists of files of a table to be made again, whatever events have named."""
     partitions = {
-        name: replace(one, content=replace(one.content, unsure=True)) for name, one in state.partitions.items()
+        name: replace(one, content=Content(one.content.lo, unsure=True)) for name, one in state.partitions.items()
     }
-    return replace(state, content=replace(state.content, unsure=True), partitions=partitions)
+    return replace(state, content=Content(state.content.lo, unsure=True), partitions=partitions)

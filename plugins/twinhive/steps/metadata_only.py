@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from twinhive.domain.changes import AddPartitions, CreateTable, Event, Insert
+from twinhive.domain.changes import AddPartitions, AlterPartitions, CreateTable, Event, Insert
 
 
 def without_files(event: Event) -> Event | None:
@@ -16,5 +16,7 @@ def without_files(event: Event) -> Event | None:
         case AddPartitions():
             added = tuple(replace(one, files=()) for one in change.added)
             return replace(event, change=replace(change, added=added))
+        case AlterPartitions():
+            return replace(event, change=replace(change, moved={}))
         case _:
             return event

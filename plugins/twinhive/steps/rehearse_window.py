@@ -9,14 +9,13 @@ from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import ReplicaState
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
-from twinhive.dump.stretch import Stretch
-from twinhive.events.decoder import decode_event
 from twinhive.steps.beside_whole import beside_whole
 from twinhive.steps.control import skipped_events
 from twinhive.steps.event_effects import effects_of
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
 from twinhive.steps.publish_pending import ready_tables
 from twinhive.steps.rehearsing import Rehearsing
+from twinhive.steps.told_events import told_events
 from twinhive.steps.window import Window
 
 Changes = dict[tuple[str, str], list[str]]
@@ -60,7 +59,7 @@ def _of_window(rehearsing: Rehearsing, dump: Dump, state: ReplicaState, ready: P
 
 
 def _events(rehearsing: Rehearsing, dump: Dump) -> list[Event]:
-    return [decode_event(row) for row in Stretch.unpack(rehearsing.ports.dump_files.read(dump.layout.events)).rows]
+    return list(told_events(rehearsing.ports.dump_files, dump.layout))
 
 
 def _copied(rehearsing: Rehearsing, dump: Dump, position: int) -> PlanSection:

@@ -17,6 +17,7 @@ from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
 from twinhive.dump.stretch import Stretch
+from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope
@@ -24,11 +25,14 @@ from twinhive.ports import MetastoreReader, SourcePorts
 from twinhive.steps.base import Report
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.event_stream import EventStream
+from twinhive.steps.moved_partitions import places_unknown
 from twinhive.steps.repl_order import DumpOrder, dumped_database
 from twinhive.steps.scope_changes import newly_included, renamed_in
 from twinhive.steps.sealing import seal_batches
 from twinhive.steps.snapshots import write_snapshots
 from twinhive.steps.source_scope import read_scope
+from twinhive.steps.told_events import told_events
+from twinhive.steps.unnamed_files import Found, find_unnamed
 from twinhive.steps.window_files import event_items, write_event_batches
 
 _MOST_READINGS = 5
@@ -98,15 +102,19 @@ def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -
         first = min(renamed.values())
         rows = tuple(row for row in stretch.rows if row.event_id < first)
         if not rows:
-            raise InvalidSettings(
-                f"event {first} brings a table into the scope, which is dumped as it is at the newest event",
-                found=_bound_of(order),
-                expected="neither TO nor LIMIT, because this event is the first one",
-                next_step="leave TO and LIMIT out of this one statement",
-            )
+            raise _unbounded(order, f"event {first} brings a table into the scope")
         return Stretch(stretch.begin, rows[-1].position, rows), ()
     external = read_scope(source, order.policy).external if order.external_whole else ()
     return stretch, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
+
+
+def _unbounded(order: DumpOrder, why: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"{why}, which is dumped as it is at the newest event",
+        found=_bound_of(order),
+        expected="neither TO nor LIMIT, because this event is the first one",
+        next_step="leave TO and LIMIT out of this one statement",
+    )
 
 
 def _bound_of(order: DumpOrder) -> str:
@@ -116,8 +124,8 @@ def _bound_of(order: DumpOrder) -> str:
 def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | frozenset[str]:
     """Write the dump; return tables that have to come whole too when it has to be written again.
 
-    So it has to when files of whole tables were gone before their checksums were read, and when the events up to which
-    those were read have brought other tables into the scope.
+    So it has to when files of whole tables were gone before their checksums were read, when the events up to which
+    those were read have brought other tables into the scope, and when nothing tells any more what a table held.
     """
     policy, token = order.policy, uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
@@ -129,8 +137,10 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
             if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
                 discard_dump(ports.dump_files, attempt.directory)
                 return again
-        ports.dump_files.write(attempt.events, stretch.pack())
-        events = [decode_event(row) for row in stretch.rows]
+        if untold := _write_rows(ports, order, attempt, stretch, whole):
+            ports.dump_files.delete(attempt.directory)
+            return untold
+        events = list(told_events(ports.dump_files, attempt))
         batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
         cascades = followed_by_partitions(EventStream(ports, policy), events, stretch.end)
         database = dumped_database(ports.source, policy.source)
@@ -139,6 +149,22 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
         manifest = replace(manifest, cascades=cascades, snapshots=whole)
     layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _write_rows(
+    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, stretch: Stretch, whole: tuple[str, ...]
+) -> frozenset[str]:
+    """Write the events, with files that they do not name; return the tables that have to come whole because of that."""
+    found = Found()
+    if not order.metadata_only:
+        events = [decode_event(row) for row in stretch.rows]
+        found = find_unnamed(EventStream(ports, order.policy), events, stretch.end, places_unknown, whole)
+    if found.untold and order.is_bounded:
+        first = min(found.untold.values())
+        raise _unbounded(order, f"the files of event {first} are gone, so that it needs its whole table")
+    ports.dump_files.write(attempt.events, stretch.pack())
+    write_unnamed(ports.dump_files, attempt, found.unnamed)
+    return frozenset(found.untold)
 
 
 def _come_in(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> frozenset[str]:

@@ -45,7 +45,9 @@ def seal_batches(ports: SourcePorts, layout: DumpLayout, batches: Iterable[Batch
 def change_manager_root(source: MetastoreReader, file_system: str) -> str | None:
     """Return the directory in which the source's change manager keeps removed files, None without one."""
     said = source.configuration(source.addresses()[0], "metastore.repl.cmrootdir").strip()
-    return said if not said or "://" in said else file_system + said
+    if not said:
+        return None
+    return said if "://" in said else file_system + said
 
 
 def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: int) -> list[CopyItem | None]:

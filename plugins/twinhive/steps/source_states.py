@@ -116,10 +116,21 @@ def _listed_again(ports: SourcePorts, state: TableState) -> TableState:
         return state
     contents = _contents(ports.source_files, roots, lo)
     partitions = {
-        name: replace(partition, content=contents.get(name, partition.content))
+        name: replace(partition, content=_surer(partition.content, contents.get(name)))
         for name, partition in state.partitions.items()
     }
-    return replace(state, content=contents.get(None, state.content), partitions=partitions)
+    return replace(state, content=_surer(state.content, contents.get(None)), partitions=partitions)
+
+
+def _surer(known: Content, fresh: Content | None) -> Content:
+    """Return what was listed, or what events have named where that is all there is: the change manager keeps those."""
+    if fresh is None:
+        return known
+    named = {file.path for file in known.files.values() if file.checksum}
+    is_whole = bool(named) and len(named) == len(known.files) == len(fresh.files)
+    if is_whole and named == {file.path for file in fresh.files.values()}:
+        return replace(known, unsure=False)
+    return fresh
 
 
 def _unsure_roots(state: TableState) -> dict[str | None, str]:

@@ -58,8 +58,8 @@ def says_too_little(policy: Policy, change: Change) -> bool:
     """True for a change after which the log does not say what a table holds.
 
     One that comes into the scope by a rename, from another database too; a managed table that becomes external, or the
-    other way; an external one that gets a name and a location at once, whose partitions the source's metastore moves
-    along.
+    other way; a managed one that gets another location, where the event names no files; an external one that gets a
+    name and a location at once, whose partitions the source's metastore moves along.
     """
     if not isinstance(change, AlterTable) or policy.left_out(change.after):
         return False
@@ -68,7 +68,9 @@ def says_too_little(policy: Policy, change: Change) -> bool:
     if policy.left_out(change.before):
         return False
     kinds = {change.before.kind, change.after.kind}
-    moves = change.renames and change.after.is_external and change.before.location != change.after.location
+    # A managed table that is renamed is moved by the metastore, with all its files.
+    is_odd = change.renames if change.after.is_external else not change.renames
+    moves = is_odd and change.before.location != change.after.location
     return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
 
 

@@ -29,19 +29,23 @@ from twinhive.dump.store import (
     window_at,
 )
 from twinhive.dump.stretch import Stretch
+from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.bounded_window import beside_copies
 from twinhive.steps.cascades import followed_by_partitions
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, remove_passed_skips
+from twinhive.steps.control import is_paused, remove_passed_skips, request_table
 from twinhive.steps.event_stream import EventStream, drained_end, drained_path, drop_drained, window_after
+from twinhive.steps.moved_partitions import places_on_replica
 from twinhive.steps.publish_pending import publish_between_windows
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.requests import freeze_requested, reason_to_cut_anew
 from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.snapshots import write_snapshots
+from twinhive.steps.told_events import told_events
+from twinhive.steps.unnamed_files import find_unnamed
 from twinhive.steps.whole_tables import refuse_another_base, request_whole_tables
 from twinhive.steps.window_files import event_items, write_event_batches
 
@@ -168,9 +172,9 @@ class Window:
                 # What has come meanwhile may say of other tables that they have to come whole.
                 wanted = request_whole_tables(ports, policy, state, stretch.rows)
             frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
-            events = [decode_event(row) for row in stretch.rows]
-            ports.dump_files.write(attempt.events, stretch.pack())
-            items = list(event_items(ports, policy, _shown(policy, events), {*taken, *frozen}, stretch.end))
+            aside = self._write_events(ports, stream, attempt, stretch, {*taken, *frozen})
+            events = list(told_events(ports.dump_files, attempt))
+            items = list(event_items(ports, policy, _shown(policy, events), aside, stretch.end))
             batches = write_event_batches(ports, policy, attempt, items, stretch.end)
             manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
             cascades = followed_by_partitions(stream, events, stretch.end)
@@ -182,6 +186,23 @@ class Window:
         )
         self.work.report(f"window ({begin}, {end}]: {len(events)} events in scope, {len(items)} files")
         return dump
+
+    def _write_events(
+        self, ports: WritePorts, stream: EventStream, attempt: DumpLayout, stretch: Stretch, aside: set[str]
+    ) -> frozenset[str]:
+        """Write the events, with files that they do not name; return the tables that are not applied.
+
+        What neither the log nor a directory tells any more has to come whole.
+        """
+        policy, files = self.work.policy, ports.dump_files
+        events = [decode_event(row) for row in stretch.rows]
+        found = find_unnamed(stream, events, stretch.end, places_on_replica(ports.replica, policy), aside)
+        files.write(attempt.events, stretch.pack())
+        write_unnamed(files, attempt, found.unnamed)
+        for table, event_id in found.untold.items():
+            request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says")
+        frozen = freeze_requested(ports, self.work, list(found.untold)) if found.untold else ()
+        return frozenset({*aside, *frozen})
 
     def _passes_much(self, stretch: Stretch, skipped: Collection[int]) -> bool:
         """True for events that are worth a window though none is applied: many of them, one that a person has skipped,

@@ -1,7 +1,7 @@
 """Say which files a window's events need copied, and where they may be by now."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ Wanted = tuple[TableName, str | None, SourceFile]
 
 
 def event_items(
-    ports: SourcePorts, policy: Policy, events: list[Event], aside: set[str], end: Position
+    ports: SourcePorts, policy: Policy, events: list[Event], aside: Set[str], end: Position
 ) -> Iterator[CopyItem]:
     """Yield what the events of a window up to `end` need copied, with lengths as far as files are still in place.
 

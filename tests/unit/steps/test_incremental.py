@@ -144,6 +144,43 @@ def rename_partition(users: SourceWriter) -> None:
 def exchange_partition(users: SourceWriter) -> None:
     users.create_table("orders2", keys=("p",))
     users.exchange_partition("orders", "orders2", ("50%=#:ü",))
+    users.exchange_partition("orders", "orders2", ("a b",))
+
+
+def nested_directories(users: SourceWriter) -> None:
+    """Events name only the files directly in a directory; Hive's UNION ALL writes deeper."""
+    users.create_table("united", files={"f": b"one", "HIVE_UNION_SUBDIR_1/f": b"two", "1/2/f": b"three", "_x/f": b"no"})
+    users.insert("united", None, {"1/g": b"four"})
+    users.create_table("unions", keys=("p",))
+    users.add_partitions("unions", {("1",): {"a/f": b"nested only"}, ("2",): {"f": b"x", "b/f": b"both"}, ("3",): ()})
+    users.insert("unions", ("1",), {"a/g": b"later", "h": b"later"})
+    users.rename_partition("unions", ("2",), ("4",))
+    users.rename_table("unions", "renamed")
+    users.add_partitions("renamed", {("5",): {"deep/f": b"gone"}})
+    users.drop_partitions("renamed", [("5",)])
+    users.add_partitions("renamed", {("5",): {"deep/g": b"again"}})
+
+
+def move_table(users: SourceWriter) -> None:
+    users.files.write("hdfs://east/elsewhere/plain/other", b"other rows")
+    users.set_location("plain", "hdfs://east/elsewhere/plain")
+    users.insert("plain", None, {"z": b"appended"})
+    users.set_location("orders", "hdfs://east/elsewhere/orders")
+    users.add_partitions("orders", {("new",): [b"in the new place"]})
+
+
+def move_partitions(users: SourceWriter) -> None:
+    elsewhere = "hdfs://east/elsewhere/orders"
+    for name in ("one", "two", "three/deep", "four"):
+        users.files.write(f"{elsewhere}/{name}/f", name.encode())
+    users.set_partition_location("orders", ("a b",), f"{elsewhere}/one", says_before=False)
+    users.insert("orders", ("a b",), {"z": b"appended"})
+    users.set_partition_location("orders", ("a b",), f"{elsewhere}/two", says_before=False)
+    users.alter_partitions("orders", [("a b",), ("no files",)], {"k": "v"})
+    users.set_partition_location("orders", ("50%=#:ü",), f"{elsewhere}/three")
+    users.set_partition_location("orders", ("no files",), f"{elsewhere}/nothing", says_before=False)
+    users.rename_table("orders", "sold")
+    users.set_partition_location("sold", ("50%=#:ü",), f"{elsewhere}/four", says_before=False)
 
 
 def alter_everything(users: SourceWriter) -> None:

@@ -27,6 +27,10 @@ TOGETHER = {
         histories.cascade,
         histories.exchange_partition,
     ),
+    "files that no event names": (
+        histories.nested_directories,
+        histories.move_partitions,
+    ),
     "names that come again": (
         histories.details,
         histories.rename_partition,

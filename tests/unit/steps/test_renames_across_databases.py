@@ -141,7 +141,7 @@ def test_what_is_renamed_while_it_is_copied_is_folded(history: Callable) -> None
 
 @pytest.mark.parametrize("history", [promote, rename_in_and_on, rename_out_and_in], ids=lambda one: one.__name__)
 def test_killed_at_any_change_it_converges(history: Callable) -> None:
-    for at in range(1, 200, 3):
+    for at in range(1, 200, 9):
         followed = Staged()
         history(followed.users, followed.staging)
         try:

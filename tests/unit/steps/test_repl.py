@@ -46,6 +46,27 @@ def _only_file(repl: ReplWorld, table: str, name: str) -> str:
     return f"{found.location}/{name}"
 
 
+def test_events_bring_the_files_that_they_do_not_name(repl: ReplWorld) -> None:
+    repl.load(repl.dump())
+    users = repl.users
+    for name in ("one", "two", "plain"):
+        users.files.write(f"hdfs://east/elsewhere/{name}/f", name.encode())
+    users.create_table("united", files={"f": b"one", "1/f": b"two"})
+    users.set_partition_location("orders", ("a b",), "hdfs://east/elsewhere/one", says_before=False)
+    users.set_partition_location("orders", ("50%=#:ü",), "hdfs://east/elsewhere/two", says_before=False)
+    users.insert("orders", ("50%=#:ü",), [b"appended"])
+    users.set_location("plain", "hdfs://east/elsewhere/plain")
+    repl.load(repl.dump(repl.status()))
+    assert_twin(repl.world)
+    users.set_partition_location("orders", ("a b",), "hdfs://east/elsewhere/two", says_before=False)
+    users.insert("orders", ("a b",), [b"appended"])
+    users.truncate("orders", [("a b",)])
+    with pytest.raises(InvalidSettings, match="whole table"):
+        repl.dump(repl.status(), limit=1)
+    repl.load(repl.dump(repl.status()))
+    assert_twin(repl.world)
+
+
 def test_events_after_the_replicated_one_bring_the_replica_further(repl: ReplWorld) -> None:
     first = repl.dump()
     repl.load(first)

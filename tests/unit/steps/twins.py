@@ -4,7 +4,7 @@ import json
 
 from tests.fake_world import World
 from tests.metastore_objects import constraints_in_words
-from twinhive.domain.files import base_name, is_hidden, relative_to
+from twinhive.domain.files import is_hidden, relative_to
 from twinhive.domain.marks import without_marks
 from twinhive.domain.objects import Table
 
@@ -68,11 +68,10 @@ def described(metastore, files, table: Table) -> dict:
 
 
 def files_below(files, directory: str) -> dict[str, bytes]:
-    return {
-        relative_to(path, directory): files.read(path)
-        for path in files.paths()
-        if path.startswith(directory + "/") and not files.status(path).is_directory and not is_hidden(base_name(path))
-    }
+    """Return what readers see: nothing below a hidden name."""
+    below = {relative_to(path, directory): path for path in files.paths() if path.startswith(directory + "/")}
+    seen = {relative: path for relative, path in below.items() if not any(map(is_hidden, relative.split("/")))}
+    return {relative: files.read(path) for relative, path in seen.items() if not files.status(path).is_directory}
 
 
 def spoken(parameters) -> dict[str, str]:

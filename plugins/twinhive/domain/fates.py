@@ -1,0 +1,139 @@
+"""Say what later events did to the directory of a table or partition: where it is, and what of it they tell."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Event,
+    Insert,
+    RenamePartition,
+)
+from twinhive.domain.contents import SourceFile
+from twinhive.domain.files import is_below, join, relative_to
+from twinhive.domain.names import TableName, partition_name
+from twinhive.domain.objects import Partition
+
+Key = tuple[TableName, str | None]
+"""A table with the name of a partition; None: the table as a whole."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a directory after an event.
+
+    place       where it is now: renames take it along
+    superseded  the event that removed or replaced what was in it, None where its files are still there
+    is_left     its table or partition lies elsewhere now; nothing of that touched the directory
+    appended    the files that inserts have added, by their paths in it; None where there was no insert
+    """
+
+    place: str
+    superseded: Event | None = None
+    is_left: bool = False
+    appended: frozenset[str] | None = None
+
+
+class Fates:
+    """Find what events did to single directories without going through all events for each."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._events: dict[Key, list[Event]] = defaultdict(list)
+        for event in events:
+            for key in _touched(event):
+                self._events[key].append(event)
+
+    def of(self, event_id: int, table: TableName, partition: str | None, place: str) -> Fate:
+        """Return what became of the directory that an object had as of an event."""
+        appended: frozenset[str] | None = None
+        while (event := self._next(event_id, table, partition)) is not None:
+            event_id, change = event.event_id, event.change
+            if isinstance(change, AlterTable) and change.renames and change.before.name == table:
+                place, table = _along(place, change.before.location, change.after.location), change.after.name
+            elif isinstance(change, RenamePartition) and _name(change, change.before) == partition:
+                place = _along(place, change.before.location, change.after.location)
+                partition = _name(change, change.after)
+            elif isinstance(change, Insert) and not change.replaces:
+                appended = (appended or frozenset()) | frozenset(_relative(change, event_id))
+            elif not _keeps_files(change):
+                return Fate(place, event, False, appended)
+            elif (there := _locations(change, partition)) and place not in there:
+                return Fate(place, None, True, appended)
+        return Fate(place, None, False, appended)
+
+    def _next(self, event_id: int, table: TableName, partition: str | None) -> Event | None:
+        found = (self._after(event_id, key) for key in {(table, None), (table, partition)})
+        return min((event for event in found if event), key=lambda event: event.event_id, default=None)
+
+    def _after(self, event_id: int, key: Key) -> Event | None:
+        events = self._events.get(key, [])
+        number = bisect_right(events, event_id, key=lambda event: event.event_id)
+        return events[number] if number < len(events) else None
+
+
+def _touched(event: Event) -> Iterator[Key]:
+    change = event.change
+    match change:
+        case CreateTable(table=table) | DropTable(table=table):
+            yield table.name, None
+        case AlterTable(before=before, after=after):
+            yield from {(before.name, None), (after.name, None)}
+        case AddPartitions(table=table):
+            yield from ((table.name, one.partition.name(table.partition_keys)) for one in change.added)
+        case DropPartitions(table=table):
+            yield from ((table.name, partition_name(table.partition_keys, values)) for values in change.values)
+        case AlterPartitions(table=table):
+            yield from ((table.name, one.name(table.partition_keys)) for one in change.after)
+        case RenamePartition(table=table):
+            yield from ((table.name, one.name(table.partition_keys)) for one in (change.before, change.after))
+        case Insert(table=table, partition=partition):
+            yield table.name, partition.name(table.partition_keys) if partition else None
+        case _:
+            return
+
+
+def _name(change: AlterPartitions | RenamePartition, partition: Partition) -> str:
+    return partition.name(change.table.partition_keys)
+
+
+def _keeps_files(change: Change) -> bool:
+    """True for a change of an object that says where it lies and touches nothing there."""
+    match change:
+        case AlterTable():
+            return not change.renames and not change.truncates
+        case AlterPartitions():
+            return not change.truncates
+        case _:
+            return False
+
+
+def _locations(change: Change, partition: str | None) -> list[str | None]:
+    """Return where a change says that an object lies; of a partition, its table says nothing."""
+    match change:
+        case AlterTable(after=after) if partition is None:
+            return [after.location]
+        case AlterPartitions():
+            return [one.location for one in change.after if _name(change, one) == partition]
+        case _:
+            return []
+
+
+def _relative(change: Insert, event_id: int) -> Iterator[str]:
+    location = (change.partition or change.table).location
+    return (SourceFile.of_event(file, location, event_id).relative for file in change.files)
+
+
+def _along(place: str, before: str | None, after: str | None) -> str:
+    if not before or not after:
+        return place
+    if place == before:
+        return after
+    return join(after, relative_to(place, before)) if is_below(place, before) else place

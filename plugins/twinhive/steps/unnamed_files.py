@@ -1,0 +1,197 @@
+"""Find the files that events bring and do not name, when a window is cut.
+
+Events of creations name the files directly in the directory, not those in directories below it. Events of partitions
+that got another location name none. Both are listed, and taken for what was there at the event unless the log says
+otherwise: what later events name is theirs, and a directory that a later event has emptied tells nothing any more.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from twinhive.copying.listing import list_files
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterTable,
+    CreateTable,
+    Event,
+    EventFile,
+    tables_of,
+)
+from twinhive.domain.errors import Missing
+from twinhive.domain.events import Position
+from twinhive.domain.fates import Fate, Fates
+from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_hidden, parent
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.unnamed import Unnamed
+from twinhive.events.decoder import decode_event
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.steps.event_stream import EventStream
+from twinhive.steps.moved_partitions import Ask, moved_partitions
+from twinhive.steps.sealing import change_manager_root
+
+_THREADS = 8
+_MOST_LISTINGS = 5
+Listing = Mapping[str, FileStatus]
+"""Files below a directory by their paths in it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found: files of events, and the tables whose content neither log nor directories tell, each with the
+    first event that does not.
+    """
+
+    unnamed: tuple[Unnamed, ...] = ()
+    untold: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A directory of an event. `moved`: all that is in it counts, else what lies deeper than the event names."""
+
+    event: Event
+    table: Table
+    partition: str | None
+    location: str
+    moved: bool = False
+
+
+def find_unnamed(
+    stream: EventStream, events: Sequence[Event], end: Position, ask: Ask, aside: Collection[str]
+) -> Found:
+    """Look into the directories that the events of a window up to `end` have filled, but for tables that are aside."""
+    every = [*_created(events), *_moved(events, ask)]
+    wanted = [one for one in every if one.table.name.table not in aside]
+    looking = _Looking(stream, events, end)
+    listings = looking.listings(wanted)
+    unnamed: list[Unnamed] = []
+    untold: dict[str, int] = {}
+    for one, fate in looking.fates(wanted):
+        at_event = _at_event(one, fate, listings.get(fate.place))
+        files = None if at_event is None else looking.described(at_event)
+        if files or (one.moved and files is not None):
+            unnamed.append(Unnamed(one.event.event_id, one.partition or "", files))
+        elif one.moved and not _is_passing(fate, end):
+            untold.setdefault(one.table.name.table, one.event.event_id)
+    return Found(tuple(unnamed), untold)
+
+
+def _created(events: Iterable[Event]) -> Iterator[_Wanted]:
+    for event in events:
+        change = event.change
+        match change:
+            case CreateTable(table=table) if table.kind is TableKind.MANAGED and not table.partition_keys:
+                if table.location:
+                    yield _Wanted(event, table, None, table.location)
+            case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
+                for partition in (added.partition for added in change.added):
+                    if partition.location:
+                        yield _Wanted(event, table, partition.name(table.partition_keys), partition.location)
+            case _:
+                continue
+
+
+def _moved(events: Sequence[Event], ask: Ask) -> Iterator[_Wanted]:
+    for event, change, partition in moved_partitions(events, ask):
+        name = partition.name(change.table.partition_keys)
+        yield _Wanted(event, change.table, name, partition.location or "", moved=True)
+
+
+def _at_event(one: _Wanted, fate: Fate, listing: Listing | None) -> Listing | None:
+    """Return the files of a directory that were there at the event and are not named by it; None: nobody can tell."""
+    if fate.superseded is not None or (listing is None and (fate.is_left or not one.moved)):
+        return None
+    there = {name: status for name, status in (listing or {}).items() if name not in (fate.appended or ())}
+    return there if one.moved else {name: status for name, status in there.items() if parent(name)}
+
+
+def _is_passing(fate: Fate, end: Position) -> bool:
+    """True where another event of the window replaces the rows, with none added before: the old ones stay till then."""
+    return fate.superseded is not None and fate.superseded.event_id <= end.event_id and fate.appended is None
+
+
+class _Looking:
+    """Look into directories, and at what the log says of them up to then."""
+
+    def __init__(self, stream: EventStream, events: Sequence[Event], end: Position) -> None:
+        self._stream = stream
+        self._events = list(events)
+        self._end = end
+        self._later: list[Event] = []
+
+    def fates(self, wanted: Sequence[_Wanted]) -> list[tuple[_Wanted, Fate]]:
+        """Say of each directory what became of it, as far as the log was read."""
+        fates = Fates([*self._events, *self._later])
+        return [(one, fates.of(one.event.event_id, one.table.name, one.partition, one.location)) for one in wanted]
+
+    def listings(self, wanted: Sequence[_Wanted]) -> dict[str, Listing | None]:
+        """List each directory where it is by now, None for one that is gone; then read on in the log.
+
+        It is read on only where something was found that it may speak of.
+        """
+        listings: dict[str, Listing | None] = {}
+        for _ in range(_MOST_LISTINGS):
+            live = [(one, fate.place) for one, fate in self.fates(wanted) if fate.superseded is None]
+            places = {place for _, place in live} - listings.keys()
+            if not places:
+                break
+            listings |= self._listed(sorted(places), {place for one, place in live if one.moved})
+            if not any(one.moved or listings[place] != {} for one, place in live):
+                break
+            self._read_on(wanted)
+        return listings
+
+    def _listed(self, places: list[str], whole: Collection[str]) -> dict[str, Listing | None]:
+        files = self._stream.ports.source_files
+        tops = dict(files.list_directories(places))
+        found: dict[str, dict[str, FileStatus]] = {place: {} for place in places if tops[place] is not None}
+        roots = [(place, place) for place in found if place in whole or _has_directories(tops[place] or [])]
+        for place, relative, status in list_files(files, roots):
+            if place in whole or parent(relative):
+                found[place][relative] = status
+        return {place: found.get(place) for place in places}
+
+    def _read_on(self, wanted: Sequence[_Wanted]) -> None:
+        names = {one.table.name for one in wanted}
+        for event in self._events:
+            names |= _linked(event, names)
+        self._later = []
+        try:
+            for row in self._stream.rows_after(self._end):
+                event = decode_event(row)
+                names |= _linked(event, names)
+                if names.intersection(tables_of(event.change)):
+                    self._later.append(event)
+        except UnreadableEvent:
+            return  # whoever gets there says so
+
+    def described(self, listing: Listing) -> tuple[EventFile, ...] | None:
+        """Return files as events name them, None when one is not there any more."""
+        with ThreadPoolExecutor(_THREADS) as pool:
+            checksums = list(pool.map(self._checksum, (status.path for status in listing.values())))
+        if None in checksums:
+            return None
+        if not listing:
+            return ()
+        ports = self._stream.ports
+        kept = change_manager_root(ports.source, ports.source_files.root)
+        both = zip(listing.items(), checksums, strict=True)
+        return tuple(EventFile(status.path, sum_, kept, parent(name)) for (name, status), sum_ in both)
+
+    def _checksum(self, path: str) -> str | None:
+        try:
+            return self._stream.ports.source_files.checksum(path, ChecksumForm.IDENTITY)
+        except Missing:
+            return None
+
+
+def _linked(event: Event, names: Collection[TableName]) -> set[TableName]:
+    change = event.change
+    is_linked = isinstance(change, AlterTable) and change.before.name in names
+    return set(tables_of(change)) if is_linked else set()
+
+
+def _has_directories(entries: Iterable[FileStatus]) -> bool:
+    return any(entry.is_directory and not is_hidden(base_name(entry.path)) for entry in entries)

@@ -1,0 +1,241 @@
+"""Files that events bring and do not name: the replica has them with the event, and never a mixture with others."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.fake_world import a_world, tuned
+from tests.source_writer import SourceWriter
+from tests.unit.steps.test_incremental import POLICY, Followed, nested_directories
+from tests.unit.steps.test_incremental_killed import killed_at
+from tests.unit.steps.test_rehearsal import plan, section
+from tests.unit.steps.twins import contents
+from twinhive.domain.marks import SOURCE_PLACE
+from twinhive.domain.names import TableName
+from twinhive.steps.phase_run import run_rounds
+from twinhive.steps.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.steps.replica_status import read_status
+
+ORDERS = TableName("sales", "orders")
+ELSEWHERE = "hdfs://east/elsewhere/orders"
+A_B = ("a b",)
+Rows = dict[str, bytes]
+
+
+def put(followed: Followed, name: str, content: bytes = b"") -> str:
+    """Write a directory with one file; return its location."""
+    followed.world.source_files.put(f"{ELSEWHERE}/{name}/f", content or name.encode())
+    return f"{ELSEWHERE}/{name}"
+
+
+def rows(followed: Followed, table: str = "orders", values: tuple[str, ...] | None = A_B) -> Rows:
+    said = contents(followed.world.replica, followed.world.replica_files)[f"sales.{table}"]
+    return said["files"] if values is None else said["partitions"][values][1]
+
+
+def to_the_end(followed: Followed) -> None:
+    for _ in range(20):
+        if followed.follow()["window"].idle:
+            return
+    raise AssertionError("it does not come to an end")
+
+
+@contextmanager
+def watched(followed: Followed, values: tuple[str, ...] = A_B) -> Iterator[list[Rows]]:
+    """Collect the different contents of a partition that readers of the replica see."""
+    seen = [rows(followed, values=values)]
+    replica = followed.world.replica
+    calls = {name: getattr(replica, name) for name in ("alter_partitions", "alter_table", "create_table")}
+
+    def looking(call: Callable) -> Callable:
+        def look(*args, **kwargs):
+            result = call(*args, **kwargs)
+            now = contents(replica, followed.world.replica_files).get("sales.orders", {"partitions": {}})
+            if values in now["partitions"] and now["partitions"][values][1] != seen[-1]:
+                seen.append(now["partitions"][values][1])
+            return result
+
+        return look
+
+    for name, call in calls.items():
+        setattr(replica, name, looking(call))
+    yield seen
+    for name in calls:
+        delattr(replica, name)
+
+
+@pytest.mark.parametrize("says_before", [True, False])
+def test_a_partition_in_another_place_has_what_is_there_and_then_what_comes(says_before: bool) -> None:
+    followed = Followed()
+    first, second = put(followed, "one"), put(followed, "two")
+    with watched(followed) as seen:
+        followed.users.set_partition_location("orders", A_B, first, says_before=says_before)
+        followed.users.insert("orders", A_B, {"z": b"appended"})
+        followed.users.set_partition_location("orders", A_B, second, says_before=says_before)
+        followed.follow()
+    assert seen[1:] == [{"f": b"one"}, {"f": b"one", "z": b"appended"}, {"f": b"two"}]
+    followed.assert_twin()
+
+
+def test_a_partition_goes_back_to_its_default_place() -> None:
+    followed = Followed()
+    default = followed.users.location("orders", A_B)
+    followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
+    followed.follow()
+    there = followed.world.replica.partitions(ORDERS, ["p=a b"])[0]
+    assert there.parameters[SOURCE_PLACE] == f"{ELSEWHERE}/one"
+    followed.users.set_partition_location("orders", A_B, default, says_before=False)
+    followed.follow()
+    followed.assert_twin()
+    assert SOURCE_PLACE not in followed.world.replica.partitions(ORDERS, ["p=a b"])[0].parameters
+
+
+def test_a_change_of_a_partition_that_stays_where_it_is_copies_nothing() -> None:
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, put(followed, "one"))
+    followed.follow()
+    place = followed.world.replica.partitions(ORDERS, ["p=a b"])[0].location
+    followed.users.alter_partitions("orders", [A_B, ("no files",)], {"k": "v"})
+    followed.users.rename_table("orders", "sold")
+    followed.users.alter_partitions("sold", [A_B, ("50%=#:ü",)], {"k": "w"})
+    window = followed.follow()["window"]
+    assert window.batches == ()
+    assert followed.world.replica.partitions(TableName("sales", "sold"), ["p=a b"])[0].location == place
+    followed.assert_twin()
+
+
+def test_a_table_in_another_place_comes_whole_and_is_never_a_mixture() -> None:
+    followed = Followed(tuned(window_events=1))
+    old = rows(followed, "plain", None)
+    put(followed, "plain", b"other rows")
+    seen: list[Rows] = []
+    followed.users.set_location("plain", f"{ELSEWHERE}/plain")
+    followed.users.insert("plain", None, {"z": b"appended"})
+    for _ in range(8):
+        followed.follow()
+        if rows(followed, "plain", None) not in seen:
+            seen.append(rows(followed, "plain", None))
+    assert seen[0] == old
+    assert seen[1:] == [{"f": b"other rows", "z": b"appended"}]
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def overwritten(users: SourceWriter) -> None:
+    users.overwrite("orders", A_B, {"f": b"overwritten"})
+
+
+def appended_and_overwritten(users: SourceWriter) -> None:
+    users.insert("orders", A_B, {"g": b"appended"})
+    users.overwrite("orders", A_B, {"f": b"overwritten"})
+
+
+def appended_and_truncated(users: SourceWriter) -> None:
+    users.insert("orders", A_B, {"g": b"appended"})
+    users.truncate("orders", [A_B])
+
+
+def dropped(users: SourceWriter) -> None:
+    users.drop_partitions("orders", [A_B])
+
+
+def appended_dropped_and_added(users: SourceWriter) -> None:
+    users.insert("orders", A_B, {"g": b"appended"})
+    users.drop_partitions("orders", [A_B])
+    users.add_partitions("orders", {A_B: {"f": b"new", "below/f": b"nested"}})
+
+
+def renamed(users: SourceWriter) -> None:
+    users.rename_partition("orders", A_B, ("c d",))
+    users.rename_table("orders", "sold")
+    users.insert("sold", ("c d",), {"g": b"appended"})
+
+
+AFTER = [overwritten, appended_and_overwritten, appended_and_truncated, dropped, appended_dropped_and_added, renamed]
+
+
+@pytest.mark.parametrize("later", AFTER, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("options", [{}, {"window_events": 1}, {"consistency": "window_end"}], ids=str)
+def test_what_is_gone_before_it_was_seen_makes_no_mixture(later: Callable[[SourceWriter], None], options: dict) -> None:
+    followed = Followed(tuned(**options))
+    with watched(followed) as seen:
+        followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
+        later(followed.users)
+        to_the_end(followed)
+    followed.assert_twin()
+    old, new = {"f1", "sub dir/f2"}, set(seen[-1])
+    for state in seen[:-1]:
+        assert set(state) <= old or not set(state) & (old - new), seen
+    assert not read_status(followed.world.ports(), followed.policy).quarantined
+
+
+class Unpublished(Followed):
+    """A world whose dump is made and not consolidated."""
+
+    def __init__(self) -> None:
+        self.policy, self.world = POLICY, a_world()
+        self.log: list[str] = []
+        self.users = SourceWriter(self.world.source, self.world.source_files, "sales")
+        self.run_with(self.world.ports(), BOOTSTRAP)
+
+    def publish(self) -> None:
+        run_rounds(POLICY, self.world.ports(), {"run": "b"}, self.log.append)
+
+
+@pytest.mark.parametrize("later", AFTER, ids=lambda one: one.__name__)
+def test_rounds_and_windows_agree(later: Callable[[SourceWriter], None]) -> None:
+    fresh = Unpublished()
+    fresh.users.set_partition_location("orders", A_B, put(fresh, "one"), says_before=False)
+    nested_directories(fresh.users)
+    later(fresh.users)
+    fresh.publish()
+    fresh.assert_twin()
+
+
+def test_a_dry_run_says_that_a_moved_partition_is_replaced() -> None:
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
+    planned = plan(followed.world, "incremental")
+    assert section(planned, "overwrite", "partitions").names == ("sales.orders p=a b",)
+    assert section(planned, "copy", "files of tables").files == 1
+
+
+def test_files_that_the_source_moves_on_while_they_wait_are_found() -> None:
+    followed = Followed()
+    followed.users.create_table("united", files={"f": b"one", "1/f": b"two"})
+    followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.users.rename_table("united", "renamed")
+    followed.users.rename_partition("orders", A_B, ("c",))
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def test_killed_at_any_change_it_converges() -> None:
+    for at in range(1, 200, 13):
+        followed = Followed()
+        followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
+        appended_and_overwritten(followed.users)
+        nested_directories(followed.users)
+        if not killed_at(followed, at, after_effect=bool(at % 2)):
+            break
+        to_the_end(followed)
+        followed.assert_twin()
+    assert at > 20
+
+
+def test_a_replica_of_an_earlier_version_copies_a_partition_in_a_place_of_its_own_once() -> None:
+    """Its partitions do not say where the source's lie."""
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, put(followed, "one"))
+    followed.follow()
+    replica = followed.world.replica
+    (there,) = replica.partitions(ORDERS, ["p=a b"])
+    bare = {key: value for key, value in there.parameters.items() if key != SOURCE_PLACE}
+    replica.alter_partitions([there.with_parameters(bare)])
+    for copied in (1, 0):
+        followed.users.alter_partitions("orders", [A_B], {"k": str(copied)})
+        assert followed.follow()["apply"].calls == 1
+        assert replica.partitions(ORDERS, ["p=a b"])[0].location != there.location
+        followed.assert_twin()
