@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel
 from twinhive.settings.allowed import kind_at
 from twinhive.settings.kinds import Strict
 
-_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "pattern", "minItems", "enum")
+_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "pattern", "maxLength", "minItems", "enum")
 # They change a value and refuse none.
 _NO_RULES = {"_lower"}
 
@@ -79,6 +79,7 @@ _BREAKS: Mapping[str, Callable[[SchemaRule], Any]] = {
     "minimum": lambda rule: rule.says - 1,
     "maximum": lambda rule: rule.says + 1,
     "exclusiveMinimum": lambda rule: rule.says,
+    "maxLength": lambda rule: "x" * (rule.says + 1),
     "minItems": lambda rule: [],
     "enum": lambda rule: "nonsense",
     "required": lambda rule: MISSING,

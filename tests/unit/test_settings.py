@@ -67,6 +67,21 @@ def test_what_is_wrong_names_file_key_and_value(tmp_path: Path, text: str, said:
         entry.usable()
 
 
+@pytest.mark.parametrize("stem", ["sales", "p" * 150])
+def test_a_name_that_airflow_has_no_room_for_is_refused_and_the_policy_has_one_that_fits(
+    tmp_path: Path, stem: str
+) -> None:
+    text = SALES.replace("policy: sales", "policy: " + "p" * 101)
+    [entry] = load(tmp_path, **{stem: text}).policies.values()
+    assert "policy: found 'ppp" in (entry.error or "") and "at most 100 letters" in (entry.error or "")
+    assert len(entry.name) <= 100
+
+
+def test_a_name_as_long_as_a_tag_may_be_is_fine(tmp_path: Path) -> None:
+    name = "p" * 100
+    assert load(tmp_path, sales=SALES.replace("policy: sales", f"policy: {name}")).policy(name).error is None
+
+
 def test_a_broken_clusters_file_turns_every_policy_red(tmp_path: Path) -> None:
     entry = load(tmp_path, clusters="clusters: {east: {metastor: 1}}", sales=SALES).policy("sales")
     assert "clusters.east.metastor: unknown key, expected one of" in (entry.error or "")

@@ -15,6 +15,7 @@ from twinhive.airflow_edge.log_groups import FoldedLog
 from twinhive.airflow_edge.recording import recorded
 from twinhive.airflow_edge.silence import tell_of_silence
 from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.domain.batches import label_for_airflow
 from twinhive.domain.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.steps.external_pass import ExternalListed
@@ -108,7 +109,9 @@ def passed_over(result: Any, phase: str, downstream: Iterable[str]) -> list[str]
 
 def batches_of(planned: Planned) -> list[dict[str, str]]:
     """Return what the mapped tasks are expanded over: names and labels, nothing else."""
-    return [{"dump": planned.dump, "name": batch.name, "label": batch.label} for batch in planned.batches]
+    return [
+        {"dump": planned.dump, "name": batch.name, "label": label_for_airflow(batch.label)} for batch in planned.batches
+    ]
 
 
 def summary_of(planned: Planned) -> dict[str, Any]:

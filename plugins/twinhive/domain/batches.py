@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from twinhive.domain.files import copying_weight
+from twinhive.domain.files import copying_weight, short_hash
 from twinhive.domain.names import TableName
+from twinhive.domain.printable import printable
 
 MAX_BATCHES = 500
+_LONGEST_LABEL = 250
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ class Batch:
     name: str
     label: str
     slices: tuple[Slice, ...]
+
+
+def label_for_airflow(label: str) -> str:
+    """Return a label as Airflow has room for it: the name of a partition may be longer, and stays one of its own."""
+    label = printable(label)
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 9]}~{short_hash(label, 8)}"
 
 
 def cut_batches(sizes: Sequence[TableSize], *, most_objects: int, most_weight: int) -> tuple[Batch, ...]:

@@ -9,6 +9,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from twinhive.domain.files import short_hash
 
 POLICY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+LONGEST_POLICY = 100
+"""Airflow's limit for the tag of a DAG, which is the policy's name."""
+LONGEST_DATABASE = 128
+"""The metastore's limit."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,23 @@ def _lower(name: str) -> str:
 
 def said_name(path_stem: str) -> str:
     """Return the name of a policy whose file does not say one that can be used."""
-    return path_stem if POLICY_NAME.fullmatch(path_stem) else f"policy-{short_hash(path_stem, 8)}"
+    return path_stem if is_policy_name(path_stem) else f"policy-{short_hash(path_stem, 8)}"
+
+
+def is_policy_name(text: str) -> bool:
+    """True for a name that a policy can have."""
+    return POLICY_NAME.fullmatch(text) is not None and len(text) <= LONGEST_POLICY
 
 
 Pattern = Annotated[str, AfterValidator(_compiles), Unit("regular expression")]
-PolicyName = Annotated[str, Field(pattern=f"^{POLICY_NAME.pattern}$"), Unit("letters, digits, `_`, `-`")]
-DatabaseName = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_lower), Unit("name (`\\w+`), any case")]
+PolicyName = Annotated[
+    str,
+    Field(pattern=f"^{POLICY_NAME.pattern}$", max_length=LONGEST_POLICY),
+    Unit("at most 100 letters, digits, `_`, `-`"),
+]
+DatabaseName = Annotated[
+    str, Field(pattern=r"^\w+$", max_length=LONGEST_DATABASE), AfterValidator(_lower), Unit("name (`\\w+`), any case")
+]
 AbsolutePath = Annotated[
     str,
     Field(pattern=r"^([a-z][a-z0-9+.-]*://[^/]*)?/.*[^/]$"),

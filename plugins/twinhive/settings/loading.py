@@ -16,7 +16,7 @@ import yaml
 from twinhive.settings.clusters import ClusterSettings, ClustersFile
 from twinhive.settings.conflicts import with_rules, without_conflicts
 from twinhive.settings.entries import Configuration, PolicyEntry
-from twinhive.settings.kinds import POLICY_NAME, said_name
+from twinhive.settings.kinds import is_policy_name, said_name
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import explain
 from twinhive.settings.watching import NotificationSettings
@@ -50,7 +50,7 @@ def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_e
     try:
         content = _read_yaml(path)
         given = content.get("policy") if isinstance(content, dict) else None
-        name = given if isinstance(given, str) and POLICY_NAME.fullmatch(given) else name
+        name = given if isinstance(given, str) and is_policy_name(given) else name
         settings = PolicySettings.model_validate(content)
     except (OSError, yaml.YAMLError, ValueError) as error:
         return PolicyEntry(name, path, None, explain(path, error, PolicySettings), _told(content))

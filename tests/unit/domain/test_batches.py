@@ -1,9 +1,12 @@
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinhive.domain.batches import MAX_BATCHES, TableSize, cut_batches
+from twinhive.domain.batches import MAX_BATCHES, TableSize, cut_batches, label_for_airflow
+from twinhive.domain.external_entries import Entry
+from twinhive.domain.external_tasks import SizedEntry, cut_tasks
 from twinhive.domain.names import TableName
 
 GIB = 2**30
@@ -64,3 +67,18 @@ def test_every_table_and_partition_is_in_exactly_one_batch(
         assert own[-1].last == table.partitions
         assert all(one.last == next_.first for one, next_ in pairwise(own))
         assert sum(slice_.is_first for slice_ in own) == 1
+
+
+def test_a_label_has_room_in_airflows_table_and_stays_one_of_its_own() -> None:
+    entry = Entry(TableName("sales", "clicks"), "/".join(f"part_{at}=" + "x" * 60 for at in range(5)), "hdfs://east/x")
+    other = replace(entry, partition=entry.partition + "y")
+    (first,), (second,) = (cut_tasks([SizedEntry(one, 1, 1)], 1 << 30) for one in (entry, other))
+    labels = {label_for_airflow(task.batch.label) for task in (first, second)}
+    assert len(labels) == 2
+    assert all(len(label) == 250 and label.startswith("sales.clicks/part_0=xxx") for label in labels)
+
+
+def test_a_label_that_fits_is_as_it_is() -> None:
+    assert label_for_airflow("sales.orders +37 tables") == "sales.orders +37 tables"
+    assert label_for_airflow("x" * 250) == "x" * 250
+    assert label_for_airflow("a\x00b") == r"a\x00b"
