@@ -29,8 +29,8 @@ class OwnCopies:
         ours = self._files.checksum(there.path, ChecksumForm.COMPARISON)
         if ours is None:
             return False
-        if (again := self._files.status(staged)) is not None:
-            return again.length == there.length and self._files.checksum(staged, ChecksumForm.COMPARISON) == ours
+        if self._files.status(staged) is not None and self._files.checksum(staged, ChecksumForm.COMPARISON) == ours:
+            return True
         original = next(self._originals(file), None)
         if original is None or original.length != there.length:
             return False

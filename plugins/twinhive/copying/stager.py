@@ -49,7 +49,7 @@ class Stager:
         return Staged(copied.length, copied.verified)
 
     def _copy(self, original: FileStatus, temporary: str, path: str) -> Transferred:
-        how = Creation(block_size=original.block_size)
+        how = Creation(block_size=original.block_size, checksum=self._transfer.source_checksums(original))
         if not self._parts.takes(original):
             return self._transfer.copy(original, temporary, how)
         # The final name says what it is: the next attempt finds the parts of this one.

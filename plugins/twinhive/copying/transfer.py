@@ -42,6 +42,16 @@ class Transfer:
         self._meter = meter
         self._by_server_from = by_server_from
         self._are_comparable = True
+        self._source_checksums: str | None = None
+
+    def source_checksums(self, original: FileStatus) -> str:
+        """Say how the source guards its files, for copies that compare with them ever after.
+
+        It is asked of the first file that holds something, and taken for all: a cluster's writers mostly agree.
+        """
+        if self._source_checksums is None and original.length:
+            self._source_checksums = self._source.checksum_type(original.path)
+        return self._source_checksums or ""
 
     def copy(self, original: FileStatus, path: str, how: Creation = AS_USUAL) -> Transferred:
         """Copy `original` (path and length count) to `path`. Raises CopyDiffers, AlreadyThere, Missing."""

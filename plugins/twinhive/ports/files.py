@@ -56,6 +56,10 @@ class FileReader(Protocol):
         """
         ...
 
+    def checksum_type(self, path: str) -> str:
+        """Say how HDFS guards a file's blocks (`CRC32C/512`), '' where that is not known. Raises Missing."""
+        ...
+
     def read(self, path: str) -> bytes:
         """Return a whole (small) file. Raises Missing."""
         ...

@@ -28,12 +28,19 @@ def erasure_coded(followed: Followed) -> None:
     files.checksum = other
 
 
+def of_another_type_at_the_source(followed: Followed) -> None:
+    """Let the source guard files by checksums of another type than the replica would by itself."""
+    followed.world.source_files.usual_checksums = "CRC32/512"
+
+
 def of_another_type(followed: Followed) -> None:
     """Let the replica guard files by checksums of another type: no form of them compares."""
     followed.world.replica_files.usual_checksums = "CRC32/512"
 
 
-KINDS = pytest.mark.parametrize("kind", [erasure_coded, of_another_type], ids=lambda kind: kind.__name__)
+KINDS = pytest.mark.parametrize(
+    "kind", [erasure_coded, of_another_type, of_another_type_at_the_source], ids=lambda kind: kind.__name__
+)
 
 
 def begun(kind: Callable[[Followed], None]) -> Followed:
@@ -90,6 +97,17 @@ def test_an_insert_whose_file_the_scan_has_brought_is_applied(kind: Callable[[Fo
     followed.follow()
     world = followed.world
     assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
+
+
+@KINDS
+def test_a_deep_scan_finds_copies_equal(kind: Callable[[Followed], None]) -> None:
+    followed = Followed()
+    kind(followed)
+    scan(followed, deep=True, now=1e9 + 100_000)  # what was copied before is copied once more
+    followed.users.insert("plain", None, [b"more"])
+    followed.users.add_partitions("orders", {("new",): [b"b"]})
+    followed.follow()
+    assert scan(followed, deep=True, now=1e9 + 200_000).followed == ()
 
 
 @KINDS
