@@ -58,6 +58,7 @@ def status(
     for label, value in [
         *found.rows()[:7],
         ("lag", _lag(lag) or "none: the replica does not follow"),
+        *([("first copy", _progress(lag))] if lag.watched.progress else []),
         *found.rows()[7:],
     ]:
         table.add_row(escape(label), escape(value))
@@ -98,7 +99,7 @@ def _print_table(found: list[PolicyLag]) -> None:
             _number(lag.replicated),
             _number(lag.newest),
             _number(lag.lag_events) + ("+" if lag.at_least else ""),
-            f"[{colour}]{_lag(lag)}[/]",
+            f"[{colour}]{_lag(lag) or _progress(lag)}[/]",
             escape("; ".join(_troubles(lag))),
         )
     console.print(table)
@@ -120,12 +121,19 @@ def _lag(lag: PolicyLag) -> str:
     return spoken_time(lag.lag_seconds) + limit
 
 
+def _progress(lag: PolicyLag) -> str:
+    """Return how far a first copy is."""
+    return lag.watched.progress.text if lag.watched.progress else ""
+
+
 def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
 def _lag_fields(lag: PolicyLag) -> dict[str, Any]:
-    return {**plain(lag), "max_lag": lag.max_lag, "trouble": lag.trouble, "too_late": lag.too_late}
+    progress = lag.watched.progress
+    ahead = {"part": progress.part, "rate": progress.rate, "seconds_left": progress.seconds_left} if progress else None
+    return {**plain(lag), "progress": ahead, "max_lag": lag.max_lag, "trouble": lag.trouble, "too_late": lag.too_late}
 
 
 def _status_fields(found: ReplicaStatus) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 from tests.dags.page_client import add_run, anonymous, api_server, know_dags, know_policies, signed_in
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
 from tests.journal_records import a_batch, a_failure, a_state, a_table, a_window
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal.writing import Journal
 
 # Without a slash, so that it may be part of an address.
@@ -345,3 +347,20 @@ def test_below_another_root_all_addresses_begin_there(viewer: TestClient, journa
     html = below.get(f"/airflow{ROOT}/").text
     assert 'href="/airflow/replication/policies/sales"' in html
     assert 'src="/airflow/replication/static/page.js"' in html
+
+
+def test_a_first_copy_shows_how_far_it_is_and_when_it_will_be_done(journal: Journal, viewer: TestClient) -> None:
+    now = time.time()
+    progress = LoadProgress("bootstrap-1-1-a", now, now - 1_000, 4, 4, 1, 400, 100, 8_000_000_000, 2_000_000_000)
+    loading = a_state("sales", at=now, phase="loading", lag_seconds=None, lag_events=None, replicated=None)
+    journal.record_states([loading], {"sales": progress})
+    assert "25 % copied" in page_of(viewer)
+    html = page_of(viewer, "/policies/sales")
+    for part in ("First copy", "25 %", "of 4</dd>", "of 400", "2.0 GB", "of 8.0 GB", "2.0 MB/s", "50 min"):
+        assert part in html, part
+    # While lists are still made, nobody can say how much there is.
+    journal.record_states([loading], {"sales": replace(progress, listed=2)})
+    html = page_of(viewer, "/policies/sales")
+    assert "2 of 4 batches are listed" in html and "listed so far" in html
+    journal.record_states([a_state("sales", at=now + 1)])
+    assert "First copy" not in page_of(viewer, "/policies/sales")

@@ -11,7 +11,8 @@ from twinhive.steps.lag import PolicyLag
 
 def record_lags(journal: Journal, lags: Sequence[PolicyLag]) -> None:
     """Write what was measured. Neither journal nor metrics raise anything."""
-    journal.record_states([state_of(lag) for lag in lags])
+    progress = {lag.policy: lag.watched.progress for lag in lags if lag.watched.progress}
+    journal.record_states([state_of(lag) for lag in lags], progress)
     metrics.lags_measured(lags)
     metrics.flush()
 

@@ -1,13 +1,14 @@
 """Write how policies are, and how their lag was: unchanged values at most every ten minutes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal.records import PolicyState
-from twinhive.journal.schema import LAG, POLICIES, TABLE_COUNTS, TABLES
+from twinhive.journal.schema import LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
 
@@ -16,8 +17,8 @@ _MANY = 500
 _SAMPLED = ("policy", "at", "replicated", "newest", "lag_events", "lag_seconds")
 
 
-def write_states(connection: Connection, states: Sequence[PolicyState]) -> None:
-    """Write the states that are newer than what is known, and samples of the lag."""
+def write_states(connection: Connection, states: Sequence[PolicyState], progress: Mapping[str, LoadProgress]) -> None:
+    """Write the states that are newer than what is known, samples of the lag, and how far first copies are."""
     known = _known(connection, {state.policy for state in states})
     rows: list[dict[str, Any]] = []
     samples: list[dict[str, Any]] = []
@@ -34,13 +35,16 @@ def write_states(connection: Connection, states: Sequence[PolicyState]) -> None:
     upsert(connection, POLICIES, rows)
     if samples:
         connection.execute(insert(LAG), samples)
+    connection.execute(delete(PROGRESS).where(PROGRESS.c.policy.in_(known.keys() | progress.keys())))
+    if progress:
+        connection.execute(insert(PROGRESS), [{"policy": name, **asdict(one)} for name, one in progress.items()])
 
 
 def forget_others(connection: Connection, names: Collection[str]) -> None:
     """Remove what is said of policies that do not exist any more; what they did stays until it is pruned."""
     there = set(connection.scalars(select(POLICIES.c.policy))) | set(connection.scalars(select(TABLE_COUNTS.c.policy)))
     for policy in there.difference(names):
-        for table in (POLICIES, TABLES, TABLE_COUNTS):
+        for table in (POLICIES, TABLES, TABLE_COUNTS, PROGRESS):
             connection.execute(delete(table).where(table.c.policy == policy))
 
 

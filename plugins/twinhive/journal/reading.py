@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, Engine, Select, Table, case, c
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.errors import Unreachable
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
@@ -22,7 +23,7 @@ from twinhive.journal.records import (
     TableState,
     WindowRun,
 )
-from twinhive.journal.schema import BATCHES, FAILURES, LAG, POLICIES, TABLE_COUNTS, TABLES, WINDOWS, prepare
+from twinhive.journal.schema import BATCHES, FAILURES, LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES, WINDOWS, prepare
 
 R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, TableState)
 
@@ -72,6 +73,12 @@ class JournalReader:
         """Return the state of one policy, None when nobody has looked at it."""
         query = select(*_columns(POLICIES, PolicyState)).where(POLICIES.c.policy == name)
         return next(iter(self._records(PolicyState, query)), None)
+
+    def progress(self, names: Collection[str]) -> dict[str, LoadProgress]:
+        """Return how far first copies are, of those of the policies that are being loaded."""
+        columns = [PROGRESS.c[field.name] for field in fields(LoadProgress)]
+        query = select(PROGRESS.c.policy, *columns).where(PROGRESS.c.policy.in_(names))
+        return {policy: LoadProgress(*values) for policy, *values in self._ask(query)}
 
     def lag(self, name: str, since: float, points: int = 300) -> list[LagSample]:
         """Return at most about `points` samples since a time, in order; of those beside each other the greatest lag."""

@@ -184,6 +184,23 @@ MESSAGES = Table(
 )
 """What people were told, or could not be, of what is still wrong; gone when it is over."""
 
+PROGRESS = Table(
+    f"{_PREFIX}progress",
+    METADATA,
+    Column("policy", String, primary_key=True),
+    Column("dump", String, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("began", Float),
+    Column("batches", Integer, nullable=False),
+    Column("listed", Integer, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("files_done", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("bytes_done", BigInteger, nullable=False),
+)
+"""How far the copy is of each replica that is being loaded."""
+
 
 def version_of(connection: Connection) -> int | None:
     """Return the version of the tables that are there, None when some of this version's, or columns, are missing."""

@@ -7,12 +7,14 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.files import Usage
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
@@ -45,9 +47,11 @@ class Journal:
         """Write how a policy is now, and a sample of its lag when it is news."""
         self.record_states([state])
 
-    def record_states(self, states: Sequence[PolicyState]) -> None:
-        """Write how policies are now, likewise."""
-        self._write(partial(lag_rows.write_states, states=states))
+    def record_states(
+        self, states: Sequence[PolicyState], progress: Mapping[str, LoadProgress] = MappingProxyType({})
+    ) -> None:
+        """Write how policies are now, likewise; `progress` tells how far first copies are, by policy."""
+        self._write(partial(lag_rows.write_states, states=states, progress=progress))
 
     def forget_others(self, policies: Collection[str]) -> None:
         """Remove the states of all policies but these, which are all that there are; once an hour, also what is old.

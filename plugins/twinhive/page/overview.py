@@ -7,6 +7,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal.reading import JournalReader
 from twinhive.journal.records import PolicyOverview
 from twinhive.page.dag_runs import LANE, DagStanding, LastRun, dag_ids, newest_of
@@ -48,6 +49,7 @@ class Row:
     lag_level: Level
     stale: bool
     run: LastRun | None
+    progress: LoadProgress | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def overview(
     if paging.number != wish.page:
         _, states = _page_of(reader, readable, wish, paging.number)
     runs = airflow.last_runs(dag_ids([state.policy for state in states], LANE))
-    rows = tuple(_row(state, newest_of(state.policy, runs), now) for state in states)
+    ahead = reader.progress([state.policy for state in states])
+    rows = tuple(_row(state, newest_of(state.policy, runs), ahead.get(state.policy), now) for state in states)
     looked_at = max(state.at for state in [*worst, *states])
     notice = monitor_notice(monitor, looked_at, now)
     unseen = _unseen(reader, airflow, readable, recorded) if recorded < len(readable) else ()
@@ -121,9 +124,9 @@ def _active(airflow: AirflowReader, policies: Collection[str]) -> list[str]:
     return sorted(dag_id.rpartition(".")[0] for dag_id in known)
 
 
-def _row(state: PolicyOverview, run: LastRun | None, now: float) -> Row:
+def _row(state: PolicyOverview, run: LastRun | None, progress: LoadProgress | None, now: float) -> Row:
     verdict = verdict_of(state, state.open_failures, state.tables_in_trouble, now)
-    return Row(state.policy, state, verdict, lag_level(state), is_stale(state.at, now), run)
+    return Row(state.policy, state, verdict, lag_level(state), is_stale(state.at, now), run, progress)
 
 
 def _from_airflow(airflow: AirflowReader, readable: Collection[str], wish: Wish, notice: Notice | None) -> Overview:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.load_progress import LoadProgress
 from twinhive.domain.table_standing import TableStanding
 from twinhive.journal.reading import JournalReader
 from twinhive.journal.records import (
@@ -77,6 +78,7 @@ class Recorded:
     windows: Sequence[WindowRun]
     batches: Sequence[BatchRun]
     tables: Tables
+    progress: LoadProgress | None
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def _recorded(reader: JournalReader, state: PolicyState, wish: PolicyWish, now: 
         windows=reader.windows(state.policy, limit=_WINDOWS),
         batches=reader.batches(state.policy, wish.dump) if wish.dump else (),
         tables=tables,
+        progress=reader.progress([state.policy]).get(state.policy),
     )
 
 

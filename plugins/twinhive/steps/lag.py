@@ -100,7 +100,7 @@ def measure(followers: Sequence[Follower], at: float, patience: float) -> list[P
         for one in followers
         if isinstance(found := first["log", server := metastore_name(one.ports.source)], tuple)
     }
-    second = ask_all((*_second_questions(followers, first, logs), *second_questions(followers, first)), patience)
+    second = ask_all((*_second_questions(followers, first, logs), *second_questions(followers, first, at)), patience)
     return [_found(one, at, {**first, **second}) for one in followers]
 
 

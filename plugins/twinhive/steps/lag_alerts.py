@@ -163,6 +163,8 @@ def state_line(lag: PolicyLag) -> str:
     if lag.lag_seconds is not None:
         more = "+" if lag.at_least else ""
         said.append(f"at event {lag.replicated}, {lag.lag_events}{more} events behind, {spoken_time(lag.lag_seconds)}")
+    if lag.watched.progress:
+        said.append(lag.watched.progress.text)
     if lag.paused:
         said.append(f"paused: {lag.paused}")
     if lag.trouble:

@@ -11,6 +11,8 @@ from typing import Any
 from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.files import parent
 from twinhive.domain.frozen import frozen_tables
+from twinhive.domain.load_progress import LoadProgress
+from twinhive.domain.marks import PHASE, Phase
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import last_complete_pass
@@ -18,6 +20,7 @@ from twinhive.events.reader import position_at
 from twinhive.ports import EventLog, FileReader, ReadPorts
 from twinhive.steps.follower import Follower, file_system_name, metastore_name
 from twinhive.steps.in_parallel import Question
+from twinhive.steps.load_progress import read_progress
 from twinhive.steps.pending_files import TablesWaiting, what_waits
 
 Answers = Mapping[Hashable, Any]
@@ -32,6 +35,7 @@ class Watched:
     pending_age   since how many seconds the oldest of them waits
     external_age  how many seconds ago the last complete pass over external data began
     free_bytes    what may still be written below the staging directory
+    progress      how far the copy is of a replica that is being loaded, or is to be
     """
 
     quarantined: Mapping[str, str] = field(default_factory=dict)
@@ -39,6 +43,7 @@ class Watched:
     pending_age: float | None = None
     external_age: float | None = None
     free_bytes: int | None = None
+    progress: LoadProgress | None = None
 
 
 def first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
@@ -52,16 +57,22 @@ def first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
         yield Question(_beside(files), ("waiting", root), partial(what_waits, files, mine))
 
 
-def second_questions(followers: Sequence[Follower], answers: Answers) -> Iterator[Question]:
-    """Ask logs how old the events are whose data is waited for, and dumps how old the last passes are."""
+def second_questions(followers: Sequence[Follower], answers: Answers, at: float) -> Iterator[Question]:
+    """Ask logs how old the events are whose data is waited for, and dumps how old the last passes are.
+
+    Of replicas that do not follow, dumps are asked how far their copies are.
+    """
     for one in followers:
         name, source = one.policy.name, one.ports.source
+        if _may_be_loading(answers.get(("replica", name))):
+            asked = partial(read_progress, one.ports, one.policy, at)
+            yield Question(_beside(one.ports.dump_files), ("progress", name), asked)
         if not _copies(one.policy):
             continue
         waiting = _waiting(one, answers)
         if waiting is not None:
-            asked = partial(_time_of, source, waiting.since)
-            yield Question(f"{metastore_name(source)} (its events)", ("since", name), asked)
+            wanted = partial(_time_of, source, waiting.since)
+            yield Question(f"{metastore_name(source)} (its events)", ("since", name), wanted)
         yield Question(_beside(one.ports.dump_files), ("passes", name), partial(_last_pass, one.ports, one.policy))
 
 
@@ -75,8 +86,16 @@ def watched(one: Follower, at: float, answers: Answers) -> Watched:
         pending=None if _unanswered(one, answers) else waiting.tables if waiting else 0,
         pending_age=_age(answers.get(("since", name)), at),
         external_age=_age(answers.get(("passes", name)), at),
+        progress=_known(answers.get(("progress", name))),
         free_bytes=_known(answers.get(("room", parent(one.policy.staging)))),
     )
+
+
+def _may_be_loading(database: Any) -> bool:
+    """Tell whether a first copy may be under way: before the load there is no database."""
+    if isinstance(database, TwinhiveError):
+        return False
+    return database is None or database.parameters.get(PHASE) == Phase.LOADING.value
 
 
 def _copies(policy: Policy) -> bool:
