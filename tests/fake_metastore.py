@@ -14,7 +14,7 @@ from twinhive.domain.events import EventRow
 from twinhive.domain.files import is_below, relative_to
 from twinhive.domain.log_access import Caller, LogAccess
 from twinhive.domain.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
-from twinhive.domain.names import TableName
+from twinhive.domain.names import TableName, default_directory
 from twinhive.domain.objects import Database, Parameters, Partition, Table, TableKind
 from twinhive.domain.thrift_objects import (
     fresh_database,
@@ -282,7 +282,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         kept = read_table(tree)
         if kept.has_files and kept.location is None:
             parent = database.location if kept.kind is TableKind.EXTERNAL else self._managed_directory(database)
-            put_location(tree, "7", f"{parent}/{table.name.table}")
+            put_location(tree, "7", f"{parent}/{default_directory(table.name.table)}")
         return read_table(tree)
 
     def _altered_table(self, before: Table, table: Table, target: str | None) -> Table:
@@ -305,13 +305,13 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         if table.name == before.name or table.location not in (None, before.location):
             return None
         if is_translated(before) and is_translated(table):
-            return f"{database.location}/{table.name.table}"
+            return f"{database.location}/{default_directory(table.name.table)}"
         if not is_managed(before):
             return None
         old = self._managed_directory(self._existing_database(before.name.database))
-        if before.location != f"{old}/{before.name.table}":
+        if before.location != f"{old}/{default_directory(before.name.table)}":
             return None
-        return f"{self._managed_directory(database)}/{table.name.table}"
+        return f"{self._managed_directory(database)}/{default_directory(table.name.table)}"
 
     def _refuse_moving_between(self, *databases: Database) -> None:
         """Refuse to move a table's directory into or out of a database that is a source of replication."""

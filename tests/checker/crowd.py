@@ -18,7 +18,11 @@ from twinhive.domain.errors import TwinhiveError
 from twinhive.ports import FileWriter
 
 NAMES = ("a", "b", "c", "d")
+ODD_NAMES = ("a.b", "c/d e", "..", "x#%'$(y)")
+"""Names that Hive takes, and that are something else in a path, a regular expression or a shell."""
 VIEWS = ("v", "w")
+ELSEWHERE = "elsewhere"
+"""Another database of the source, which nobody replicates."""
 VALUES: tuple[Values, ...] = (("1",), ("2",), ("a b",), ("ü=%",))
 FIRST = "000000_0"
 
@@ -69,7 +73,9 @@ class _Paused:
 class Crowd:
     """Hold the writers of one database. Of a thousand steps, so many `deaths` end with their writer's.
 
-    With `has_keys` tables refer to each other.
+    With `has_keys` tables refer to each other. With `is_odd` they do what few users do: names that look like paths,
+    views with partitions, renames out of the database, statistics of partitions, columns of another type. With `nests`
+    some files lie deeper in the directories of what is made.
     """
 
     random: Random
@@ -80,9 +86,14 @@ class Crowd:
     writers: int = 2
     deaths: int = 0
     has_keys: bool = False
+    is_odd: bool = False
+    nests: bool = False
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.names = ODD_NAMES if self.is_odd else NAMES
+        if self.is_odd and self.metastore.database(ELSEWHERE) is None:
+            SourceWriter.with_database(self.metastore, self.files, ELSEWHERE)
         self.recorder = Recorder(self.metastore, self.files, self.database)
         source: Any = _Paused(RecordedSource(self.metastore, self.recorder))
         files: Any = _Paused(RecordedFiles(self.files, self.recorder))
@@ -192,8 +203,10 @@ class Statements:
             (2, self.alter_partitions),
             (1, self.database_parameters),
             (1, self.function),
-            (8 if self.crowd.has_keys else 1, self.details),
+            (8 if self.crowd.has_keys or self.crowd.is_odd else 1, self.details),
         ]
+        if self.crowd.is_odd:
+            weighted += [(2, self.move_out), (3, self.partitions_of_a_view), (2, self.change_type)]
         weights, choices = zip(*weighted, strict=True)
         (choice,) = self.random.choices(choices, weights)
         return choice()
@@ -203,9 +216,12 @@ class Statements:
     def _one(self, choices: Sequence[Any]) -> Any:
         return self.random.choice(choices) if choices else None
 
-    def _free_name(self, names: Sequence[str] = NAMES) -> str | None:
+    def _free_name(self, names: Sequence[str]) -> str | None:
         taken = dict(self.state.tables)
         return self._one([name for name in names if name not in taken])
+
+    def _free_table(self) -> str | None:
+        return self._free_name(self.crowd.names)
 
     def _partitioned(self) -> str | None:
         return self._one([name for name, table in self.tables.items() if table.keys])
@@ -223,6 +239,13 @@ class Statements:
     def _contents(self, most: int = 2) -> dict[str, bytes]:
         number = self.random.choice([0, 1, 1, most])
         return {f"{index:06d}_0": self.crowd.content() for index in range(number)}
+
+    def _made(self) -> dict[str, bytes]:
+        """Return the files of a table or partition that is made; some lie deeper, as UNION ALL leaves them."""
+        files = self._contents()
+        if self.crowd.nests and self.random.random() < 0.2:
+            files["HIVE_UNION_SUBDIR_1/000000_0"] = self.crowd.content()
+        return files
 
     def _new_files(self, table: str, values: Values | None) -> dict[str, bytes]:
         """Name files as Hive does, which never overwrites one in an INSERT INTO."""
@@ -243,16 +266,17 @@ class Statements:
     # Tables.
 
     def create_table(self) -> Statement | None:
-        name, keys = self._free_name(), self._keys()
+        name, keys = self._free_table(), self._keys()
         if name is None:
             return None
-        files = {} if keys else self._contents()
+        files = {} if keys else self._made()
         parameters = {"made": self.crowd.fresh()}
         return _alone(f"create {name} {keys}", lambda: self.users.create_table(name, keys, files, parameters), name)
 
     def create_view(self) -> Statement | None:
         name = self._free_name(VIEWS)
-        return name and _alone(f"create view {name}", lambda: self.users.create_view(name), name)
+        keys = self._keys() if self.crowd.is_odd else ()
+        return name and _alone(f"create view {name} {keys}", lambda: self.users.create_view(name, keys), name)
 
     def drop_table(self) -> Statement | None:
         name = self._one([name for name, _ in self.state.tables])
@@ -260,7 +284,7 @@ class Statements:
 
     def rename(self) -> Statement | None:
         old = self._one([name for name, _ in self.state.tables])
-        new = self._free_name(VIEWS if old in VIEWS else NAMES)
+        new = self._free_name(VIEWS if old in VIEWS else self.crowd.names)
         if old is None or new is None:
             return None
         return _alone(f"rename {old} to {new}", lambda: self.users.rename_table(old, new), old, new)
@@ -281,7 +305,7 @@ class Statements:
         name, keys = self._one(list(self.tables)), self._keys()
         if name is None:
             return None
-        files = {} if keys else self._contents()
+        files = {} if keys else self._made()
 
         def replace() -> None:
             self.users.drop_table(name)
@@ -335,7 +359,7 @@ class Statements:
         if name is None:
             return None
         free = [values for values in VALUES if values not in self._partitions(name)]
-        added = {values: self._contents() for values in self._some(free)}
+        added = {values: self._made() for values in self._some(free)}
         return (
             _alone_within(f"add {name} {list(added)}", lambda: self.users.add_partitions(name, added), name, *added)
             if added
@@ -442,8 +466,45 @@ class Statements:
         if name is None:
             return None
         if self.random.random() < 0.5 and not self.tables[name].keys:
-            return _alone(f"statistics of {name}", lambda: self.users.update_statistics(name), name)
+            return self._statistics(name, None)
+        if self.crowd.is_odd and self.tables[name].partitions and self.random.random() < 0.5:
+            return self._statistics(name, self._one(self._partitions(name)))
         return self._constraint(name)
+
+    def _statistics(self, name: str, values: Values | None) -> Statement:
+        """Compute the statistics of a table or partition, or delete them."""
+        do = self.users.delete_statistics if self.random.random() < 0.2 else self.users.update_statistics
+        return _alone(f"{do.__name__} {name} {values}", lambda: do(name, values), name)
+
+    # What few users do.
+
+    def move_out(self) -> Statement | None:
+        """Rename a view into another database. Hive refuses it for a table of a source that is in its default place."""
+        name = self._one([name for name, _ in self.state.tables if name in VIEWS])
+        new = f"n{self.crowd.fresh()}"
+        return name and _alone(
+            f"rename {name} to {ELSEWHERE}.{new}", lambda: self.users.rename_table(name, new, ELSEWHERE), name
+        )
+
+    def partitions_of_a_view(self) -> Statement | None:
+        views = {name: table for name, table in self.state.tables if name in VIEWS and table.keys}
+        name = self._one(sorted(views))
+        if name is None:
+            return None
+        there = [values for values, _ in views[name].partitions]
+        if there and self.random.random() < 0.4:
+            gone = self._some(there)
+            return _alone(f"drop {name} {gone}", lambda: self.users.drop_partitions(name, gone), name)
+        added: dict[Values, dict[str, bytes]] = {
+            values: {} for values in self._some([values for values in VALUES if values not in there])
+        }
+        return (
+            _alone(f"add {name} {list(added)}", lambda: self.users.add_partitions(name, added), name) if added else None
+        )
+
+    def change_type(self) -> Statement | None:
+        name, kind = self._one(list(self.tables)), self.random.choice(["int", "bigint", "string"])
+        return name and _alone(f"type of {name}: {kind}", lambda: self.users.change_type(name, kind), name)
 
     def _constraint(self, name: str) -> Statement:
         """Constrain a table, and drop the constraint again."""

@@ -26,7 +26,7 @@ from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, Stage
+from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
 
 MOST_RUNS = 120
 
@@ -35,7 +35,8 @@ MOST_RUNS = 120
 class Settings:
     """What a history is made of. Rates are per cent, of statements, runs and calls; `deaths` are per thousand steps.
 
-    With a `consistency` other than `every_event` the replica is looked at only when a run has ended well.
+    `scans` are per cent of the runs that look for silent writes and sweep, beside frozen ones too. With a `consistency`
+    other than `every_event` the replica is looked at only when a run has ended well.
     """
 
     prelude: int = 8
@@ -45,6 +46,9 @@ class Settings:
     faults: int = 60
     pace: int = 12
     consistency: str = EVERY_EVENT
+    odd: bool = False
+    nests: bool = False
+    scans: int = 0
 
 
 class Place(Protocol):
@@ -102,6 +106,8 @@ class Drill:
             *(Random(seed), self.place.source, self.place.source_files, self.place.database, self.settings.statements),
             writers=self.settings.writers,
             deaths=self.settings.deaths,
+            is_odd=self.settings.odd,
+            nests=self.settings.nests,
             log=self.log,
         )
         self.policy = self.place.policy(self._options())
@@ -120,6 +126,8 @@ class Drill:
             "partitions_per_call": self.random.choice([1, 2, 100]),
             "rest_events": self.random.choice([0, 2, 100]),
             "consistency": self.settings.consistency,
+            # What a scan brings over is of no event: here it looks, and sweeps at once.
+            **({"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0} if self.settings.scans else {}),
         }
 
     @property
@@ -249,6 +257,8 @@ class Drill:
         """Do what is next for the replica, or by chance something that is not."""
         phase = ReplicaState.read(self.viewer.parameters()).phase
         if phase is Phase.FOLLOWING:
+            if self.settings.scans and self.random.randrange(100) < self.settings.scans:
+                return self._run(SCAN, ports)
             return self._run(INCREMENTAL, ports)
         if self.random.random() < 0.2:
             self._run(INCREMENTAL, ports)
@@ -267,7 +277,7 @@ class Drill:
     def left_in_staging(self) -> list[str]:
         """Return what is in staging and should not be."""
         ((_, found),) = self.place.replica_files.list_directories([self.policy.staging])
-        names = {base_name(status.path) for status in found or ()} - {"lease", "control"}
+        names = {base_name(status.path) for status in found or ()} - {"lease", "control", "scan"}
         below = self.place.replica_files.list_directories([join(self.policy.staging, name) for name in sorted(names)])
         # An empty directory is nothing.
         return [path for path, children in below if children]

@@ -92,6 +92,7 @@ class Judge:
         for field in ("kind", "keys", "columns", "parameters", "rest"):
             if not _same(field, ours, theirs):
                 yield f"{field} of {name}: {getattr(ours, field)}, not {getattr(theirs, field)}"
+        yield from _claims_differ(name, ours.claims, theirs.claims)
         yield from self._files_differ((name, None), ours.files, theirs.files, index)
         here, there = dict(ours.partitions), dict(theirs.partitions)
         for values in sorted(here.keys() | there.keys()):
@@ -108,6 +109,7 @@ class Judge:
                 yield f"{field} of {name} {values}: {getattr(ours, field)}, not {getattr(theirs, field)}"
         if ours.columns != theirs.columns and not self._follows_late(name, values, ours, index):
             yield f"columns of {name} {values}: {ours.columns}, not {theirs.columns}"
+        yield from _claims_differ(f"{name} {values}", ours.claims, theirs.claims)
         yield from self._files_differ((name, values), ours.files, theirs.files, index)
 
     def _follows_late(self, name: str, values: Values, ours: PartitionState, index: int) -> bool:
@@ -139,6 +141,12 @@ class Judge:
 
     def _violated(self, position: int, what: str, when: str) -> None:
         self.violations.append(Violation(position, what, when))
+
+
+def _claims_differ(what: str, ours: frozenset[str], theirs: frozenset[str]) -> Iterator[str]:
+    """Find statistics that the replica takes for accurate, and the source does not: queries answered wrongly."""
+    if ours - theirs:
+        yield f"statistics of {what} are claimed accurate: {sorted(ours - theirs)}"
 
 
 def _same(field: str, ours: Any, theirs: Any) -> bool:

@@ -1,8 +1,8 @@
 """Take a database's state: all that both clusters must have equal, as values that can be compared.
 
 Left out: locations (the replica has places of its own), names that Hive's readers skip, external
-tables, replication marks, and what a metastore writes by itself (times, ids, the claim that
-statistics are accurate).
+tables, replication marks, and what a metastore writes by itself (times, ids). The claim that statistics of columns are
+accurate is kept apart: a replica may claim less.
 """
 
 import json
@@ -39,12 +39,16 @@ _COLUMNS, _LOCATION = "1", "2"
 
 @dataclass(frozen=True)
 class PartitionState:
-    """One partition. `columns` are (name, type); `rest` is what else its storage says."""
+    """One partition. `columns` are (name, type); `rest` is what else its storage says.
+
+    `claims` are the columns whose statistics the metastore takes for accurate: Hive answers queries from them.
+    """
 
     parameters: Pairs
     columns: Pairs
     rest: str
     files: Files = NO_FILES
+    claims: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class TableState:
     constraints: tuple[str, ...] = ()
     partitions: tuple[tuple[Values, PartitionState], ...] = ()
     files: Files = NO_FILES
+    claims: frozenset[str] = frozenset()
 
     def with_partitions(self, partitions: Mapping[Values, PartitionState]) -> "TableState":
         """Return the table with these partitions."""
@@ -222,13 +227,20 @@ def _table_state(table: Table, constraints: tuple[str, ...], below: Mapping[str,
         rest=_rest_of_table(table.thrift),
         constraints=constraints,
         files=below.get(table.location or "", NO_FILES) if not table.partition_keys else NO_FILES,
+        claims=_claims(table.parameters),
     )
 
 
 def _partition_state(partition: Partition, below: Mapping[str, Files]) -> PartitionState:
     columns, rest = _rest_of_partition(partition.thrift)
     files = below.get(partition.location or "", NO_FILES)
-    return PartitionState(_pairs(spoken(partition.parameters)), columns, rest, files)
+    claims = _claims(partition.parameters)
+    return PartitionState(_pairs(spoken(partition.parameters)), columns, rest, files, claims)
+
+
+def _claims(parameters: Parameters) -> frozenset[str]:
+    said = json.loads(parameters.get("COLUMN_STATS_ACCURATE", "{}"))
+    return frozenset(said.get("COLUMN_STATS", {}))
 
 
 @lru_cache(2_000)

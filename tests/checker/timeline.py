@@ -13,7 +13,7 @@ from typing import Any
 from tests.checker.states import NO_FILES, DatabaseState, Files, Pairs, TableState, Values, Viewer
 from tests.source_writer import SourceMetastore
 from twinhive.domain.files import base_name, is_below, relative_to
-from twinhive.domain.names import TableName, unescape_path_name
+from twinhive.domain.names import TableName, default_directory, unescape_path_name
 from twinhive.domain.objects import Partition, Table
 from twinhive.ports import FileWriter
 
@@ -118,7 +118,8 @@ class Recorder:
     def look_at(self, path: str) -> None:
         """Read the table again in whose default place a path is."""
         if is_below(path, self._root):
-            self.look([relative_to(path, self._root).partition("/")[0]])
+            directory = relative_to(path, self._root).partition("/")[0]
+            self.look([name for name, _ in self._there.tables if default_directory(name) == directory])
 
     def rename(self, names: Mapping[Key, Key]) -> None:
         """Give what is told of objects to their new names."""

@@ -52,6 +52,16 @@ def test_that_are_shown_as_windows_leave_them(some: range) -> None:
     judge(some, Settings(consistency=WINDOW_END))
 
 
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_what_few_users_do(some: range) -> None:
+    judge(some, Settings(odd=True, statements=40))
+
+
+@pytest.mark.parametrize("some", seeds(10), ids=str)
+def test_with_scans_and_sweeps_beside(some: range) -> None:
+    judge(some, Settings(scans=35, odd=True, writers=3, pace=20))
+
+
 def test_a_seed_always_gives_the_same() -> None:
     one, other = Drill(3), Drill(3)
     one.run()
