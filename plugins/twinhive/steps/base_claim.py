@@ -21,11 +21,21 @@ def overlap(one: str, other: str) -> bool:
 
 
 def others_claims(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Foreign]:
-    """Yield an error for each other policy that uses the base directory, one around it, or one inside."""
+    """Yield an error for each other policy that uses the base directory, one around it, or one inside.
+
+    Databases are asked only before the directory is claimed: who wants one inside of it, or around it, later on finds
+    our claim, or our database.
+    """
+    log_id = ports.source.log_id()
     for directory in _with_those_above(base):
         claim = _read(ports.replica_files, directory)
-        if claim is not None and not _is_ours(claim, policy, ports.source.log_id()):
+        if claim is not None and not _is_ours(claim, policy, log_id):
             yield _used(policy, base, f"{join(directory, CLAIM)}, written by {_owner(claim)}")
+    if _read(ports.replica_files, base) is None:
+        yield from _bases_of_databases(ports, policy, base)
+
+
+def _bases_of_databases(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Foreign]:
     for name in ports.replica.database_names():
         if name == policy.replica.database:
             continue

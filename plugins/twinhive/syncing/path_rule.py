@@ -61,6 +61,7 @@ def lay_out(request: SyncRequest, source: FileReader, target: FileReader) -> Lay
     else:
         roots = [_below(goal, original, there, target) for original in found]
         layout = Layout(Places(goal, there is None, staging), tuple(roots))
+    layout = _alone(layout)
     places = {join(layout.places.base, root.relative): root for root in layout.roots}
     check_apart({place: root.source.path for place, root in places.items()})
     for place, root in places.items():
@@ -79,6 +80,14 @@ def _as_the_target(
     base = parent(goal)
     is_new = there is None and target.status(base) is None
     return Layout(Places(base, is_new, staging), (Root(original, base_name(goal), there),))
+
+
+def _alone(layout: Layout) -> Layout:
+    """Let a single file have places of its own in a directory that exists: others copy into it at the same time."""
+    first, *others = layout.roots
+    if others or first.source.is_directory or layout.places.is_new:
+        return layout
+    return replace(layout, places=replace(layout.places, only=first.relative))
 
 
 def _below(goal: str, original: FileStatus, there: FileStatus | None, target: FileReader) -> Root:
@@ -170,11 +179,12 @@ def _check_staging(staging: str | None, sources: tuple[str, ...], goal: str) -> 
 def _existing(source: FileReader, path: str) -> FileStatus:
     found = source.status(path)
     if found is None:
+        is_glob = any(character in path for character in "*?[{")
         raise Missing(
             f"{path}: the source does not exist",
-            found="nothing",
+            found="nothing of exactly this name: patterns are not looked at" if is_glob else "nothing",
             expected="a file or a directory",
-            next_step="correct the address",
+            next_step="name each source, or list them in a file (--sources-from)" if is_glob else "correct the address",
         )
     if found.is_link:
         raise Refused(

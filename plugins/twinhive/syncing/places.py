@@ -29,11 +29,24 @@ class Places:
 
     is_new    the base does not exist: it is built as a whole and appears by one rename
     staging   where the work is to be done instead of in or beside the base; on the same file system
+    only      the name of the one file that is copied into a base that exists: it has a work directory, and a lease, of
+              its own, for others write into that directory at the same time
     """
 
     base: str
     is_new: bool
     staging: str | None = None
+    only: str = ""
+
+    @property
+    def lease(self) -> str:
+        """Where the right to write is kept."""
+        return join(self.work if self.has_own_lease else self.hidden, "lease")
+
+    @property
+    def has_own_lease(self) -> bool:
+        """True when the lease is for what this copy alone does, and goes with its work."""
+        return self.is_new or bool(self.only)
 
     @property
     def hidden(self) -> str:
@@ -43,12 +56,14 @@ class Places:
     @property
     def work(self) -> str:
         """Everything that is not finished; deleted after success."""
+        if self.only:
+            return join(self.staging or self.base, _named(self.final(self.only)))
         return self._outside if self.is_new or self.staging else self._inside
 
     @property
     def works(self) -> tuple[str, ...]:
         """Where this run and runs before it, when the base did not exist, have worked."""
-        return tuple(dict.fromkeys((self.work, self._outside, self._inside)))
+        return (self.work,) if self.only else tuple(dict.fromkeys((self.work, self._outside, self._inside)))
 
     @property
     def tree(self) -> str:
@@ -89,7 +104,12 @@ class Places:
     def parts(self, relative: str, original: FileStatus) -> str:
         """Return the directory for the parts of a large file: of this very file, and of none that replaces it."""
         identity = f"{original.length} {original.modified_ms} {original.file_id} {relative}"
-        return join(self.work, "parts", short_hash(identity, 32))
+        return join(self.all_parts, short_hash(identity, 32))
+
+    @property
+    def all_parts(self) -> str:
+        """Where the parts of large files are."""
+        return join(self.work, "parts")
 
     def trash(self, stamp: str = "") -> str:
         """Return where one run, named by its time, moves what is deleted; without one, the trash of all runs."""
@@ -105,5 +125,9 @@ class Places:
 
     @property
     def _outside(self) -> str:
-        name = f"{HIDDEN}-{shortened(base_name(self.base), _ROOM)}-{short_hash(self.base)}"
-        return join(self.staging or parent(self.base), name)
+        return join(self.staging or parent(self.base), _named(self.base))
+
+
+def _named(path: str) -> str:
+    """Return the name of the work directory for one path."""
+    return f"{HIDDEN}-{shortened(base_name(path), _ROOM)}-{short_hash(path)}"

@@ -23,7 +23,6 @@ from twinhive.syncing.failures import Failures
 from twinhive.syncing.moving import apply_moves, finish_moves
 from twinhive.syncing.outcome import ExecOutcome, SyncOutcome
 from twinhive.syncing.path_rule import Layout, lay_out
-from twinhive.syncing.places import Places
 from twinhive.syncing.plan import Plan
 from twinhive.syncing.planning import refuse
 from twinhive.syncing.request import Deletes, SyncRequest
@@ -57,23 +56,19 @@ def run_sync(
     source = finished_only(source, request.options)
     places = lay_out(request, source, target).places
     try:
-        with leases.hold(_lease_directory(places), holder, LeaseKind.COPY) as lease:
+        with leases.hold(places.lease, holder, LeaseKind.COPY) as lease:
             layout = lay_out(request, source, target)
             if layout.places != places:
                 raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")
             outcome = _Run(request, layout, source, target, lease, execute, now, settle).run()
     except ActNow:
-        if places.is_new and target.status(places.tree) is None:
+        if places.has_own_lease and not any(map(target.status, (places.tree, places.files, places.all_parts))):
             target.delete(places.work)  # refused before anything was built: only the lease is there
         raise
-    if places.is_new and not outcome.kinds:
-        target.delete(places.work)  # the lease that lies in it was for a target that did not exist
+    if places.has_own_lease and not outcome.kinds:
+        target.delete(places.work)  # the lease that lies in it was for this copy alone
     outcome.seconds = time.monotonic() - started
     return outcome
-
-
-def _lease_directory(places: Places) -> str:
-    return join(places.work if places.is_new else places.hidden, "lease")
 
 
 @dataclass
@@ -180,7 +175,8 @@ class _Run:
         try:
             memory.save(self.target, directory, only_seen=is_whole)
         except ActNow as error:  # a quota, say: what was copied, and what failed, is told all the same
-            self.failures.add(directory, error)
+            if not self.places.only:  # of one file it is no loss, and our directory in /tmp, say, may be another user's
+                self.failures.add(directory, error)
 
     def _stamp(self, plan: Plan) -> str:
         """Return the name of this run's trash, '' when nothing goes there."""
@@ -203,7 +199,7 @@ class _Run:
         """After success: nothing is unfinished any more, and old trash goes."""
         if self.options.delete is Deletes.TRASH:
             purge_trash(self.target, self.places, self.options.trash_days, self.now())
-        if not self.places.is_new:
+        if not self.places.has_own_lease:
             for work in self.places.works:
                 # Without the right to write beside the base, deleting what is not there would be refused as well.
                 if self.target.status(work) is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.steps.external_world import BASE, ExternalWorld
+from tests.unit.steps.external_world import BASE, ExternalWorld, a_world_with_files
 from twinhive.domain.errors import ActNow, Foreign, Refused
 from twinhive.domain.marks import EXTERNAL_BASE
 from twinhive.domain.objects import Database, Table
@@ -192,3 +192,15 @@ def test_only_our_own_claim_is_released() -> None:
         world.ports(),
         replace(world.policy, external=replace(world.policy.external, included=False, base_directory=None)),
     )
+
+
+def test_once_claimed_no_database_is_asked() -> None:
+    """With many policies on one metastore each would ask for all of them, every few minutes."""
+    world = a_world_with_files()
+    world.check()
+    world.world.replica.create_database(Database("other", None, None, {}, "{}"))
+    asked: list[str] = []
+    database = world.world.replica.database
+    world.world.replica.database = lambda name: (asked.append(name), database(name))[1]  # type: ignore
+    world.check()
+    assert set(asked) <= {"sales"}

@@ -78,7 +78,8 @@ class TestOneFile:
         layout = case.lay("hdfs://east/d/f", target="hdfs://west/t/g")
 
         assert finals(layout) == {"hdfs://east/d/f": "hdfs://west/t/g"}
-        assert layout.places == Places("hdfs://west/t", is_new=there == "no directory either")
+        is_new = there == "no directory either"
+        assert layout.places == Places("hdfs://west/t", is_new, only="" if is_new else "g")
 
     def test_a_directory_of_its_name_is_in_its_way(self) -> None:
         case = Case()
@@ -165,6 +166,15 @@ def test_bad_input_is_an_error_before_anything_is_changed(
 ) -> None:
     with pytest.raises(error, match=text):
         Case(same_cluster=True).lay(*sources, target=target)
+
+
+def test_a_pattern_is_a_name_and_the_error_says_what_to_do() -> None:
+    case = Case()
+    with pytest.raises(Missing, match="patterns are not looked at") as caught:
+        case.lay("hdfs://east/*", target="hdfs://west/t")
+    assert "--sources-from" in str(caught.value)
+    case.east.put("hdfs://east/d*/f")
+    assert finals(case.lay("hdfs://east/d*", target="hdfs://west/t")) == {"hdfs://east/d*": "hdfs://west/t"}
 
 
 def test_a_neighbour_with_a_longer_name_is_not_inside() -> None:
