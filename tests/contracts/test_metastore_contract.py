@@ -27,6 +27,7 @@ from twinhive.domain.thrift_objects import read_database, read_partition, read_t
 from twinhive.domain.tjson import from_text
 from twinhive.events.message import decode_message, names_touched
 from twinhive.ports import MetastoreWriter
+from twinhive.steps.server_settings import wrong_in_answers
 
 AWKWARD = (
     "a b",
@@ -369,6 +370,13 @@ def test_events_come_in_order_and_in_pages(metastore: MetastoreWriter, database:
     assert [row.event_id for row in metastore.events_after(ids[1], 2)] == ids[2:4]
     assert metastore.events_after(begin, 0) == metastore.events_after(end, 10) == []
     assert metastore.events_after(begin, 1)[0].position == metastore.events_after(begin, 5)[0].position
+
+
+def test_a_server_as_it_comes_answers_from_its_database_and_for_the_catalog_that_is_replicated(
+    metastore: MetastoreWriter,
+) -> None:
+    (address,) = metastore.addresses()
+    assert list(wrong_in_answers(metastore, address, "east", "")) == []
 
 
 def test_configuration_of_one_address(metastore: MetastoreWriter) -> None:

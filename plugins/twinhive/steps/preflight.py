@@ -16,7 +16,7 @@ from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.claiming import claim_dumps, foreign_dumps
 from twinhive.owned.staging import claim_staging, foreign_staging
-from twinhive.ports import FileReader, MetastoreReader, WritePorts
+from twinhive.ports import FileReader, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import base_problems, claim_base
 from twinhive.steps.function_check import report_functions
@@ -25,9 +25,9 @@ from twinhive.steps.log_access import report_replica, source_problems
 from twinhive.steps.measured_sizes import write_sizes
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.root_places import check_roots
+from twinhive.steps.server_settings import check_address, restarted, wrong_in_answers
 from twinhive.steps.source_scope import SourceScope, read_scope, usage_or_nothing
 
-_LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
 _THREADS = 8
 
 
@@ -187,37 +187,18 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
         )
 
 
-def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iterator[TwinhiveError]:
-    """Find what one address of the source metastore has not switched on."""
-    cluster = policy.source.cluster
-    then = "and restart it; then " + clear(f"the task preflight of {policy.name}")
-    listeners = source.configuration(address, "metastore.transactional.event.listeners")
-    if _LISTENER not in listeners:
-        yield Refused(
-            f"the source metastore {address} of cluster {cluster} keeps no notification log",
-            found=f"metastore.transactional.event.listeners = {listeners.strip() or '(not set)'}",
-            expected=_LISTENER,
-            next_step="add it in that server's metastore-site.xml " + then,
-        )
-    if source.configuration(address, "metastore.repl.cm.enabled").strip().lower() != "true":
-        yield Refused(
-            f"the source metastore {address} of cluster {cluster} keeps no dropped files",
-            found="metastore.repl.cm.enabled is not true",
-            expected="metastore.repl.cm.enabled = true, with metastore.repl.cmrootdir on its file system",
-            next_step="set both in that server's metastore-site.xml " + then,
-        )
-
-
 def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find a replica database that is not ours; report who we are to its metastore."""
-    ports.replica.database(step.work.policy.replica.database)
+    """Find a replica database that is not ours, and a metastore that answers of others; report who we are to it."""
+    policy = step.work.policy
+    ports.replica.database(policy.replica.database)
+    for address in ports.replica.addresses():
+        yield from wrong_in_answers(ports.replica, address, policy.replica.cluster, restarted(policy))
     report_replica(ports.replica, step.work.report)
     try:
         source_log = ports.source.log_id()
     except TryAgain:
         return  # check_source says so already
-    read_state(ports.replica, step.work.policy, source_log)
-    yield from ()
+    read_state(ports.replica, policy, source_log)
 
 
 def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:

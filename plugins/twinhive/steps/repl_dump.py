@@ -9,11 +9,11 @@ from twinhive.dump.sealed import SealedDump, seal
 from twinhive.ports import DumpPorts
 from twinhive.steps.base import Work
 from twinhive.steps.log_access import source_problems
-from twinhive.steps.preflight import check_address
 from twinhive.steps.repl_events import dump_events, events_asked
 from twinhive.steps.repl_objects import described, dump_objects
 from twinhive.steps.repl_order import Dumped, DumpOrder, dumped_database
 from twinhive.steps.root_places import check_dump_root
+from twinhive.steps.server_settings import check_address
 
 
 @dataclass(frozen=True)

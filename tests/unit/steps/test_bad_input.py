@@ -73,9 +73,36 @@ def other_file_system(world: World) -> None:
     world.replica.configurations[REPLICA_ADDRESS]["metastore.warehouse.dir"] = "hdfs://elsewhere/warehouse"
 
 
+def parameters_left_out(world: World) -> None:
+    world.source.configurations[SOURCE_ADDRESS]["metastore.notification.parameters.exclude.patterns"] = "^impala, trans"
+
+
+def pattern_of_java_alone(world: World) -> None:
+    world.source.configurations[SOURCE_ADDRESS]["metastore.notification.parameters.exclude.patterns"] = r"\\p{Lu}++("
+
+
+def another_catalog(world: World) -> None:
+    world.source.configurations[SOURCE_ADDRESS]["metastore.catalog.default"] = "spark"
+
+
+def caching_store(world: World) -> None:
+    store = "org.apache.hadoop.hive.metastore.cache.CachedStore"
+    world.source.configurations[SOURCE_ADDRESS]["metastore.rawstore.impl"] = store
+
+
+def caching_store_of_the_replica(world: World) -> None:
+    store = "org.apache.hadoop.hive.metastore.cache.CachedStore"
+    world.replica.configurations[REPLICA_ADDRESS]["metastore.rawstore.impl"] = store
+
+
 @pytest.mark.parametrize(
     ("spoil", "family", "said"),
     [
+        (parameters_left_out, ActNow, "which leaves out transactional, transactional_properties"),
+        (pattern_of_java_alone, ActNow, "leaves out of its events what tells kinds of tables"),
+        (another_catalog, ActNow, "metastore.catalog.default = spark"),
+        (caching_store, ActNow, "east-metastore:9083 of cluster east does not answer from its database alone"),
+        (caching_store_of_the_replica, ActNow, "west-metastore:9083 of cluster west does not answer"),
         (no_database, ActNow, "database sales does not exist on cluster east"),
         (no_listener, ActNow, "keeps no notification log"),
         (no_change_manager, ActNow, "keeps no dropped files"),
@@ -100,6 +127,12 @@ def test_preflight_refuses(spoil: Callable[[World], None], family: type[Twinhive
     assert "next:" in str(caught.value)
     if before is not None:
         assert state(world) == before
+
+
+def test_preflight_takes_patterns_that_leave_out_nothing_of_what_tells_kinds() -> None:
+    world = a_world()
+    world.source.configurations[SOURCE_ADDRESS]["metastore.notification.parameters.exclude.patterns"] = "^impala_.*, "
+    Preflight(Work(a_policy())).run(world.ports())
 
 
 def test_preflight_says_all_problems_at_once_and_a_person_comes_before_a_retry() -> None:
