@@ -7,9 +7,11 @@ versions, and Spark's own caches of them never go stale.
 import hashlib
 import importlib.util
 import os
+import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import twinhive
@@ -30,18 +32,30 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def package_cache() -> Path:
-    """Return the directory of the packages for executors. Raises Refused when somebody else made it."""
+    """Return the directory of the packages for executors. Raises Refused when others made it, or may write there."""
     cache = Path(tempfile.gettempdir()) / f"twinhive-spark-{os.getuid()}"
-    cache.mkdir(mode=0o700, exist_ok=True)
-    owner = cache.stat().st_uid
-    if owner != os.getuid():
+    with suppress(FileExistsError):
+        cache.mkdir(mode=0o700)
+    # Of the name itself: a link may lead to a directory of ours, and to another one later.
+    status = cache.lstat()
+    if found := _not_ours_alone(status):
         raise Refused(
-            f"the directory {cache} belongs to another user; code in it would run as ours",
-            found=f"user id {owner}",
-            expected=f"user id {os.getuid()}",
+            f"others may put code into {cache}, which would run as ours",
+            found=found,
+            expected=f"a directory of user id {os.getuid()} that no group and no other user may write",
             next_step=f"remove {cache}, or set TMPDIR; then " + clear("this task, or run again"),
         )
     return cache
+
+
+def _not_ours_alone(status: os.stat_result) -> str:
+    """Say why others may write into a directory, '' when they may not."""
+    if not stat.S_ISDIR(status.st_mode):
+        return "a link" if stat.S_ISLNK(status.st_mode) else "no directory"
+    if status.st_uid != os.getuid():
+        return f"a directory of user id {status.st_uid}"
+    writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return f"permissions {stat.S_IMODE(status.st_mode):o}" if writable else ""
 
 
 def python_package(cache: Path) -> Path:

@@ -39,7 +39,9 @@ def claim_dumps(files: FileWriter, policy: Policy) -> None:
     if problem := foreign_dumps(files, policy):
         raise problem
     if _only_ours(files, policy) is None:
-        claim(files, policy.dumps, dumps_mark(policy), partial(has_only_dumps_of, policy.name))
+        is_ours = partial(has_only_dumps_of, policy.name)
+        # A statement's dump is there for any number of replicas, whoever loads them.
+        claim(files, policy.dumps, dumps_mark(policy), is_ours, for_others=bool(policy.dump_directory))
 
 
 def foreign_dumps(files: FileReader, policy: Policy) -> Foreign | None:

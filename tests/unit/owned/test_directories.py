@@ -161,6 +161,16 @@ def test_a_directory_without_dumps_is_no_place_for_them(east: InMemoryFiles, pat
         claim_dumps(east, POLICY)
 
 
+def test_a_policys_dumps_are_for_its_owner_alone_and_a_statements_dump_for_whoever_loads_it(
+    east: InMemoryFiles,
+) -> None:
+    statement = a_policy(dump_directory=f"hdfs://east/user/hive/repl/sales/{'c' * 32}")
+    for policy in (POLICY, statement):
+        claim_dumps(east, policy)
+    found = [east.status(policy.dumps) for policy in (POLICY, statement)]
+    assert [one.permission for one in found if one] == [0o700, 0o755]
+
+
 def test_a_name_like_that_of_a_dump_is_no_proof(east: InMemoryFiles) -> None:
     name = DumpLayout.of(DUMPS, "consolidate", 1, 2).directory  # type: ignore[arg-type]
     east.put(f"{name}/part-0", b"rows")
