@@ -83,7 +83,7 @@ def test_a_load_removes_the_staging_of_one_that_was_given_up_and_of_no_other(spe
     speaker.drop_replica(f"{name}_given_up")
     copying = f"{staging}/repl.west.{name}_copying"
     west.files.write(f"{staging}/sales/events/file", b"staged by a policy")
-    west.files.write(f"{copying}/events/file", b"is being copied")
+    west.files.write(f"{copying}/events/{1:012d}/file", b"is being copied")
     cluster = west.cluster
     keeper = HdfsLease(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user, 0)
     with keeper.hold(under_way_in(copying), {"run": "copies"}) as lease:

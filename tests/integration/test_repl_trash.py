@@ -67,10 +67,11 @@ def test_data_of_tables_that_replace_drops_is_in_the_trash_after_the_grace(
     wiring = policies.wiring(name)
     for _ in range(2):
         sweep(wiring.write_ports(), Work(wiring.policy, holder={"run": "test"}, report=report), time.time())
-    kept = {table: place.replace(west.files.root, keeping_a_trash) for table, place in excluded.items()}
+    gone = {**excluded, "dropped": dropped}
+    kept = {table: place.replace(west.files.root, keeping_a_trash) for table, place in gone.items()}
     assert west.files.read(f"{kept['q4']}/data") == b"four"
-    assert west.files.read(f"{kept['p5']}/p=a b/f1") == b"one"
-    assert not any(west.files.status(place) for place in (*excluded.values(), dropped))
-    assert west.files.status(dropped.replace(west.files.root, keeping_a_trash)) is None
+    assert west.files.read(f"{kept['p5']}/_tw/{event_id}/p=a b/f1") == b"one"
+    assert west.files.read(f"{kept['dropped']}/data") == b"dropped"
+    assert not any(west.files.status(place) for place in gone.values())
     said = {line.rpartition(": ")[2]: line.partition(",")[0] for line in log if ", unused for 0 s" in line}
-    assert said == {dropped: "removed"} | dict.fromkeys(excluded.values(), "moved to the trash")
+    assert said == dict.fromkeys(gone.values(), "moved to the trash")

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import Refused, together
+from twinhive.domain.marks import STAMP
 from twinhive.domain.policy import Policy
 from twinhive.dump.claiming import discard_dump, own_dumps_of
 from twinhive.owned.directories import Owned, table_of
 from twinhive.owned.staging import own_staging
 from twinhive.ports import Lease, WritePorts
+from twinhive.steps.source_scope import tables_in_bulk
 from twinhive.steps.sweep import unused_directories
 
 _NAMED = 20
@@ -24,13 +26,14 @@ def plan_leftovers(ports: WritePorts, policy: Policy) -> list[str]:
     """Say which directories nothing uses any more."""
     found = list(_leftovers(ports, policy))
     more = [f"and {len(found) - _NAMED} more"] if len(found) > _NAMED else []
-    return [*(f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found[:_NAMED]), *more]
+    lines = [f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found[:_NAMED]]
+    return [*lines, *more, *_not_looked_through(ports, policy)]
 
 
 def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease) -> list[str]:
     """Take away what nothing uses any more. Raises Refused, after all others are gone, when some cannot be."""
     root = managed_root(ports.replica, policy)
-    lines: list[str] = []
+    lines = list(_not_looked_through(ports, policy))
     refused: list[Refused] = []
     for directory in list(_leftovers(ports, policy)):
         lease.confirm()
@@ -79,6 +82,20 @@ def _own_directories(ports: WritePorts, policy: Policy) -> Iterator[tuple[str, O
 def _leftovers(ports: WritePorts, policy: Policy) -> Iterator[str]:
     # No event comes any more: what was made for a later one is left over too.
     return unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize, in_hives_places=True)
+
+
+def _not_looked_through(ports: WritePorts, policy: Policy) -> Iterator[str]:
+    """Name the tables in whose directories old content of partitions may lie that nothing proves to be ours."""
+    database, root = policy.replica.database, managed_root(ports.replica, policy)
+    for table in tables_in_bulk(ports.replica, database, ports.replica.table_names(database)):
+        is_ours = STAMP in table.parameters and table.has_files and not table.is_external
+        if not is_ours or not table.partition_keys or not table.location:
+            continue
+        if table_of(ports.replica_files, root, table.location, policy.name) is None:
+            yield (
+                f"not looked through: {table.location} of {table.name}, which bears no mark of ours; what partitions "
+                f"have left there becomes rows when one is dropped and added again: hdfs dfs -ls '{table.location}'"
+            )
 
 
 def _unproven(directory: str) -> str:

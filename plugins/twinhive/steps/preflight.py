@@ -233,7 +233,9 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
 def check_own_directories(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     """Find directories for dumps and staged files that are somebody else's, or not apart from somebody's data."""
     policy = step.work.policy
-    found = (foreign_staging(ports.replica_files, policy), foreign_dumps(ports.dump_files, policy))
+    on_replica = authority(policy.staging_root) == ports.replica_files.root
+    staging = foreign_staging(ports.replica_files, policy) if on_replica else None
+    found = (staging, foreign_dumps(ports.dump_files, policy))
     yield from (problem for problem in found if problem is not None)
     try:
         yield from check_roots(ports, policy)

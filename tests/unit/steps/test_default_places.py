@@ -11,7 +11,7 @@ from tests.unit.steps.repl_world import ReplWorld
 from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import assert_twin
 from twinhive.domain.errors import Refused
-from twinhive.domain.marks import DUMP, LOAD_PLACES, PHASE
+from twinhive.domain.marks import DIRECTORY_MARK, DUMP, LOAD_PLACES, PHASE
 from twinhive.ports import MetastoreWriter
 from twinhive.steps.forget import Forget
 from twinhive.steps.phase_run import run_bootstrap
@@ -163,6 +163,17 @@ def test_a_replica_in_hives_places_leaves_nothing_either() -> None:
     repl.load(repl.dump(repl.status()))
     Forget(repl.policy(), HOLDER).run(repl.world.ports())
     assert come_back(repl.world.replica, repl.world.replica_files, ["p=a b", "p=no files"]) == []
+
+
+def test_a_directory_without_a_mark_is_not_looked_through_and_that_is_said() -> None:
+    followed = Followed()
+    (table,) = followed.world.replica.tables("sales", ["orders"])
+    followed.world.replica_files.set_attribute(table.location, DIRECTORY_MARK, "")
+    followed.world.replica_files.put(f"{table.location}/p=c/f", b"of whom?")
+    forget = Forget(followed.policy, HOLDER)
+    for lines in (forget.plan(followed.world.ports()), forget.run(followed.world.ports())):
+        assert [line for line in lines if line.startswith(f"not looked through: {table.location} of sales.orders")]
+    assert followed.world.replica_files.read(f"{table.location}/p=c/f") == b"of whom?"
 
 
 def test_what_cannot_be_taken_away_keeps_the_marks_so_that_forgetting_can_be_repeated() -> None:
