@@ -13,6 +13,7 @@ from twinhive.domain.files import ChecksumForm
 from twinhive.domain.names import TableName
 from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
+from twinhive.steps.skip_event import SkipEvent
 
 PLAIN = TableName("sales", "plain")
 
@@ -129,6 +130,21 @@ def test_the_run_stops_and_the_position_stays(
     assert int(state(followed)[0]) >= int(before[0])
     if spoil is not dropped_database:
         assert state(followed) == before
+    assert not any("evil" in path for path in followed.world.replica_files.paths())
+
+
+def test_an_event_that_names_a_file_elsewhere_is_passed_over_like_any_other() -> None:
+    followed = Followed()
+    file_outside_its_table(followed)
+    event_id = followed.world.source.current_event_id()
+    followed.users.insert("plain", None, [b"more"])
+    with pytest.raises(ActNow, match=f"event {event_id} names"):
+        followed.follow()
+    SkipEvent(followed.policy, event_id, "nobody's", {"by": "ann"}).run(followed.world.ports())
+    followed.follow()
+    followed.users.insert("plain", None, [b"and more"])
+    followed.follow()
+    followed.assert_twin()
     assert not any("evil" in path for path in followed.world.replica_files.paths())
 
 
