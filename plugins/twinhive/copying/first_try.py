@@ -7,6 +7,7 @@ writes down that it has begun, beside its result; and the first one of a dump, w
 from dataclasses import dataclass
 
 from twinhive.copying.staged import base_directory
+from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.files import join, parent
 from twinhive.ports import FileReader, FileWriter
 
@@ -24,12 +25,18 @@ class Tries:
     result: str
 
     def is_first(self) -> bool:
-        """True when nothing of the batch can be staged, neither by an earlier try nor by another dump; remembers it."""
+        """True when nothing of the batch can be staged, neither by an earlier try nor by another dump; remembers it.
+
+        False where that cannot be found out: the copy itself says of each file what is wrong.
+        """
         begun = self.result + _BEGUN
-        if self.results.status(begun) is not None:
+        try:
+            if self.results.status(begun) is not None:
+                return False
+            had_nothing = self._had_nothing()
+            self.results.write(begun, b"")
+        except TwinhiveError:
             return False
-        had_nothing = self._had_nothing()
-        self.results.write(begun, b"")
         return had_nothing
 
     def _had_nothing(self) -> bool:

@@ -60,3 +60,10 @@ def test_staging_that_was_cleaned_has_nothing_again() -> None:
     for directory in ("base", "results"):
         staging.files.delete(f"{STAGING}/{directory}")
     assert staging.is_first("b0", "consolidate-2")
+
+
+def test_where_it_cannot_be_found_out_it_is_none() -> None:
+    staging = Staging()
+    staging.files.unanswered = 1
+    assert not staging.is_first("b0")
+    assert staging.is_first("b0")
