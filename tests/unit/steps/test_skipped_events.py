@@ -61,9 +61,12 @@ def test_one_behind_a_window_with_a_change_of_columns(poison) -> None:
     followed.users.add_columns("orders", [("extra", "string")], cascade=True)
     event_id = emit(followed.world, poison)
     followed.users.insert("plain", None, [b"more"])
-    obeying(followed.policy, followed.world, event_id, followed.follow)
-    while not followed.follow()["window"].idle:
-        pass
+
+    def follow_to_the_end() -> None:
+        while not followed.follow()["window"].idle:
+            pass
+
+    obeying(followed.policy, followed.world, event_id, follow_to_the_end)
     followed.assert_twin()
     assert recorded(followed.world) == {f"twinhive.skipped.{event_id}": "looked at it"}
 
