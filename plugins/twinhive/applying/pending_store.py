@@ -78,6 +78,11 @@ class PendingStore:
                 self._kept.discard(table)
             self._unwritten.discard(table)
 
+    def release(self, name: TableName) -> None:
+        """Hold a record no longer that is as it was written: it is read again when it is asked for."""
+        if name.table not in self._unwritten:
+            self._known.pop(name.table, None)
+
     def note_purge(self, note: PurgeNote) -> None:
         """Write at once that data is to be deleted: what told of it is about to be dropped."""
         self._records.note_purge(note)

@@ -1,6 +1,6 @@
 """Publish what waited for its data: first the table, then its partitions, then the record without them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -33,27 +33,27 @@ class Published:
     constraints_left: tuple[str, ...] = ()
 
 
-def publish_ready(target: Target, store: PendingStore, is_there: IsThere, frozen: Collection[str] = ()) -> Published:
-    """Publish every object whose data is there; tables that are frozen stay as they are.
+def publish_ready(target: Target, store: PendingStore, is_there: IsThere, tables: Iterable[str]) -> Published:
+    """Publish every object of some tables whose data is there.
 
     Each table's record is written when the table is done, so that a rerun finds the stamps of one table at most.
     """
     publishing = _Publishing(ExternalTarget(target, store, is_there))
-    tables = partitions = 0
+    published = partitions = 0
     constraints_left: list[str] = []
     refused: dict[str, ActNow] = {}
-    for name in store.tables:
-        record = store.get(TableName(target.policy.source.database, name))
-        if name in frozen:
-            continue
+    for name in tables:
+        table = TableName(target.policy.source.database, name)
         try:
-            some = publishing.publish(record)
+            some = publishing.publish(store.get(table))
         except ActNow as error:
             refused[name] = error
             continue
-        tables, partitions = tables + some.tables, partitions + some.partitions
+        finally:
+            store.release(table)
+        published, partitions = published + some.tables, partitions + some.partitions
         constraints_left += some.constraints_left
-    return Published(tables, partitions, store.tables, refused, tuple(constraints_left))
+    return Published(published, partitions, store.tables, refused, tuple(constraints_left))
 
 
 def ready_parts(external: External, record: PendingTable, is_there: IsThere) -> PendingTable:

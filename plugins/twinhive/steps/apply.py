@@ -146,8 +146,8 @@ class _Applying:
         )
         self._quarantine = Quarantine(policy, self._progress)
         self._target = open_target(ports, policy, log_id, lease)
-        synced = Synced.load(ports.replica_files, policy)
-        self._external = ExternalTarget(self._target, self._pending, synced.covers)
+        self._synced = Synced.load(ports.replica_files, policy)
+        self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
 
     def run(self, lost: dict[int, str]) -> Applied:
         """Apply events, then bring over the tables that are asked for, then write the window's end."""
@@ -178,7 +178,7 @@ class _Applying:
         After the position: what is published now is no event's that could come again.
         """
         began = self._pending.changed
-        left = publish(self._external, self._quarantine, self._work.report)
+        left = publish(self._external, self._synced, self._quarantine, self._work.report)
         return tuple(table for table in began if table in left)
 
     def _replace(self, table: str) -> None:

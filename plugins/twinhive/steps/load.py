@@ -32,6 +32,7 @@ from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, has_own_places, loading_state, open_replica
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
+from twinhive.steps.pending_waits import PendingWaits
 from twinhive.steps.place_tables import build, is_in_place, move_in
 from twinhive.steps.register_tables import Tables, register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
@@ -205,13 +206,15 @@ class _Loading:
     def register_external(self) -> Published:
         """Note all external tables as pending, then create those whose data is there."""
         policy, ports = self.work.policy, self.ports
-        store = PendingStore(PendingFiles(ports.replica_files, policy, self.lease))
-        for record in pending_tables(self._records(), self.stamp.event_id):
-            store.put(record)
-        store.flush()
+        records = PendingFiles(ports.replica_files, policy, self.lease)
+        batches = _batches_of_each_table(self.dump.manifest.batches)
+        for record in pending_tables(self._records(), self.stamp.event_id, batches):
+            records.write(record)
+        store = PendingStore(records)
         is_there = Synced.load(ports.replica_files, policy).covers
         target = open_target(ports, policy, self.dump.manifest.log_id, self.lease)
-        published = publish_ready(target, store, is_there)
+        published = publish_ready(target, store, is_there, store.tables)
+        PendingWaits.load(ports.replica_files, policy).write(ports.replica_files)
         for error in published.refused.values():
             raise error
         return published

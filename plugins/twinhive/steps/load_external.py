@@ -1,6 +1,6 @@
 """Hand the external tables of a dump to the pending ones: each is published when its data is there, some at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from twinhive.domain.names import TableName
@@ -8,18 +8,22 @@ from twinhive.domain.pending import PendingTable, Waiting
 from twinhive.dump.shards import TableRecord
 
 
-def pending_tables(records: Iterable[TableRecord], end: int) -> list[PendingTable]:
-    """Return the external tables of a dump that is exact at `end`.
+def pending_tables(records: Iterable[TableRecord], end: int, pieces: Mapping[TableName, int]) -> Iterator[PendingTable]:
+    """Yield the external tables of a dump that is exact at `end`, each when the last of its `pieces` is read.
 
     A record says nothing of when its object came to its location, only that it was there when it was read: a copy
     that began after that brings what is needed.
     """
     tables: dict[TableName, PendingTable] = {}
+    left = dict(pieces)
     for record in records:
         if record.table.is_external:
             name = record.table.name
             tables[name] = _with_record(tables.get(name, PendingTable(name)), record, end)
-    return list(tables.values())
+            left[name] -= 1
+            if left[name] == 0:
+                yield tables.pop(name)
+    yield from tables.values()
 
 
 def _with_record(pending: PendingTable, record: TableRecord, end: int) -> PendingTable:

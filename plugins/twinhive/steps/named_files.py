@@ -28,6 +28,18 @@ class NamedFiles:
             {name for path in self._paths(files) if (name := self._name_of(files, path, name_in)) is not None}
         )
 
+    def statuses(self, files: FileReader) -> Iterator[FileStatus]:
+        """Yield what a listing shows of each file."""
+        waiting = [self.directory]
+        while waiting:
+            listed = list(files.list_directories(waiting))
+            waiting = []
+            for child in (child for _, children in listed for child in children or ()):
+                if self.is_one(child):
+                    yield child
+                elif child.is_directory:
+                    waiting.append(child.path)  # An earlier version wrote a name with a slash as a path.
+
     def read(self, files: FileReader, name: str) -> bytes:
         """Return what is in the file of a name. Raises Missing when there is none."""
         try:
@@ -70,15 +82,7 @@ class NamedFiles:
         return None if earlier is None else join(self.directory, earlier + self.suffix)
 
     def _paths(self, files: FileReader) -> Iterator[str]:
-        waiting = [self.directory]
-        while waiting:
-            listed = list(files.list_directories(waiting))
-            waiting = []
-            for child in (child for _, children in listed for child in children or ()):
-                if self.is_one(child):
-                    yield child.path
-                elif child.is_directory:
-                    waiting.append(child.path)  # An earlier version wrote a name with a slash as a path.
+        return (status.path for status in self.statuses(files))
 
     def _name_of(self, files: FileReader, path: str, name_in: NameIn) -> str | None:
         plain = path[len(self.directory) + 1 :].removesuffix(self.suffix)

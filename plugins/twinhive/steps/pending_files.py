@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import join, short_hash
+from twinhive.domain.files import FileStatus, join, short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
 from twinhive.domain.policy import Policy
@@ -74,6 +74,11 @@ def _events(files: FileReader, path: str) -> Iterator[int]:
     with suppress(Missing):
         lines = (json.loads(line) for line in unpack_lines(files.read(path)))
         yield from (line["since"] for line in lines if "since" in line)
+
+
+def pending_statuses(files: FileReader, policy: Policy) -> Iterator[FileStatus]:
+    """Yield what a listing shows of each record."""
+    return _records(policy).statuses(files)
 
 
 def read_pending(files: FileReader, policy: Policy, table: str) -> PendingTable:

@@ -1,12 +1,14 @@
 """Publish external tables whose data has come, at the end of a window or between two."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.progress import Progress
-from twinhive.applying.publishing import publish_ready, ready_parts
+from twinhive.applying.publishing import Published, publish_ready, ready_parts
 from twinhive.applying.trouble import Quarantine
+from twinhive.domain.errors import Missing
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase
@@ -15,20 +17,21 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Report, Work
 from twinhive.steps.holding import hold_lease
 from twinhive.steps.open_target import open_target
-from twinhive.steps.pending_files import PendingFiles, pending_names, read_pending
+from twinhive.steps.pending_files import PendingFiles, read_pending
+from twinhive.steps.pending_waits import PendingWaits
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced
 
 _NAMED = 10
 
 
-def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) -> tuple[str, ...]:
+def publish(external: ExternalTarget, synced: Synced, quarantine: Quarantine, report: Report) -> tuple[str, ...]:
     """Publish what is ready, and say so; return the tables of which something waits still.
 
-    Raises the first error of a table that the replica does not take, after all others are published, or freezes it.
+    The records are written already. Raises the first error of a table that the replica does not take, after all others
+    are published, or freezes it.
     """
-    frozen = frozen_tables(quarantine.parameters)
-    published = publish_ready(external.target, external.pending, external.is_there, frozen)
+    published = _publish_ready(external, synced, frozen_tables(quarantine.parameters))
     for table, error in published.refused.items():
         if quarantine.accepts(error):
             quarantine.freeze(table, error)
@@ -46,6 +49,19 @@ def publish(external: ExternalTarget, quarantine: Quarantine, report: Report) ->
     return left
 
 
+def _publish_ready(external: ExternalTarget, synced: Synced, frozen: Collection[str]) -> Published:
+    """Publish what is ready of the tables that may have something, and remember what waits then."""
+    target = external.target
+    waits = PendingWaits.load(target.files, target.policy)
+    ready = [table for table in sorted(waits.candidates(synced)) if table not in frozen]
+    published = publish_ready(target, external.pending, synced.covers, ready)
+    if published.tables or published.partitions:
+        waits = PendingWaits.load(target.files, target.policy)
+    target.lease.confirm()
+    waits.write(target.files)
+    return published
+
+
 def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
     """Publish what is ready while there is nothing to apply; without anything that is, this only reads."""
     policy = work.policy
@@ -59,20 +75,21 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
         synced = Synced.load(ports.replica_files, policy)
         progress = Progress(ports.replica, lease, database.name, database.parameters)
-        publish(ExternalTarget(target, pending, synced.covers), Quarantine(policy, progress), work.report)
+        publish(ExternalTarget(target, pending, synced.covers), synced, Quarantine(policy, progress), work.report)
 
 
 def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
     """Yield the waiting external tables of which something has its data by now."""
     files = ports.replica_files
-    names = pending_names(files, policy)
-    if not names:
+    waits = PendingWaits.load(files, policy)
+    if not waits.known:
         return
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
     synced = Synced.load(files, policy)
-    for name in names:
+    for name in sorted(waits.candidates(synced)):
         if name not in frozen:
-            record = read_pending(files, policy, name)
-            if not ready_parts(policy.external, record, synced.covers).is_empty:
-                yield name
+            with suppress(Missing):
+                record = read_pending(files, policy, name)
+                if not ready_parts(policy.external, record, synced.covers).is_empty:
+                    yield name

@@ -5,7 +5,7 @@ and reads only the records that it is asked for.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, fields
 
 from twinhive.domain.files import authority, base_name, join, parent, short_hash
@@ -42,6 +42,7 @@ class SyncedEntry:
     unfinished: bool = False
 
 
+_SUFFIX = ".json"
 _SEEN = "user.twinhive.seen"
 """Extended attribute of a record: later syncs that found everything equal. It costs one call, a new file several."""
 
@@ -66,6 +67,10 @@ class Synced:
     def covers(self, location: str, event_id: int) -> bool:
         """True when a copy of the source's `location`, or of a directory around it, began after an event."""
         return any(entry.event_id >= event_id for entry in self._around(location))
+
+    def has_any(self, hashes: Collection[str]) -> bool:
+        """True when there is a record of exactly one of some locations, given by their `short_hash`."""
+        return any(name.removesuffix(_SUFFIX) in hashes for name in self._names) if hashes else False
 
     def is_newer(self, location: str, since: float) -> bool:
         """True when a copy of the location, or of a directory around it, began after a time in seconds since 1970."""
@@ -122,4 +127,4 @@ def _directory(policy: Policy) -> str:
 
 
 def _name(location: str) -> str:
-    return f"{short_hash(location)}.json"
+    return short_hash(location) + _SUFFIX
