@@ -17,7 +17,9 @@ from twinhive.steps.phases import HAND_OVERS, PHASES
 NAMED_WITHOUT_ARGUMENTS = {"resync"}
 GROUP: Any = typer.main.get_command(app)
 ARGUMENT = rf"{FILLED_IN}\b|<[a-z]+>|--[a-z-]+|'[^']*'|\.\.\."
-COMMAND = re.compile(rf"\btwinhive ([a-z-]+)((?: (?:{ARGUMENT}))*)")
+# Options of all commands stand before the command's name.
+OF_ALL = {option for parameter in GROUP.params for option in parameter.opts}
+COMMAND = re.compile(rf"\btwinhive (?:(?:{'|'.join(sorted(OF_ALL))}) )?([a-z][a-z-]*)((?: (?:{ARGUMENT}))*)")
 DAG = re.compile(rf"the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG")
 AGAIN = re.compile(rf"(?:the DAG {FILLED_IN}\.(\w+)|the policy's (\w+) DAG) with again=true")
 
@@ -125,7 +127,9 @@ def typed(text: str) -> list[str]:
 def wrong_line(line: str) -> str | None:
     """Return what is wrong with a command line of a page."""
     words = [FILLED_IN if PLACEHOLDER.fullmatch(word) else word for word in shlex.split(line)]
-    name, *arguments = words
+    name, *arguments = words[1:] if words[0] in OF_ALL else words
+    if name == "...":
+        return None
     if not arguments:
         # A page may speak of a command without typing it.
         return None if GROUP.get_command(None, name) else "there is no such command"
