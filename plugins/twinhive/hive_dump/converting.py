@@ -32,6 +32,7 @@ from twinhive.hive_dump.reading import (
     read_database,
     read_functions,
     read_tables,
+    several,
 )
 from twinhive.hive_dump.table_reading import TableReading, write_file_list
 from twinhive.ports import FileReader, FileWriter
@@ -121,9 +122,9 @@ def _write_events(
     attempt: DumpLayout,
     manifest: DumpManifest,
 ) -> DumpManifest:
-    found = [
-        EventReading(place.event_id, place.directory, hive_files.read).row() for place in events_of(hive_files, dump)
-    ]
+    found = several(
+        lambda place: EventReading(place.event_id, place.directory, hive_files.read).row(), events_of(hive_files, dump)
+    )
     rows = tuple(row for row in found if isinstance(row, EventRow))
     files.write(attempt.events, Stretch(manifest.begin, manifest.end, rows).pack())
     batches = [

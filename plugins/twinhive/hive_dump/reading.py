@@ -1,7 +1,9 @@
 """Read the dumps that Hive's own REPL DUMP writes: what one is of, its objects, its events."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import FileStatus, base_name
@@ -16,6 +18,10 @@ from twinhive.ports import FileReader
 
 _BATCH = "events_batch_"
 _KINDS = ("BOOTSTRAP", "INCREMENTAL")
+_THREADS = 8
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
     inner = [entry for batch in batches for entry in _children(files, batch.path)]
     named = [entry.path for entry in (*top, *inner) if base_name(entry.path).isdigit()]
     places = [EventPlace(int(base_name(path)), path) for path in named]
-    found = [place for place in places if files.status(event_description_in(place.directory)) is not None]
+    described = several(lambda place: files.status(event_description_in(place.directory)), places)
+    found = [place for place, status in zip(places, described, strict=True) if status is not None]
     expected = _count(files, dump, bool(places))
     if len(found) != expected:
         raise incomplete(dump.places.directory, f"{len(found)} events", f"{expected}, as _events_dump says")
@@ -163,6 +170,12 @@ def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
     if outside:
         raise incomplete(dump.places.directory, f"event {outside[0]}", f"events after {dump.begin} up to {dump.end}")
     return sorted(found, key=lambda place: place.event_id)
+
+
+def several(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Read something of each item, several at a time, and return it in their order: a dump holds many small files."""
+    with ThreadPoolExecutor(_THREADS, "hive-dump") as pool:
+        return list(pool.map(read, items))
 
 
 def _count(files: FileReader, dump: HiveDump, has_events: bool) -> int:

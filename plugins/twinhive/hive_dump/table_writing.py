@@ -56,18 +56,16 @@ class TableWriting:
     def content(self, batches: Collection[Batch]) -> Content:
         """Yield the files of Hive's layout, path and content."""
         left = _slices_of_each_table(batches)
-        begun: dict[TableName, TableRecord] = {}
+        begun: dict[TableName, list[TableRecord]] = defaultdict(list)
         for batch in batches:
             records = self.dump.objects(self.dump_files, batch.name)
             yield from self._lists(batch, records)
             for record in records:
                 name = record.table.name
-                there = begun.pop(name, None)
-                whole = record if there is None else _joined(there, record)
+                begun[name].append(record)
                 left[name] -= 1
-                if left[name]:
-                    begun[name] = whole
-                else:
+                if not left[name]:
+                    whole = _joined(begun.pop(name))
                     yield self.table(whole)
                     yield from self._constraints(whole.table)
 
@@ -142,8 +140,8 @@ def _slices_of_each_table(batches: Iterable[Batch]) -> dict[TableName, int]:
     return counts
 
 
-def _joined(one: TableRecord, other: TableRecord) -> TableRecord:
-    return replace(one, partitions=(*one.partitions, *other.partitions))
+def _joined(slices: list[TableRecord]) -> TableRecord:
+    return replace(slices[0], partitions=tuple(partition for record in slices for partition in record.partitions))
 
 
 def _owners(record: TableRecord) -> list[str | None]:
