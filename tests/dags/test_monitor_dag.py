@@ -19,6 +19,7 @@ from tests.letter_box import Hook
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
 from twinhive.airflow_edge.monitor_dag import MONITOR, monitor_dag
+from twinhive.airflow_edge.watch_round import not_shared
 from twinhive.domain.errors import Unreachable
 from twinhive.journal.reading import open_reader
 from twinhive.journal.records import Message
@@ -301,3 +302,21 @@ def test_who_is_told_of_a_file_that_cannot_be_used_is_read_from_it_all_the_same(
     monitored.add(colour="red", notifications=PAGED)
     assert monitored.run() == ALARM
     assert said(paged) == [("trouble", "stands")]
+
+
+@pytest.mark.parametrize(
+    ("executor", "address", "is_wrong"),
+    [
+        ("LocalExecutor", "sqlite:////srv/journal.db", False),
+        ("local:airflow.executors.local_executor.LocalExecutor", "sqlite:////srv/journal.db", False),
+        ("CeleryExecutor", "sqlite:////srv/journal.db", True),
+        ("LocalExecutor,KubernetesExecutor", "sqlite:////srv/journal.db", True),
+        ("CeleryExecutor", "postgresql+psycopg2://journal@db/journal", False),
+        ("CeleryExecutor", "airflow://journal", False),
+    ],
+)
+def test_a_journal_that_workers_do_not_share_is_said(
+    monkeypatch: pytest.MonkeyPatch, executor: str, address: str, is_wrong: bool
+) -> None:
+    monkeypatch.setenv("AIRFLOW__CORE__EXECUTOR", executor)
+    assert (not_shared(address) is not None) == is_wrong

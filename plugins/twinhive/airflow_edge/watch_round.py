@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from airflow.sdk.configuration import conf
+
 from twinhive.airflow_edge.open_failures import failing_of
 from twinhive.airflow_edge.telling import Teller
 from twinhive.domain.alerts import AlertKind
 from twinhive.domain.errors import ActNow, Unreachable
+from twinhive.journal.address import is_shared, journal_address
 from twinhive.journal.records import Message as Told
 from twinhive.journal.records import OpenFailures
 from twinhive.journal.standing import Open
@@ -42,7 +45,8 @@ class Round:
         """Return all that is wrong."""
         known = alerts_of(self.found, failing_of(self.failures))
         unknown = [] if self.opened else [Alert(ALL, AlertKind.UNKNOWN, _no_journal(), grace=_JOURNAL_GRACE)]
-        return [*known, *unknown, *self._untold()]
+        unshared = [Alert(ALL, AlertKind.UNSHARED, error)] if (error := not_shared(journal_address())) else []
+        return [*known, *unknown, *unshared, *self._untold()]
 
     def reminders(self) -> Mapping[str, float]:
         """Return after how many seconds each policy is reminded of what lasts."""
@@ -107,6 +111,23 @@ def _no_journal() -> Unreachable:
         expected="the journal that all of Airflow's parts write",
         next_step="see that its database runs, and that TWINHIVE_JOURNAL names it on the workers; replication goes on",
     )
+
+
+def not_shared(address: str) -> ActNow | None:
+    """Say what is wrong with a journal that is a file, where executors run tasks on several machines."""
+    elsewhere = [one for one in conf.get("core", "executor").split(",") if not _runs_here(one)]
+    if is_shared(address) or not elsewhere:
+        return None
+    return ActNow(
+        "the journal is a file, which each worker has for itself",
+        found=f"{address}, with {', '.join(elsewhere)}",
+        expected="a PostgreSQL database that all of Airflow's parts reach, or LocalExecutor alone",
+        next_step="set TWINHIVE_JOURNAL for all of them, as docs/configuration.md says; replication goes on",
+    )
+
+
+def _runs_here(executor: str) -> bool:
+    return executor.rpartition(":")[2].rpartition(".")[2].strip() == "LocalExecutor"
 
 
 def _not_sent(told: Told) -> ActNow:

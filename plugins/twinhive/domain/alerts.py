@@ -26,6 +26,7 @@ class AlertKind(StrEnum):
     SPACE = "space"
     NO_POLICIES = "no_policies"
     UNKNOWN = "unknown"
+    UNSHARED = "unshared"
     SILENT = "silent"
     UNTOLD = "untold"
 
@@ -56,6 +57,10 @@ ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
     AlertKind.SPACE: (Severity.LOOK, "the replica's file system has less room than `watch.free_bytes`"),
     AlertKind.NO_POLICIES: (Severity.ACT_NOW, "the configuration directory holds no policy at all"),
     AlertKind.UNKNOWN: (Severity.LOOK, "the journal cannot be read since ten minutes: what has failed is not known"),
+    AlertKind.UNSHARED: (
+        Severity.LOOK,
+        "the journal is a file, and tasks run on several machines: what fails on others is not known",
+    ),
     AlertKind.SILENT: (Severity.ACT_NOW, "`twinhive.monitor` has not looked at the policy for a quarter of an hour"),
     AlertKind.UNTOLD: (Severity.LOOK, "a message could not be sent"),
 }
