@@ -1,15 +1,17 @@
 """Write the column statistics of a Hive metastore's tables and partitions."""
 
-from hive_metastore import ttypes
-
 from twinhive.adapters.hive_reader import CATALOG
 from twinhive.adapters.hive_writing import WritingMetastore, restated
-from twinhive.adapters.thrift_json import struct_of
+from twinhive.adapters.thrift_binary import call_with
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.names import TableName
-from twinhive.domain.tjson import from_text
+from twinhive.domain.tjson import Tree, from_text
 
 _HIVE = "hive"
+# ColumnStatistics, ColumnStatisticsDesc
+_DESCRIPTION, _ENGINE = "1", "4"
+_IS_OF_TABLE = "1"
+_OF_TABLE, _OF_PARTITION = "update_table_column_statistics_req", "update_partition_column_statistics_req"
 _EVERY_ENGINE = None
 """Impala, for one, keeps statistics of its own beside Hive's."""
 
@@ -20,21 +22,20 @@ class StatisticsWrites(WritingMetastore):
     def set_statistics(self, table: TableName, statistics: str) -> None:
         """Write column statistics (ColumnStatistics in TJSON) of the table or of one of its partitions.
 
-        The server notes in the object's `COLUMN_STATS_ACCURATE` which columns have them. Raises Missing.
+        They come with what the bindings do not know (histograms). The server notes in the object's
+        `COLUMN_STATS_ACCURATE` which columns have them. Raises Missing, Refused.
         """
-        struct = struct_of(ttypes.ColumnStatistics, from_text(statistics))
-        description = struct.statsDesc
-        description.dbName, description.tableName, description.catName = table.database, table.table, CATALOG
-        struct.engine = struct.engine or _HIVE
-        request = ttypes.SetPartitionsStatsRequest(colStats=[struct], needMerge=False, engine=struct.engine)
-        doing = f"writing statistics of {table}" + (
-            f", partition {description.partName}" if description.partName else ""
-        )
+        doing = f"writing statistics of {table}"
         try:
-            if description.isTblLevel:
-                self._write(doing, lambda client: client.update_table_column_statistics_req(request))
-            else:
-                self._write(doing, lambda client: client.update_partition_column_statistics_req(request))
+            method, request = _request(table, from_text(statistics))
+            self._write(doing, lambda client: call_with(client, method, request))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refused(
+                f"{doing}: they cannot be read",
+                found=f"{error!r:.200}",
+                expected="ColumnStatistics in Thrift's JSON",
+                next_step="skip their event, and ANALYZE the table at the source",
+            ) from error
         except Refused as refusal:
             if self.table(table) is None:
                 raise restated(refusal, Missing, f"{doing}: there is no such table") from refusal
@@ -68,3 +69,13 @@ class StatisticsWrites(WritingMetastore):
             # Without the table, the server answers with an error that the bindings do not know.
             if self.table(table) is not None:
                 raise
+
+
+def _request(table: TableName, given: Tree) -> tuple[str, Tree]:
+    """Return the method for statistics, and its SetPartitionsStatsRequest for a table of this name."""
+    own = {"2": {"str": table.database}, "3": {"str": table.table}, "6": {"str": CATALOG}}
+    description = given[_DESCRIPTION]["rec"] | own
+    engine = given.get(_ENGINE) or {"str": _HIVE}
+    struct = given | {_DESCRIPTION: {"rec": description}, _ENGINE: engine}
+    method = _OF_TABLE if description[_IS_OF_TABLE]["tf"] else _OF_PARTITION
+    return method, {"1": {"lst": ["rec", 1, struct]}, "2": {"tf": 0}, "5": engine}

@@ -10,6 +10,7 @@ from typing import Any
 
 from thrift.Thrift import TType
 
+from twinhive.adapters.thrift_binary import bytes_of
 from twinhive.domain.tjson import Tree
 
 _TYPE_NAMES = {
@@ -73,7 +74,7 @@ def _decoded(kind: int, inner: Any, value: Any) -> Any:
     if kind == TType.BOOL:
         return bool(value)
     if inner == "BINARY":
-        return base64.b64decode(value)
+        return bytes_of(value)
     return value
 
 
