@@ -6,6 +6,7 @@ from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.ports import ReadPorts
+from twinhive.steps.function_check import left_out
 from twinhive.steps.list_objects import ListObjects
 from twinhive.steps.open_replica import built_directories
 from twinhive.steps.phase_plan import PhasePlan, PlanSection
@@ -67,7 +68,10 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
     yield PlanSection.of("create", "tables", tables)
     yield PlanSection("create", "partitions", partitions)
     yield PlanSection.of("create", "views", _views(ports, dump))
-    yield PlanSection.of("create", "functions", (function.name for function in manifest.functions))
+    left = left_out(ports.source_files, rehearsing.policy, manifest.functions)
+    functions = (function.name for function in manifest.functions if function.name not in left)
+    yield PlanSection.of("create", "functions", functions)
+    yield PlanSection.of("leave out", "functions", (str(one.what) for one in left.values()))
     yield PlanSection.of("leave out", "tables", (f"{entry.name} ({entry.reason})" for entry in manifest.left_out))
 
 

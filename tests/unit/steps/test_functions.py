@@ -14,6 +14,7 @@ from twinhive.domain.marks import SOURCE_FOR
 from twinhive.domain.objects import Function
 from twinhive.steps.base import Work
 from twinhive.steps.preflight import Preflight
+from twinhive.steps.rehearsal import rehearse
 
 JAR = "hdfs://east/jars/lib.jar"
 
@@ -56,6 +57,14 @@ def test_preflight_says_which_functions_will_be_left_out() -> None:
     (told,) = said(log, "stale")
     assert "hdfs://east/jars/stale.jar is gone" in told
     assert not said(log, "whole")
+
+
+def test_a_plan_says_which_functions_will_be_left_out() -> None:
+    plan = rehearse("bootstrap", a_stale_world().ports(), a_policy())
+    said_of = {(section.verb, section.what): section.names for section in plan.sections}
+    assert said_of["create", "functions"] == ("whole",)
+    (told,) = said_of["leave out", "functions"]
+    assert "hdfs://east/jars/stale.jar is gone" in told
 
 
 def test_a_file_that_its_functions_drop_has_kept_is_found_by_the_lane() -> None:
