@@ -27,7 +27,7 @@ from twinhive.domain.changes import (
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
-from twinhive.domain.tjson import from_text
+from twinhive.domain.tjson import from_text, to_text
 from twinhive.events.decoder import decode_event
 
 JAR = "hdfs://east/tmp/upper 1.jar"
@@ -268,6 +268,22 @@ def test_statistics_survive_a_copy(metastore: Any, table: Table) -> None:
     copy = created(metastore, a_table(table.name.database, "copy"))
     metastore.set_statistics(copy.name, updated.statistics)
     assert metastore.column_statistics(copy.name) == {"id"}
+
+
+def test_statistics_keep_what_the_bindings_do_not_know(metastore: Any, table: Table) -> None:
+    begin = metastore.current_event_id()
+    given = from_text(statistics_of(table, "id"))
+    numbers = given["2"]["lst"][2]["3"]["rec"]["2"]["rec"]
+    # A histogram, and bit vectors that Java writes without padding.
+    numbers |= {"5": {"str": "SExMAQ"}, "6": {"str": "S0xMAAEC/w"}}
+    metastore.set_statistics(table.name, to_text(given))
+    (updated,) = changes_after(metastore, begin)
+    kept = from_text(updated.statistics)["2"]["lst"][2]["3"]["rec"]["2"]["rec"]
+    assert {number: typed["str"].rstrip("=") for number, typed in kept.items() if number in "56"} == {
+        "5": "SExMAQ",
+        "6": "S0xMAAEC/w",
+    }
+    assert metastore.column_statistics(table.name) == {"id"}
 
 
 def test_statistics_of_a_partition(metastore: Any, table: Table) -> None:

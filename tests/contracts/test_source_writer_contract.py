@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract_metastores import SourceCluster
 from tests.source_writer import SourceWriter
+from twinhive.applying.function_files import ORIGINAL
 from twinhive.domain.changes import (
     AddConstraints,
     AddPartitions,
@@ -64,6 +65,10 @@ class Watch:
     def kept(self, file: EventFile) -> bytes:
         """Return what the change manager has of a file that an event named."""
         return self._cluster.files.read(f"{file.cmroot}/{base_name(file.path)}_{file.checksum}")
+
+    def was_at(self, file: EventFile) -> str | None:
+        """Return where the change manager says that a file which it keeps was."""
+        return self._cluster.files.attribute(f"{file.cmroot}/{base_name(file.path)}_{file.checksum}", ORIGINAL)
 
     def keeps(self, file: EventFile) -> bool:
         """True when the change manager has the file."""
@@ -353,6 +358,7 @@ def test_details_come_and_go(writer: SourceWriter, watch: Watch) -> None:
     writer.create_function("upper", [jar])
     writer.drop_function("upper")
     assert (watch.kept(kept), writer.files.read(jar)) == (own(writer, "upper"),) * 2
+    assert (watch.was_at(kept) or "").removeprefix("hdfs://east") == jar.removeprefix("hdfs://east")
     writer.add_constraint("parent", "primary_key", "pk")
     writer.add_constraint("t", "foreign_key", "fk", parent="parent")
     writer.drop_constraint("t", "fk")
