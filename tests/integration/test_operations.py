@@ -13,6 +13,7 @@ from tests.twin import assert_equal_twin
 from tests.warehouse import Warehouse
 from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.domain.errors import Foreign, LeaseLost
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import DIRECTORY_MARK, without_marks
 from twinhive.domain.names import TableName
 from twinhive.steps.forget import Forget
@@ -96,7 +97,7 @@ def test_a_skipped_event_is_recorded_on_the_replica(
 
 def test_the_lease_of_a_dead_holder_is_taken_and_released(wiring: Wiring) -> None:
     ports, directory = wiring.write_ports(), f"{wiring.policy.staging}/lease"
-    dead = ports.lease.hold(directory, {"run": "killed", "task": "apply"})
+    dead = ports.lease.hold(directory, {"run": "killed", "task": "apply"}, LeaseKind.EVENTS)
     held = dead.__enter__()
     plan = Unlock(wiring.policy, HOLDER).plan(ports)
     for said in ('"run": "killed"', '"task": "apply"', '"host"', '"pid"', '"epoch"'):

@@ -13,6 +13,7 @@ from tests.thrift_source import ThriftSource
 from tests.warehouse import Warehouse
 from twinhive.adapters.hdfs_lease import HdfsLease
 from twinhive.domain.files import join, parent
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.repl import StatementPlace, run_statement
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.steps.load_under_way import under_way_in
@@ -86,7 +87,7 @@ def test_a_load_removes_the_staging_of_one_that_was_given_up_and_of_no_other(spe
     west.files.write(f"{copying}/events/{1:012d}/file", b"is being copied")
     cluster = west.cluster
     keeper = HdfsLease(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user, 0)
-    with keeper.hold(under_way_in(copying), {"run": "copies"}) as lease:
+    with keeper.hold(under_way_in(copying), {"run": "copies"}, LeaseKind.STATEMENT) as lease:
         speaker.load(directory, f"{name}_last")
         lease.confirm()
     follows, last = (f"{staging}/repl.west.{name}_{one}" for one in ("follows", "last"))

@@ -138,7 +138,7 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
                 discard_dump(ports.dump_files, attempt.directory)
                 return again
         if untold := _write_rows(ports, order, attempt, stretch, whole):
-            ports.dump_files.delete(attempt.directory)
+            discard_dump(ports.dump_files, attempt.directory)
             return untold
         events = list(told_events(ports.dump_files, attempt))
         batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
