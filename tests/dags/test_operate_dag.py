@@ -12,10 +12,11 @@ from tests.dags.task_context import a_context
 from tests.fake_world import World, a_world
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import PersonMustAct
+from twinhive.airflow_edge.failures import MayPass, PersonMustAct
 from twinhive.airflow_edge.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
 from twinhive.domain.marks import POLICY
 from twinhive.dump.store import read_json
+from twinhive.journal.reading import open_reader
 from twinhive.settings import load_configuration
 from twinhive.steps.operations import KINDS
 from twinhive.steps.phase_run import run_bootstrap
@@ -172,3 +173,22 @@ def test_a_broken_policy_gives_a_dag_that_says_so(policies: PolicyFiles) -> None
     assert "invalid" in dag.tags
     with pytest.raises(PersonMustAct, match=r"broken\.yaml"):
         operate(dag)
+
+
+def test_an_operation_that_fails_is_in_the_journal_until_one_succeeds(
+    dag: DAG, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    monkeypatch.setenv("TWINHIVE_JOURNAL", url)
+    world.source.down = True
+    with pytest.raises(MayPass):
+        operate(dag)
+    [failure] = open_reader(url).failures("sales")
+    assert (failure.dag_id, failure.task_id, failure.kind) == ("sales.operate", "operate", "Unreachable")
+    world.source.down = False
+    operate(dag)
+    assert open_reader(url).failures("sales") == []
+    # What is wrong with a form is between the form and whoever filled it in.
+    with pytest.raises(PersonMustAct):
+        operate(dag, operation="resync", dry_run=False)
+    assert open_reader(url).failures("sales") == []

@@ -7,6 +7,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from twinhive.airflow_edge.dry_run import leave_to_a_real_run
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
+from twinhive.airflow_edge.recording import recorded_task
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import SUMMARY
 from twinhive.steps.phases import HandOver
@@ -37,7 +38,8 @@ class HandOverOperator(TriggerDagRunOperator):
         with as_airflow_failures():
             form = checked_form(context)
             leave_to_a_real_run(form)
-            self.stage.wiring()
+            with recorded_task(self.stage, context):
+                self.stage.wiring()
         planned = context["ti"].xcom_pull(task_ids=self.hand_over.dump_of, key=SUMMARY) or {}
         if why_not := self.hand_over.why_not(planned):
             self.log.info(why_not)

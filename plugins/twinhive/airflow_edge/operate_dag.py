@@ -11,6 +11,7 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
+from twinhive import __version__
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
@@ -18,7 +19,8 @@ from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.lanes import priority_of
 from twinhive.airflow_edge.params import NOTHING_CHANGED, dry_run_first
-from twinhive.airflow_edge.stage_task import holder
+from twinhive.airflow_edge.recording import recorded_task
+from twinhive.airflow_edge.stage_task import StageOf, holder
 from twinhive.airflow_edge.task_places import TaskKind, placed
 from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import PolicyEntry, load_configuration
@@ -141,12 +143,17 @@ class OperateOperator(BaseOperator):
             fields = Fields(form.get("table"), form.get("event_id"), form.get("reason"))
             operation = operation_of(form["operation"], wiring.policy, holder(context), fields)
             ports = wiring.write_ports()
-            lines = operation.plan(ports) if form["dry_run"] else operation.run(ports)
+            with recorded_task(self._stage(context), context):
+                lines = operation.plan(ports) if form["dry_run"] else operation.run(ports)
         for line in lines:
             self.log.info(line)
         if form["dry_run"]:
             self.log.info(NOTHING_CHANGED)
         return lines
+
+    def _stage(self, context: Any) -> StageOf:
+        task_id = str(context["ti"].task_id)
+        return StageOf(self.config, self.policy, task_id, task_id, __version__)
 
     def _refuse(self, form: Mapping[str, Any]) -> None:
         """Raise InvalidSettings for a form that names no operation, or does not confirm what cannot be undone."""

@@ -75,6 +75,15 @@ def recorded(stage: StageOf, context: Any, batch: Mapping[str, str] | None = Non
         metrics.flush()
 
 
+@contextmanager
+def recorded_task(stage: StageOf, context: Any) -> Iterator[None]:
+    """Note what becomes of a task that runs no step: that it failed, or that it makes up for that now."""
+    with recorded(stage, context) as recording:
+        yield
+    place = recording.place
+    recording.journal.resolve_failure(place.dag_id, place.task_id, place.map_index)
+
+
 def failure_of(error: BaseException, place: TaskPlace) -> Failure:
     """Return what an error says, with where it was met."""
     known = error if isinstance(error, TwinhiveError) else None

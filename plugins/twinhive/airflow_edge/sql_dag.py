@@ -5,13 +5,15 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
+from twinhive import __version__
 from twinhive.airflow_edge.dag_arguments import ALWAYS
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
 from twinhive.airflow_edge.params import NOTHING_CHANGED, dry_run_first
-from twinhive.airflow_edge.stage_task import holder
+from twinhive.airflow_edge.recording import recorded_task
+from twinhive.airflow_edge.stage_task import StageOf, holder
 from twinhive.airflow_edge.statement_operator import said, statement_place
 from twinhive.repl import plan_statement, run_statement
 from twinhive.settings import Configuration, load_configuration
@@ -89,9 +91,11 @@ class FormStatementOperator(BaseOperator):
             form = checked_form(context)
             configuration = load_configuration(Path(self.config))
             place = statement_place(configuration, form["cluster"], form["policy"])
-            if not form["dry_run"]:
-                return said(run_statement(form["statement"], place, holder(context), say), say)
-            lines = plan_statement(form["statement"], place)
+            stage = StageOf(self.config, form["policy"] or SQL, "sql", "sql", __version__)
+            with recorded_task(stage, context):
+                if not form["dry_run"]:
+                    return said(run_statement(form["statement"], place, holder(context), say), say)
+                lines = plan_statement(form["statement"], place)
             for line in (*lines, NOTHING_CHANGED):
                 say(line)
             return lines

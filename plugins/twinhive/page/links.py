@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
+from twinhive.journal.records import WHOLE_RUN
+
 PREFIX = "/replication"
 """Where Airflow mounts the page."""
 
@@ -39,7 +41,9 @@ class Links:
         return f"{self.dag(dag_id)}/runs/{_quoted(run_id)}"
 
     def task(self, dag_id: str, run_id: str, task_id: str, map_index: int | None = None, attempt: int = 0) -> str:
-        """Return the address of a task instance: its log, with the button that clears it."""
+        """Return the address of a task instance: its log, with the button that clears it; of a whole run, that."""
+        if task_id == WHOLE_RUN:
+            return self.run(dag_id, run_id)
         mapped = f"/mapped/{map_index}" if map_index is not None and map_index >= 0 else ""
         return f"{self.run(dag_id, run_id)}/tasks/{_quoted(task_id)}{mapped}{_query({'try_number': attempt})}"
 

@@ -1,5 +1,6 @@
 """Addresses lead to Airflow's pages wherever it is mounted, whatever the names hold."""
 
+from twinhive.journal.records import WHOLE_RUN
 from twinhive.page.links import Links
 
 LINKS = Links(airflow="/airflow", page="/airflow/replication")
@@ -22,3 +23,7 @@ def test_names_cannot_leave_their_place_in_an_address() -> None:
 def test_what_was_not_asked_for_is_not_in_the_address() -> None:
     assert LINKS.overview(search="", page=2) == "/airflow/replication/?page=2"
     assert LINKS.overview() == "/airflow/replication/"
+
+
+def test_a_failure_that_no_task_could_say_leads_to_its_run() -> None:
+    assert LINKS.task("sales.scan", "r1", WHOLE_RUN, -1, 0) == LINKS.run("sales.scan", "r1")
