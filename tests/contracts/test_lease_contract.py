@@ -94,10 +94,10 @@ def test_who_holds_it_is_said_until_it_is_released(keeper: LeaseKeeper, director
 
 
 def test_a_refusal_beside_a_call_without_an_answer_does_not_release_it(keeper: LeaseKeeper, directory: str) -> None:
-    with pytest.raises(ActNow), keeper.hold(directory, {"run": "first"}):
+    with pytest.raises(ActNow), keeper.hold(directory, {"run": "first"}, EVENTS):
         raise together([Refused("one table"), Unreachable("another table: no answer")], "two tables")
     assert "first" in (keeper.holder(directory) or "")
-    with pytest.raises(Refused), keeper.hold(directory, {"run": "second"}):
+    with pytest.raises(Refused), keeper.hold(directory, {"run": "second"}, EVENTS):
         raise Refused("one table")
     assert keeper.holder(directory) is None
 
