@@ -1,5 +1,6 @@
 """Random histories of what the log tells badly: renames between databases, other locations, nested files, odd views."""
 
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -157,7 +158,7 @@ class Loading(Followed):
                 if self.follow()["window"].idle:
                     return
             except ActNow as error:  # a table that is brought whole has changed since it was listed
-                assert "not copied" in error.what and " partitions)" in error.what, error
+                assert "not copied" in error.what and "events" not in error.what, error
         raise AssertionError("it does not come to an end")
 
 
@@ -168,7 +169,8 @@ def follow_a_history(seed: int) -> None:
     for _ in range(random.randrange(1, 4)):
         followed.crowd.some(12)
         for _ in range(random.randrange(3)):
-            killed_at(followed, random.randrange(1, 60), after_effect=random.random() < 0.5)
+            with suppress(ActNow):  # what does not pass by itself comes again
+                killed_at(followed, random.randrange(1, 60), after_effect=random.random() < 0.5)
     followed.to_the_end()
     followed.assert_twin()
 
