@@ -16,7 +16,6 @@ from twinhive.steps.gate import Gate
 from twinhive.steps.operations import Fields, operation_of
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE
-from twinhive.steps.preflight import Preflight
 from twinhive.syncing.path_rule import lay_out
 from twinhive.syncing.request import SyncOptions, SyncRequest
 
@@ -66,11 +65,6 @@ STEP_CASES: tuple[Refusal, ...] = (
         "operate: an operation that does not exist",
         lambda world: operation_of("destroy", a_policy(), {}, Fields()),
         "operation: unknown",
-    ),
-    (
-        "preflight: another version on the worker",
-        lambda world: Preflight(Work(a_policy()), planned_version="0.0.0").run(world.ports()),
-        "different versions of twinhive",
     ),
     ("gate: a dump that is not consolidated", _not_consolidated, "is not consolidated"),
     ("gate: files that are not copied", _not_copied, "is not complete on the replica"),

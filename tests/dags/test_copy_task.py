@@ -55,7 +55,7 @@ def submit(**conf: str) -> None:
         replica_endpoint=endpoint,
         dump_endpoint=endpoint,
     )
-    stage = StageOf("config", "sales", "bootstrap", "copy", "1")
+    stage = StageOf("config", "sales", "bootstrap", "copy")
     application = str(CHECKOUT / "spark_jobs" / "copy_files.py")
     task = CopyOperator(task_id="copy", stage=stage, application=application, conn_id="west_spark", conf=conf)
     task.batch = {"dump": "d", "name": "b1"}

@@ -9,7 +9,6 @@ from typing import Any
 
 from airflow.sdk import DAG, get_parsing_context, task_group
 
-from twinhive import __version__
 from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
 from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
@@ -233,4 +232,4 @@ class _Builder:
             )
 
     def _stage_of(self, name: str) -> StageOf:
-        return StageOf(str(self._place.config), self._entry.name, self._phase, name, __version__)
+        return StageOf(str(self._place.config), self._entry.name, self._phase, name)

@@ -9,8 +9,10 @@ from typing import Any
 
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
+from twinhive import __version__
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.log_watch import News, watch_log
+from twinhive.airflow_edge.versions import VERSION
 from twinhive.endpoints import metastore_endpoint
 from twinhive.settings import MetastoreSettings
 from twinhive.wiring import metastore
@@ -53,10 +55,10 @@ class NotificationTrigger(BaseEventTrigger):
     async def filter_shared_stream(self, shared_stream: AsyncIterator[News]) -> AsyncIterator[TriggerEvent]:
         """Yield an event for what may concern the database."""
         if self.greets == "yes":
-            yield TriggerEvent({"database": self.database, "why": "the watch begins"})
+            yield TriggerEvent({"database": self.database, "why": "the watch begins", VERSION: __version__})
         async for news in shared_stream:
             if news.concerns(self.database):
-                yield TriggerEvent({"database": self.database, "event_id": news.event_id})
+                yield TriggerEvent({"database": self.database, "event_id": news.event_id, VERSION: __version__})
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Do the same without sharing the poll."""

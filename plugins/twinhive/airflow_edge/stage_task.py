@@ -23,7 +23,6 @@ class StageOf:
     policy: str
     phase: str
     stage: str
-    planned_version: str
 
     def wiring(self) -> Wiring:
         """Load the configuration as it is now. Raises InvalidSettings."""
@@ -39,7 +38,7 @@ class StageOf:
         work = Work(wiring.policy, batch.get("name", ""), batch.get("dump", ""), holder(context), report)
         step = stage_of(self.phase, self.stage).step
         if step is Preflight:
-            return Preflight(work, self.planned_version, again=context["params"]["again"])
+            return Preflight(work, again=context["params"]["again"])
         if step is Scan:
             return Scan(work, deep=context["params"]["deep"])
         if step is SyncExternal:

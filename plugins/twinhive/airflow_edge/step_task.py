@@ -6,6 +6,7 @@ from typing import Any
 
 from airflow.sdk import BaseOperator, SkipMixin
 
+from twinhive.airflow_edge import versions
 from twinhive.airflow_edge.announcing import Announcing
 from twinhive.airflow_edge.assets import announce_data
 from twinhive.airflow_edge.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, say_plan
@@ -53,6 +54,8 @@ class StepOperator(BaseOperator, SkipMixin):
         with as_airflow_failures():
             # What a form holds is between Airflow and whoever filled it in: no failure of the replication.
             form = checked_form(context)
+            if self.stage.is_first and (said := versions.warning(context)):
+                self.log.warning(said)
             with recorded(self.stage, context, self.batch) as recording:
                 wiring = self.stage.wiring()
                 ports = wiring.write_ports()

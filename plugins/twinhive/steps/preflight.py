@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from twinhive import __version__
 from twinhive.domain.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.domain.external_entries import Entry, entries_of, topmost
 from twinhive.domain.files import Usage, authority, join
@@ -45,12 +44,11 @@ class Checked:
 class Preflight:
     """Check both clusters; then mark the source so that its change manager keeps files.
 
-    `planned_version` is the version that planned this task (the scheduler's). With `again` a published
-    replica counts as one that is being loaded: it stays readable as it is until the new load begins.
+    With `again` a published replica counts as one that is being loaded: it stays readable as it is until the new load
+    begins.
     """
 
     work: Work
-    planned_version: str = __version__
     again: bool = False
 
     def run(self, ports: WritePorts) -> Checked:
@@ -161,17 +159,6 @@ def _problems(check: Check, step: Preflight, ports: WritePorts) -> Iterator[Twin
         yield problem
 
 
-def check_versions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find scheduler and worker with different versions of this package."""
-    if step.planned_version != __version__:
-        yield InvalidSettings(
-            "the scheduler and this worker run different versions of twinhive",
-            found=f"scheduler {step.planned_version}, worker {__version__}",
-            expected="one version",
-            next_step="deploy the same plugins folder to scheduler, workers and triggerer, then " + clear("the task"),
-        )
-
-
 def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     """Find addresses of the source that keep no log, or no dropped files, or hide the log; and a missing database."""
     policy = step.work.policy
@@ -266,7 +253,6 @@ def check_functions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveErro
 
 
 _CHECKS: tuple[Check, ...] = (
-    check_versions,
     check_source,
     check_replica,
     check_file_systems,

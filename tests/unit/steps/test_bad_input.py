@@ -158,11 +158,6 @@ def test_preflight_marks_the_source_for_its_change_manager() -> None:
     assert "sales" in world.source.database("sales").parameters["repl.source.for"].split(",")
 
 
-def test_preflight_compares_the_version_that_planned_with_the_one_that_works() -> None:
-    with pytest.raises(ActNow, match=r"scheduler 0\.0\.0"):
-        Preflight(Work(a_policy()), planned_version="0.0.0").run(a_world().ports())
-
-
 @pytest.mark.parametrize("down", ["source", "replica", "source_files", "replica_files"])
 def test_a_server_that_does_not_answer_is_tried_again(down: str) -> None:
     world = a_world()
