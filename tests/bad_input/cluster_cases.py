@@ -166,6 +166,12 @@ def _two_in_one(desk: Desk) -> None:
 
 
 PREFLIGHT_CASES = (
+    Case(
+        "roots: dumps among tables",
+        BOOTSTRAP,
+        ("/warehouse is not apart from what tables and databases use",),
+        lambda desk: desk.policies.add("sales", dump_root="/warehouse") and None,
+    ),
     Case("source: no database", BOOTSTRAP, ("database sales does not exist on cluster east",), _no_database),
     Case(
         "source: no notification log",

@@ -11,7 +11,6 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive import __version__
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
@@ -153,7 +152,7 @@ class OperateOperator(BaseOperator):
 
     def _stage(self, context: Any) -> StageOf:
         task_id = str(context["ti"].task_id)
-        return StageOf(self.config, self.policy, task_id, task_id, __version__)
+        return StageOf(self.config, self.policy, task_id, task_id)
 
     def _refuse(self, form: Mapping[str, Any]) -> None:
         """Raise InvalidSettings for a form that names no operation, or does not confirm what cannot be undone."""

@@ -5,7 +5,6 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive import __version__
 from twinhive.airflow_edge.dag_arguments import ALWAYS
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
@@ -91,7 +90,7 @@ class FormStatementOperator(BaseOperator):
             form = checked_form(context)
             configuration = load_configuration(Path(self.config))
             place = statement_place(configuration, form["cluster"], form["policy"])
-            stage = StageOf(self.config, form["policy"] or SQL, "sql", "sql", __version__)
+            stage = StageOf(self.config, form["policy"] or SQL, "sql", "sql")
             with recorded_task(stage, context):
                 if not form["dry_run"]:
                     return said(run_statement(form["statement"], place, holder(context), say), say)

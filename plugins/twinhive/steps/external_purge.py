@@ -50,7 +50,12 @@ def _purge(ports: WritePorts, policy: Policy, synced: Synced, note: PurgeNote) -
     if files.status(target) is not None:
         base = own_base(ports, policy)
         if base is None:
-            raise Foreign(f"the base directory around {target} is not claimed by policy {policy.name}")
+            raise Foreign(
+                f"the base directory around {target} is not claimed by policy {policy.name}",
+                found="no claim of this policy",
+                expected=f"the claim that {policy.name} wrote when it first used the directory",
+                next_step=f"look whose {target} is, and remove it yourself if nobody needs it",
+            )
         delete_snapshots(files, target)
         how = base.take_away(target)
     forget_synced(files, policy, note.location)
