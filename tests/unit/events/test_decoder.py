@@ -77,7 +77,9 @@ EXPECTED: dict[str, Change] = {
     "DROP_TABLE": DropTable(a_table_of(TABLE)),
     "ALTER_TABLE": AlterTable(a_table_of(TABLE), a_table_of(tjson(a_table_struct("purchases")))),
     "INSERT": Insert(a_table_of(TABLE), a_partition_of(PARTITION), (A_FILE,), replaces=True),
-    "ALTER_PARTITION": AlterPartitions(a_table_of(TABLE), (a_partition_of(PARTITION),), truncates=True),
+    "ALTER_PARTITION": AlterPartitions(
+        a_table_of(TABLE), (a_partition_of(PARTITION),), truncates=True, before=(a_partition_of(PARTITION),)
+    ),
     "ALTER_PARTITIONS": AlterPartitions(
         a_table_of(TABLE), (a_partition_of(PARTITION), a_partition_of(tjson(a_partition_struct("2")))), truncates=True
     ),
