@@ -81,7 +81,7 @@ def test_files_that_change_or_go_while_others_are_copied(terminal: CopyTerminal)
     [run] = ended
 
     assert run.code == TRY_AGAIN, run.said
-    assert run.failed == {"grows": "changed", "goes": "missing"}
+    assert run.failed == {"grows": "changed", "goes": "gone"}
     assert names(west, target) == [".twinhive", "as it was", "grows", "is replaced", "large, so it comes first"]
     assert west.read(f"{target}/grows") == b"old"
     assert west.read(f"{target}/is replaced") == b"another", "it was read after it was replaced"

@@ -17,10 +17,10 @@ _INSIDE = {
     "base": re.compile(r"[0-9a-f]{2}"),
     "control": re.compile(r"(paused|forget)\.json|resync|skip"),
     "events": re.compile(r"\d{12,}"),
-    "external": re.compile(r"pending|synced|purge|results|claim\.json"),
+    "external": re.compile(r"pending|synced|purge|results|claim\.json|waits\.json\.gz"),
     "hive-dumps": re.compile(r"[0-9a-f]{16}"),
     "lease": re.compile(r"lease-\d{10}"),
-    "results": re.compile(_DUMP_KEY),
+    "results": re.compile(_DUMP_KEY + r"|sizes\.jsonl\.gz"),
     "scan": re.compile(r"(directories\.json\.gz|unused\.json)|files|looks"),
     "tables": re.compile(_DUMP_KEY),
     "tmp": re.compile(r"[0-9a-f]{32}|parts"),
@@ -57,15 +57,19 @@ def foreign_staging(files: FileReader, policy: Policy) -> Foreign | None:
 
 
 def is_staging(files: FileReader, directory: str) -> bool:
-    """Return True for a directory that holds what only we write, and nothing else."""
+    """Return True for a directory that holds what only we write, and nothing else.
+
+    Or nothing at all in directories of our names, such as what claiming a base directory leaves before a first copy.
+    """
     ((_, children),) = files.list_directories([directory])
     names = [base_name(child.path) for child in children or ()]
     if not names or not _INSIDE.keys() >= set(names):
         return False
-    proofs = 0
+    proofs, is_empty = 0, True
     for path, inside in files.list_directories([join(directory, name) for name in names]):
         name, found = base_name(path), [base_name(child.path) for child in inside or ()]
         if not all(_INSIDE[name].fullmatch(one) for one in found):
             return False
         proofs += len(found) if name in _PROOFS else 0
-    return proofs > 0
+        is_empty = is_empty and not found
+    return proofs > 0 or is_empty

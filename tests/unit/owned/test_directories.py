@@ -9,7 +9,7 @@ from twinhive.domain.errors import Foreign, Refused
 from twinhive.dump.claiming import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
 from twinhive.dump.layout import DumpLayout
 from twinhive.owned.directories import MARKER, Owned, mark_of, mark_table, table_of
-from twinhive.owned.staging import claim_staging, own_staging
+from twinhive.owned.staging import claim_staging, own_staging, staging_of
 
 ROOT = "hdfs://west/twinhive/staging"
 STAGING = f"{ROOT}/sales"
@@ -181,3 +181,11 @@ def test_a_name_like_that_of_a_dump_is_no_proof(east: InMemoryFiles) -> None:
     east.put(f"{token}/repl.json", b'{"statement": "REPL DUMP sales", "dump": "consolidate-1-2", "last_event": 2}')
     assert own_dump(east, token, "b" * 32) is not None
     assert own_dump(east, token, "orders") is None
+
+
+def test_staging_with_nothing_in_it_but_empty_directories_of_our_names_is_taken(files: InMemoryFiles) -> None:
+    files.make_directories(f"{STAGING}/external")
+    claim_staging(files, POLICY)
+    assert mark_of(files, STAGING) == "staging:sales"
+    files.make_directories("hdfs://west/twinhive/staging/other/somebodys")
+    assert staging_of(files, "hdfs://west/twinhive/staging/other", "other") is None
