@@ -72,7 +72,13 @@ _MEANINGS = (
         Unreachable,
         "gave no intact replica of a block",
         "look at the file (hdfs fsck with -blocks -locations), start the DataNodes that are down, then run again",
-        frozenset({"org.apache.hadoop.fs.ChecksumException", "org.apache.hadoop.hdfs.BlockMissingException"}),
+        frozenset(
+            {
+                "org.apache.hadoop.fs.ChecksumException",
+                "org.apache.hadoop.hdfs.BlockMissingException",
+                "org.apache.hadoop.hdfs.CannotObtainBlockLengthException",
+            }
+        ),
     ),
     _Meaning(
         Refused,

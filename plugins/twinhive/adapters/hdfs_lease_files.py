@@ -8,7 +8,7 @@ from typing import Any
 from twinhive.adapters.hadoop_client import HadoopClient
 from twinhive.adapters.hadoop_errors import translated
 from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import LeaseHeld, LeaseLost, Missing, TwinhiveError
+from twinhive.domain.errors import LeaseHeld, LeaseLost, Missing, TwinhiveError, Unreachable
 from twinhive.domain.files import join
 from twinhive.domain.lease_kinds import LeaseKind
 
@@ -79,10 +79,13 @@ class LeaseFiles:
         )
 
     def kind_of(self, epoch: int) -> LeaseKind | None:
-        """Return the kind of work of a holder; None for one that has not said it (yet), or is gone."""
+        """Return the kind of work of a holder; None for one that has not said it (yet), is gone, or cannot be read.
+
+        A file that is open cannot be read while its only DataNode starts.
+        """
         try:
             said = json.loads(self.holder_of(epoch))
-        except (ValueError, Missing):
+        except (ValueError, Missing, Unreachable):
             return None
         return LeaseKind.of(said.get("kind")) if isinstance(said, dict) else None
 

@@ -40,10 +40,11 @@ def manner_of(mine: LeaseKind, theirs: LeaseKind | None) -> Manner:
 
     Only the same kind of work overtakes: that is how a killed try is followed by the next one. Two kinds are waited
     for and then taken over, as one that was killed: housekeeping, which holds it for moments, and, by events, a load,
-    which has nothing to do any more but to clean up. Events ask for it only where the replica follows.
+    which has nothing to do any more but to clean up. Events ask for it only where the replica follows. The lease of a
+    copied tree is held by copies alone, also where nobody can read what its holder has written.
     """
     match mine, theirs:
-        case LeaseKind.UNLOCK, _:
+        case (LeaseKind.UNLOCK, _) | (LeaseKind.COPY, None):
             return Manner.TAKE
         case _, LeaseKind.HOUSEKEEPING:
             return Manner.WAIT_THEN_TAKE
