@@ -12,7 +12,8 @@ from twinhive.domain.errors import InvalidSettings
 from twinhive.journal.address import VARIABLE
 
 _CONNECT_SECONDS = 2
-_BUSY_MILLISECONDS = 1500
+_BUSY_MILLISECONDS = 2500
+"""Less than the patience of who writes: several processes may make the tables one after the other."""
 
 
 @cache
