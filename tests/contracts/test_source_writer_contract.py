@@ -402,3 +402,34 @@ def test_names_of_files_are_never_used_twice(writer: SourceWriter) -> None:
         each.insert("t", None, [b"same", b"same"])
     ((_, found),) = writer.files.list_directories([writer.location("t")])
     assert found is not None and len(found) == 6
+
+
+def test_creations_name_only_the_files_directly_in_their_directory(writer: SourceWriter, watch: Watch) -> None:
+    writer.create_table("t", files={"f": own(writer, "f"), "below/g": own(writer, "g")})
+    writer.create_table("d", keys=("p",))
+    writer.add_partitions(
+        "d", {("1",): {"f": own(writer, "f"), "below/g": own(writer, "g")}, ("2",): {"below/f": b"x"}}
+    )
+    created, _, added = watch.changes()
+    assert created.files == (watch.file(f"{writer.location('t')}/f"),)
+    assert [one.files for one in added.added] == [(watch.file(f"{writer.location('d', ('1',))}/f"),), ()]
+
+
+def test_a_client_that_is_not_hives_server_may_give_managed_objects_another_location(
+    writer: SourceWriter, watch: Watch
+) -> None:
+    """The database is a source of replication. The event of several partitions does not say what was before."""
+    writer.create_table("t")
+    writer.create_table("d", keys=("p",))
+    writer.add_partitions("d", {("1",): [own(writer, "rows")]})
+    elsewhere = f"{writer.location('t')}_elsewhere"
+    watch.changes()
+    writer.set_location("t", elsewhere)
+    before = writer.location("d", ("1",))
+    writer.set_partition_location("d", ("1",), f"{elsewhere}/one")
+    writer.set_partition_location("d", ("1",), f"{elsewhere}/two", says_before=False)
+    table, one, several = watch.changes()
+    assert table.after.location == elsewhere != table.before.location
+    assert [partition.location for partition in one.before] == [before]
+    assert [partition.location for partition in one.after] == [f"{elsewhere}/one"]
+    assert (several.before, several.after[0].location) == ((), f"{elsewhere}/two")
