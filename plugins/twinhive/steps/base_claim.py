@@ -11,7 +11,6 @@ from twinhive.domain.marks import EXTERNAL_BASE
 from twinhive.domain.next_steps import NAME_ANOTHER_BASE, clear
 from twinhive.domain.policy import Policy
 from twinhive.owned.directories import Owned
-from twinhive.owned.staging import claim_staging
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.syncing.places import CLAIM
 
@@ -52,8 +51,6 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     log_id = ports.source.log_id()
     if _holds(files, policy, base, log_id):
         return False
-    # A pass may come before the first copy, whose preflight wants to find the directory as ours.
-    claim_staging(files, policy)
     draft = join(policy.staging, "external", "claim.json")
     files.write(draft, json.dumps(_claim(policy, log_id), indent=1).encode())
     try:
