@@ -146,7 +146,7 @@ class _Copier:
                 outcome = self._copy_once(item)
             except TwinhiveError as caught:
                 error = caught
-                if not FailureKind.of(error).may_retry:
+                if not FailureKind.of(error).may_retry and not self._is_back(item, error):
                     break
             else:
                 self._unanswered = 0
@@ -167,6 +167,16 @@ class _Copier:
     def _is_staged(self, item: CopyItem) -> bool:
         found = self._target.status(item.staged_path(self._staging))
         return found is not None and not found.is_directory and found.length == item.length
+
+    def _is_back(self, item: CopyItem, error: TwinhiveError) -> bool:
+        """True when a file was missed that is there as it was listed: its table was renamed, and back again."""
+        if item.is_event_content or FailureKind.of(error) is not FailureKind.MISSING:
+            return False
+        try:
+            self._listed.check(item)
+        except TwinhiveError:
+            return False
+        return True
 
     def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
         """True when it was the source that failed, which is looked at: the staging area can be gone as well."""

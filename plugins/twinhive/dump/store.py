@@ -103,10 +103,16 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
 
 
 def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:
-    """Return a new directory to write a dump into. Raises Foreign when that for the policy's dumps is not ours."""
+    """Return a new directory to write a dump into. Raises Foreign when that for the policy's dumps is not ours.
+
+    Raises TryAgain when another run, which was started at the same time, has removed it meanwhile.
+    """
     claim_dumps(files, policy)
     attempt = DumpLayout.attempt(policy.dumps, token)
-    files.write(attempt.begun, b"")
+    try:
+        files.write(attempt.begun, b"")
+    except Missing as error:
+        raise _removed(attempt, error) from error
     return attempt
 
 
@@ -119,11 +125,15 @@ def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
         if files.status(attempt.begun) is not None:
             raise
         discard_dump(files, attempt.directory)
-        raise TryAgain(
-            f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
-            found=error.what,
-            next_step="nothing, when that run has gone on; else " + clear("this task"),
-        ) from error
+        raise _removed(attempt, error) from error
+
+
+def _removed(attempt: DumpLayout, error: ActNow) -> TryAgain:
+    return TryAgain(
+        f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
+        found=error.what,
+        next_step="nothing, when that run has gone on; else " + clear("this task"),
+    )
 
 
 def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:

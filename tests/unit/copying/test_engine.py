@@ -128,6 +128,23 @@ def test_an_early_round_counts_what_is_superseded(world: World, change: Change) 
     assert world.target.paths() == []
 
 
+@pytest.mark.parametrize("superseded_ok", [True, False])
+def test_a_table_that_is_renamed_and_back_while_its_file_is_opened_is_copied(superseded_ok: bool) -> None:
+    class Renamed(InMemoryFiles):
+        times = 1
+
+        def open(self, path: str, *, offset: int = 0, verified: bool = True) -> InMemoryStream:
+            if self.times:
+                self.times -= 1
+                raise Missing(f"{path}: this path is not there")
+            return super().open(path, offset=offset, verified=verified)
+
+    world = World()
+    world.source = Renamed("hdfs://east")
+    item = as_item(world.source.put(world.path, CONTENT, block_size=4096))
+    assert world.copy(item, superseded_ok=superseded_ok).copied_files == 1
+
+
 def test_an_early_round_still_fails_for_any_other_reason(world: World) -> None:
     world.target.forbidden.add(STAGING)
     assert [failure.kind for failure in world.copy(superseded_ok=True).failures] == [FailureKind.REFUSED]
