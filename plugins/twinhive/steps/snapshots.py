@@ -1,17 +1,16 @@
 """Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
 
 from twinhive.domain.batches import Batch
-from twinhive.domain.changes import AlterTable, tables_of
 from twinhive.domain.contents import Shard
 from twinhive.domain.fold import fold
 from twinhive.domain.names import TableName
-from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.steps.dump_states import write_states
 from twinhive.steps.event_stream import EventStream
 from twinhive.steps.source_states import read_state_of, settle
+from twinhive.steps.whole_tables import with_renames
 
 
 def write_snapshots(
@@ -26,19 +25,10 @@ def write_snapshots(
     taken = wanted
     while True:
         window, batches = _write(stream, attempt, stretch, taken)
-        linked = _with_renames(stream.policy, window, taken)
-        if linked == taken:
+        linked = with_renames(stream.policy, (decode_event(row).change for row in window.rows), taken)
+        if linked == set(taken):
             return window, batches, taken
-        taken = linked
-
-
-def _with_renames(policy: Policy, window: Stretch, tables: tuple[str, ...]) -> tuple[str, ...]:
-    changes = [decode_event(row).change for row in window.rows]
-    renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
-    found = {TableName(policy.source.database, table) for table in tables}
-    while more := {name for names in renames if names & found for name in names if policy.follows(name)} - found:
-        found |= more
-    return (*tables, *sorted(name.table for name in found if name.table not in tables))
+        taken = tuple(sorted(linked))
 
 
 def _write(

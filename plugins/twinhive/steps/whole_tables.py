@@ -1,6 +1,6 @@
 """Say which tables a window has to bring over as a whole because of external tables, and write that down."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from twinhive.applying.progress import Progress
 from twinhive.domain.changes import AlterTable, Change, tables_of
@@ -8,6 +8,7 @@ from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.external import NO_BASE
 from twinhive.domain.marks import EXTERNAL_BASE, ReplicaState
+from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
@@ -40,18 +41,27 @@ def request_whole_tables(
     """
     asked = requested_tables(ports.replica_files, policy)
     found = dict.fromkeys(_of_new_class(ports, policy, state), "external tables are replicated from now on")
-    for row in rows:
-        if row.event_type == "ALTER_TABLE":
-            change = decode_event(row).change
-            names = sorted(policy.followed(tables_of(change)))
-            if says_too_little(policy, change):
-                found |= dict.fromkeys(names, f"event {row.event_id} changed more than it says")
-            elif not {*asked, *found}.isdisjoint(names):
-                found |= dict.fromkeys(names, f"event {row.event_id} renamed a table that waits to be brought over")
+    altering = [(row.event_id, decode_event(row).change) for row in rows if row.event_type == "ALTER_TABLE"]
+    for event_id, change in altering:
+        if says_too_little(policy, change):
+            found |= dict.fromkeys(
+                sorted(policy.followed(tables_of(change))), f"event {event_id} changed more than it says"
+            )
+    linked = with_renames(policy, [change for _, change in altering], {*asked, *found})
+    found |= dict.fromkeys(sorted(linked - found.keys()), "a rename links it to a table that comes whole")
     for table, why in found.items():
         if table not in asked:
             request_table(ports.replica_files, policy, table, why)
     return tuple(sorted({*asked, *found}))
+
+
+def with_renames(policy: Policy, changes: Iterable[Change], tables: Collection[str]) -> frozenset[str]:
+    """Return tables and those that renames link to them, earlier ones too: of none of these the events are applied."""
+    renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
+    found = {TableName(policy.source.database, table) for table in tables}
+    while more := {name for names in renames if names & found for name in names if policy.follows(name)} - found:
+        found |= more
+    return frozenset(name.table for name in found)
 
 
 def says_too_little(policy: Policy, change: Change) -> bool:

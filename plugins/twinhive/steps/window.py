@@ -172,7 +172,7 @@ class Window:
                 # What has come meanwhile may say of other tables that they have to come whole.
                 wanted = request_whole_tables(ports, policy, state, stretch.rows)
             frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in taken])
-            aside = self._write_events(ports, stream, attempt, stretch, {*taken, *frozen})
+            aside = self._write_events(ports, state, attempt, stretch, {*taken, *frozen})
             events = list(told_events(ports.dump_files, attempt))
             items = list(event_items(ports, policy, _shown(policy, events), aside, stretch.end))
             batches = write_event_batches(ports, policy, attempt, items, stretch.end)
@@ -188,20 +188,22 @@ class Window:
         return dump
 
     def _write_events(
-        self, ports: WritePorts, stream: EventStream, attempt: DumpLayout, stretch: Stretch, aside: set[str]
+        self, ports: WritePorts, state: ReplicaState, attempt: DumpLayout, stretch: Stretch, aside: set[str]
     ) -> frozenset[str]:
         """Write the events, with files that they do not name; return the tables that are not applied.
 
         What neither the log nor a directory tells any more has to come whole.
         """
-        policy, files = self.work.policy, ports.dump_files
+        policy, files, stream = self.work.policy, ports.dump_files, EventStream.of(ports, self.work.policy)
         events = [decode_event(row) for row in stretch.rows]
         found = find_unnamed(stream, events, stretch.end, places_on_replica(ports.replica, policy), aside)
         files.write(attempt.events, stretch.pack())
         write_unnamed(files, attempt, found.unnamed)
         for table, event_id in found.untold.items():
             request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says")
-        frozen = freeze_requested(ports, self.work, list(found.untold)) if found.untold else ()
+        # What a rename links to one of these is one with it: the wish is for both.
+        wanted = request_whole_tables(ports, policy, state, stretch.rows) if found.untold else ()
+        frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in aside]) if wanted else ()
         return frozenset({*aside, *frozen})
 
     def _passes_much(self, stretch: Stretch, skipped: Collection[int]) -> bool:

@@ -121,9 +121,11 @@ ACROSS = [
 ]
 HISTORIES_ACROSS = pytest.mark.parametrize("history", ACROSS, ids=lambda history: history.__name__)
 
+OPTIONS = [{}, {"window_events": 1}, {"window_events": 2}, {"window_events": 3}, {"consistency": "window_end"}]
+
 
 @HISTORIES_ACROSS
-@pytest.mark.parametrize("options", [{}, {"window_events": 1}, {"consistency": "window_end"}], ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_twin_has_what_came_and_not_what_went(history: Callable, options: dict) -> None:
     followed = Staged(tuned(**options))
     history(followed.users, followed.staging)

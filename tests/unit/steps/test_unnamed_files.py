@@ -152,7 +152,22 @@ def renamed(users: SourceWriter) -> None:
     users.insert("sold", ("c d",), {"g": b"appended"})
 
 
-AFTER = [overwritten, appended_and_overwritten, appended_and_truncated, dropped, appended_dropped_and_added, renamed]
+def appended_overwritten_and_table_renamed(users: SourceWriter) -> None:
+    appended_and_overwritten(users)
+    users.rename_table("orders", "sold")
+    users.create_table("orders", keys=("p",))
+    users.add_partitions("orders", {A_B: {"f": b"new"}})
+
+
+AFTER = [
+    overwritten,
+    appended_and_overwritten,
+    appended_and_truncated,
+    dropped,
+    appended_dropped_and_added,
+    renamed,
+    appended_overwritten_and_table_renamed,
+]
 
 
 @pytest.mark.parametrize("later", AFTER, ids=lambda one: one.__name__)
