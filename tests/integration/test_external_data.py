@@ -143,7 +143,7 @@ def test_directories_come_over_and_a_second_pass_finds_them_unchanged(lane: Lane
     _, synced = lane.cycle()
     assert (sum(each.unchanged for each in synced), sum(each.changed for each in synced)) == (3, 0)
     assert sum("unchanged" in line for line in log) == 3
-    records = Synced.load(lane.west.files, lane.wiring.policy)
+    records = Synced(lane.west.files, lane.wiring.policy)
     assert all(records.covers(f"{place}/x", newest) for place in places.values())
 
 

@@ -146,7 +146,7 @@ class _Applying:
         )
         self._quarantine = Quarantine(policy, self._progress)
         self._target = open_target(ports, policy, log_id, lease)
-        self._synced = Synced.load(ports.replica_files, policy)
+        self._synced = Synced(ports.replica_files, policy)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
 
     def run(self, lost: dict[int, str]) -> Applied:

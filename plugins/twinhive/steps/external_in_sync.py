@@ -35,7 +35,7 @@ def why_not_in_sync(ports: ReadPorts, policy: Policy, since: float, table: str |
 
 
 def _not_copied(ports: ReadPorts, policy: Policy, entries: Sequence[Entry], since: float) -> str | None:
-    synced = Synced.load(ports.replica_files, policy)
+    synced = Synced(ports.replica_files, policy)
     late = [entry.key for entry in entries if not synced.is_newer(entry.location, since)]
     return f"{_some(late)}: no complete copy began since {_time(since)}" if late else None
 

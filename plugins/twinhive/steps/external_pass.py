@@ -30,8 +30,9 @@ from twinhive.steps.control import is_paused
 from twinhive.steps.external_entries import read_entries, with_sizes
 from twinhive.steps.external_purge import obey_purges
 from twinhive.steps.known_entries import known_entries
+from twinhive.steps.left_directories import clear_left, clear_unfinished
 from twinhive.steps.replica_state import read_state
-from twinhive.steps.synced import Synced
+from twinhive.steps.synced import Synced, spread_synced
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,10 @@ class ListExternal:
         before = newest_pass(ports.dump_files, policy)
         known = known_entries(ports, policy, before, began)
         found = read_entries(ports, policy, known)
-        synced = Synced.load(ports.replica_files, policy)
+        spread_synced(ports.replica_files, policy)
+        synced = Synced(ports.replica_files, policy)
         copies = topmost(found.entries)
+        clear_unfinished(ports, policy, before, copies)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
         due = [entry for entry in copies if entry.location not in tried] or copies
         sized = with_sizes(ports.source_files, synced, due)
@@ -99,8 +102,10 @@ class ListExternal:
             report(
                 f"this pass takes {taken} of the tasks (approx_max_load_tasks), {written.others} are left for others"
             )
-        position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id
-        for line in obey_purges(ports, policy, synced, found.entries, position or 0):
+        position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id or 0
+        for line in obey_purges(ports, policy, synced, found.entries, position):
+            report(line)
+        for line in clear_left(ports, policy, copies, event_id, position):
             report(line)
         totals = found.tables, found.partitions, len(found.entries), len(due), written.others
         return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))

@@ -11,7 +11,7 @@ from twinhive.domain.pending import PurgeNote
 from twinhive.domain.policy import Policy
 from twinhive.ports import TreeWriter, WritePorts
 from twinhive.steps.base_claim import own_base
-from twinhive.steps.pending_files import purge_directory
+from twinhive.steps.pending_files import purge_paths
 from twinhive.steps.synced import Synced, forget_synced
 from twinhive.syncing.snapshot_rotation import delete_snapshots
 
@@ -63,11 +63,8 @@ def _purge(ports: WritePorts, policy: Policy, synced: Synced, note: PurgeNote) -
 
 
 def _notes(files: TreeWriter, policy: Policy) -> Iterable[tuple[str, PurgeNote]]:
-    ((_, children),) = files.list_directories([purge_directory(policy)])
-    for child in children or ():
-        if not child.path.endswith(".json"):
-            continue  # A note that somebody was killed in writing.
+    for path in purge_paths(files, policy):
         try:
-            yield child.path, PurgeNote(**json.loads(files.read(child.path)))
+            yield path, PurgeNote(**json.loads(files.read(path)))
         except Missing:
             continue

@@ -211,7 +211,7 @@ class _Loading:
         for record in pending_tables(self._records(), self.stamp.event_id, batches):
             records.write(record)
         store = PendingStore(records)
-        is_there = Synced.load(ports.replica_files, policy).covers
+        is_there = Synced(ports.replica_files, policy).covers
         target = open_target(ports, policy, self.dump.manifest.log_id, self.lease)
         published = publish_ready(target, store, is_there, store.tables)
         PendingWaits.load(ports.replica_files, policy).write(ports.replica_files)

@@ -13,6 +13,7 @@ from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
 from twinhive.domain.policy import Policy
 from twinhive.dump.shards import pack_lines, partition_line, partition_of_line, table_line, table_of_line, unpack_lines
 from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.steps.hashed_files import HashedFiles
 from twinhive.steps.named_files import NamedFiles
 
 _SUFFIX = ".jsonl.gz"
@@ -30,14 +31,18 @@ def remove_pending(files: FileWriter, policy: Policy) -> None:
     _records(policy).remove_all(files)
 
 
-def purge_directory(policy: Policy) -> str:
-    """Return the directory of the notes on what is to be deleted."""
-    return join(policy.staging, "external", "purge")
+def purge_paths(files: FileReader, policy: Policy) -> list[str]:
+    """Return the files that ask for data of dropped objects to be deleted."""
+    return [path for _, path in _purges(policy).listing(files).all()]
 
 
 def purge_path(policy: Policy, location: str) -> str:
     """Return the file that asks for the data of a dropped object to be deleted, by its source location."""
-    return join(purge_directory(policy), f"{short_hash(location)}.json")
+    return _purges(policy).path(short_hash(location))
+
+
+def _purges(policy: Policy) -> HashedFiles:
+    return HashedFiles(join(policy.staging, "external", "purge"))
 
 
 def pending_names(files: FileReader, policy: Policy) -> tuple[str, ...]:

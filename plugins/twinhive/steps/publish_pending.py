@@ -73,7 +73,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
             return
         target = open_target(ports, policy, log_id, lease)
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
-        synced = Synced.load(ports.replica_files, policy)
+        synced = Synced(ports.replica_files, policy)
         progress = Progress(ports.replica, lease, database.name, database.parameters)
         publish(ExternalTarget(target, pending, synced.covers), synced, Quarantine(policy, progress), work.report)
 
@@ -86,7 +86,7 @@ def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
         return
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
-    synced = Synced.load(files, policy)
+    synced = Synced(files, policy)
     for name in sorted(waits.candidates(synced)):
         if name not in frozen:
             with suppress(Missing):

@@ -76,7 +76,7 @@ def _purged(rehearsing: Rehearsing) -> list[str]:
 def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry, Rows]]:
     """Return what a copy of each directory would do: no rows for one that is equal."""
     ports, policy = rehearsing.ports, rehearsing.policy
-    synced = Synced.load(ports.replica_files, policy)
+    synced = Synced(ports.replica_files, policy)
     moment = Moment(event_id=ports.source.current_event_id(), at=time.time())
     syncs = [DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location)) for entry in entries]
     threads = policy.options.copy_threads

@@ -97,7 +97,7 @@ class SyncExternal:
 
     def _look(self, ports: WritePorts, entries: Sequence[Entry], done: _Done) -> list[DirectorySync]:
         """Return the directories that are not equal; of the others write down that they are."""
-        policy, synced = self.work.policy, Synced.load(ports.replica_files, self.work.policy)
+        policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
         moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
 
         def begin(entry: Entry) -> DirectorySync:

@@ -1,17 +1,20 @@
 """Remember the last complete sync of each external directory, and say by it whether data is there (design, 'Pending').
 
-One file an entry in the replica's staging, named by a hash of the source's location: a reader lists the names once
-and reads only the records that it is asked for.
+One file an entry in the replica's staging, named by a hash of the source's location (`hashed_files`): a reader lists
+and reads only what it is asked for.
 """
 
 import json
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 
-from twinhive.domain.files import authority, base_name, join, parent, short_hash
+from twinhive.domain.errors import Missing
+from twinhive.domain.files import authority, join, parent, short_hash
 from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json
 from twinhive.ports import FileReader, FileWriter
+from twinhive.steps.hashed_files import HashedFiles
 
 
 @dataclass(frozen=True)
@@ -42,27 +45,23 @@ class SyncedEntry:
     unfinished: bool = False
 
 
-_SUFFIX = ".json"
 _SEEN = "user.twinhive.seen"
 """Extended attribute of a record: later syncs that found everything equal. It costs one call, a new file several."""
+
+_LEFT = "user.twinhive.left"
+"""Extended attribute of a record: the event as of which its directory was first found to be on the list no more."""
 
 _FIELDS = frozenset(field.name for field in fields(SyncedEntry))
 
 
 class Synced:
-    """The records of a policy as they were listed; each is read when it is first asked for."""
+    """The records of a policy; each is looked for, and read, when it is first asked for."""
 
-    def __init__(self, files: FileReader, policy: Policy, names: frozenset[str]) -> None:
+    def __init__(self, files: FileReader, policy: Policy) -> None:
         self._files = files
         self._policy = policy
-        self._names = names
+        self._kept = _records(policy).listing(files)
         self._read: dict[str, SyncedEntry | None] = {}
-
-    @classmethod
-    def load(cls, files: FileReader, policy: Policy) -> "Synced":
-        """List the records of a policy."""
-        ((_, children),) = files.list_directories([_directory(policy)])
-        return cls(files, policy, frozenset(base_name(child.path) for child in children or ()))
 
     def covers(self, location: str, event_id: int) -> bool:
         """True when a copy of the source's `location`, or of a directory around it, began after an event."""
@@ -70,7 +69,7 @@ class Synced:
 
     def has_any(self, hashes: Collection[str]) -> bool:
         """True when there is a record of exactly one of some locations, given by their `short_hash`."""
-        return any(name.removesuffix(_SUFFIX) in hashes for name in self._names) if hashes else False
+        return self._kept.has_any(hashes)
 
     def is_newer(self, location: str, since: float) -> bool:
         """True when a copy of the location, or of a directory around it, began after a time in seconds since 1970."""
@@ -78,12 +77,19 @@ class Synced:
 
     def record_of(self, location: str) -> SyncedEntry | None:
         """Return the last complete sync of exactly this location to where it belongs now, None without one."""
-        name = _name(location)
-        if name not in self._names:
-            return None
-        if name not in self._read:
-            self._read[name] = self._entry(location, name)
-        return self._read[name]
+        if location not in self._read:
+            path = self._kept.path(short_hash(location))
+            record = self._fields(path) if path else None
+            self._read[location] = self._current(record) if record and record.source == location else None
+        return self._read[location]
+
+    def records_but(self, locations: Collection[str]) -> Iterator[SyncedEntry]:
+        """Yield the records of all other locations that belong where they were copied to."""
+        wanted = {short_hash(location) for location in locations}
+        for name, path in self._kept.all():
+            record = self._fields(path) if name not in wanted else None
+            if record and (current := self._current(record)):
+                yield current
 
     def _around(self, location: str) -> Iterator[SyncedEntry]:
         root = authority(location)
@@ -92,39 +98,52 @@ class Synced:
                 yield entry
             location = parent(location)
 
-    def _entry(self, location: str, name: str) -> SyncedEntry | None:
-        path = join(_directory(self._policy), name)
+    def _fields(self, path: str) -> SyncedEntry | None:
         record = read_json(self._files, path)
         if record is None:
             return None
         seen = json.loads(self._files.attribute(path, _SEEN) or "{}")
-        entry = SyncedEntry(**{key: value for key, value in (record | seen).items() if key in _FIELDS})
-        external = self._policy.external
-        # With another base directory, or for a place that stays now, what was copied is not where it belongs.
+        return SyncedEntry(**{key: value for key, value in (record | seen).items() if key in _FIELDS})
+
+    def _current(self, entry: SyncedEntry) -> SyncedEntry | None:
+        """Return a record unless, with another base directory or for a place that stays now, it is of elsewhere."""
+        external, location = self._policy.external, entry.source
         is_current = external.is_copied(location) and authority(location) == external.source_root
         belongs = external.place(location, location) if is_current else None
-        return entry if entry.source == location and entry.target == belongs else None
+        return entry if entry.target == belongs else None
 
 
 def write_synced(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
     """Write down a complete sync, over the one before."""
-    files.write(join(_directory(policy), _name(entry.source)), json.dumps(asdict(entry)).encode())
+    _records(policy).write(files, short_hash(entry.source), json.dumps(asdict(entry)).encode())
 
 
 def write_unchanged(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
     """Write down that a sync which has left a record found everything equal. Raises Missing without that record."""
     seen = {"event_id": entry.event_id, "at": entry.at, "began": entry.began, "changed": False}
-    files.set_attribute(join(_directory(policy), _name(entry.source)), _SEEN, json.dumps(seen))
+    _records(policy).set_attribute(files, short_hash(entry.source), _SEEN, json.dumps(seen))
+
+
+def left_since(files: FileWriter, policy: Policy, entry: SyncedEntry, event_id: int) -> int:
+    """Return the event as of which a directory had left the list: the present one, when nothing was known of that."""
+    records, name = _records(policy), short_hash(entry.source)
+    with suppress(Missing):
+        since = int(records.attribute(files, name, _LEFT) or -1)
+        if since >= entry.event_id:
+            return since
+        records.set_attribute(files, name, _LEFT, str(event_id))
+    return event_id
 
 
 def forget_synced(files: FileWriter, policy: Policy, location: str) -> None:
     """Take a record away: what it tells of is gone."""
-    files.delete_file(join(_directory(policy), _name(location)))
+    _records(policy).remove(files, short_hash(location))
 
 
-def _directory(policy: Policy) -> str:
-    return join(policy.staging, "external", "synced")
+def spread_synced(files: FileWriter, policy: Policy) -> None:
+    """Put records of earlier versions where this one has them."""
+    _records(policy).spread(files)
 
 
-def _name(location: str) -> str:
-    return short_hash(location) + _SUFFIX
+def _records(policy: Policy) -> HashedFiles:
+    return HashedFiles(join(policy.staging, "external", "synced"))

@@ -94,7 +94,7 @@ class ExternalWorld:
 
     def record(self, path: str) -> SyncedEntry | None:
         """Return the record of a location of the source, by its path."""
-        return Synced.load(self.world.replica_files, self.policy).record_of(f"hdfs://east{path}")
+        return Synced(self.world.replica_files, self.policy).record_of(f"hdfs://east{path}")
 
     def there(self, path: str) -> dict[str, bytes | None]:
         """Return what the replica has of a path of the source, without what copies keep for themselves."""
