@@ -11,6 +11,7 @@ from tests.unit.steps.test_incremental import POLICY, Followed, nested_directori
 from tests.unit.steps.test_incremental_killed import killed_at
 from tests.unit.steps.test_rehearsal import plan, section
 from tests.unit.steps.twins import contents
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import SOURCE_PLACE
 from twinhive.domain.names import TableName
 from twinhive.steps.phase_run import run_rounds
@@ -254,3 +255,41 @@ def test_a_replica_of_an_earlier_version_copies_a_partition_in_a_place_of_its_ow
         assert followed.follow()["apply"].calls == 1
         assert replica.partitions(ORDERS, ["p=a b"])[0].location != there.location
         followed.assert_twin()
+
+
+def untold(followed: Followed, table: str) -> None:
+    """Let events say of a partition what nobody can tell any more when the window is cut."""
+    followed.users.set_partition_location(table, A_B, put(followed, "one"))
+    followed.users.insert(table, A_B, {"z": b"appended"})
+    followed.users.overwrite(table, A_B, {"y": b"new"})
+
+
+def renamed_after(followed: Followed) -> None:
+    untold(followed, "orders")
+    followed.users.rename_table("orders", "sold")
+    followed.users.insert("sold", A_B, [b"later"])
+
+
+def renamed_before(followed: Followed) -> None:
+    followed.users.rename_table("orders", "sold")
+    untold(followed, "sold")
+
+
+def renamed_before_it_got_another_place(followed: Followed) -> None:
+    followed.users.rename_table("plain", "bland")
+    followed.users.rename_table("bland", "blond")
+    put(followed, "plain")
+    followed.users.set_location("blond", f"{ELSEWHERE}/plain")
+    followed.users.rename_table("blond", "plain")
+
+
+@pytest.mark.parametrize("happens", [renamed_after, renamed_before, renamed_before_it_got_another_place])
+@pytest.mark.parametrize("window_events", [2, 3, 1000])
+def test_what_renames_link_to_a_table_that_comes_whole_comes_with_it_and_nothing_stays_frozen(
+    happens: Callable[[Followed], None], window_events: int
+) -> None:
+    followed = Followed(tuned(window_events=window_events))
+    happens(followed)
+    to_the_end(followed)
+    assert frozen_tables(followed.world.replica.database("sales").parameters) == {}
+    followed.assert_twin()
