@@ -5,8 +5,9 @@ name: the first sweep that finds it unused writes it down, a later one, past the
 removes exactly that.
 
 Looking takes no lease, however many partitions there are: nothing that comes uses a directory of an event
-before the position that was read first. Removing takes it, for a few directories at a time and from nobody
-who works: an apply that comes waits for moments.
+before the position that was read first. The places that bear no event, to which a metastore moves renamed
+partitions, stay while the log tells of such a rename since. Removing takes the lease, for a few directories
+at a time and from nobody who works: an apply that comes waits for moments.
 """
 
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, together
-from twinhive.domain.files import base_name, join, parent
+from twinhive.domain.files import base_name, join, parent, relative_to
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import Phase
 from twinhive.domain.placement import CONTENTS, event_of_directory
@@ -25,6 +26,7 @@ from twinhive.owned.directories import table_mark, table_of
 from twinhive.ports import FileReader, Lease, MetastoreReader, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.holding import hold_lease
+from twinhive.steps.renamed_partitions import RenamedPartitions
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.used_places import UsedPlaces
 
@@ -46,7 +48,7 @@ def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], Non
     seen = read_json(ports.replica_files, _note(policy)) or {}
     unused = set(unused_directories(ports.replica, ports.replica_files, policy, state.position.event_id))
     due = sorted(one for one in unused if one in seen and now - seen[one] >= policy.options.grace_seconds)
-    sweeping = _Sweeping(ports, work, state.dump)
+    sweeping = _Sweeping(ports, work, state.dump, RenamedPartitions(policy, state.position))
     try:
         sweeping.remove(due, wait)
         sweeping.note({one: seen.get(one, now) for one in sorted(unused - sweeping.gone.keys())})
@@ -67,17 +69,27 @@ class _Sweeping:
     ports: WritePorts
     work: Work
     dump: str | None
+    renames: RenamedPartitions
     gone: dict[str, str] = field(default_factory=dict)
     refused: dict[str, Refused] = field(default_factory=dict)
 
     def remove(self, directories: Sequence[str], wait: Callable[[float], None]) -> None:
         """Remove directories, some for each time that the lease is held."""
+        self._may_go(directories)  # reads most of the log before there is a lease
         for start in range(0, len(directories), _REMOVED_AT_ONCE):
             if start:
                 wait(_BETWEEN_SECONDS)
             with hold_lease(self.ports, self.work, LeaseKind.HOUSEKEEPING) as lease:
                 if self._is_as_it_was():
-                    self._remove(lease, directories[start : start + _REMOVED_AT_ONCE])
+                    self._remove(lease, self._may_go(directories[start : start + _REMOVED_AT_ONCE]))
+
+    def _may_go(self, directories: Sequence[str]) -> Sequence[str]:
+        """Return those that nothing can have come to use since they were found unused."""
+        root = managed_root(self.ports.replica, self.work.policy)
+        named = [one for one in directories if _bears_event(one, root)]
+        if len(named) == len(directories) or self.renames.any_by_now(self.ports):
+            return named
+        return directories
 
     def note(self, unused: Mapping[str, float]) -> None:
         """Write down what is unused, and since when."""
@@ -143,9 +155,12 @@ def _unused(files: FileReader, directories: Sequence[str], places: UsedPlaces, p
     """Yield those of some directories that nothing needs, and what nothing needs below the others."""
     in_part = []
     for directory in directories:
-        if places.is_above(directory) and not places.holds_rows(directory):
+        if places.holds_rows(directory):
+            continue
+        # What holds contents of all events may get another one at any time.
+        if places.is_above(directory) or base_name(directory) == CONTENTS:
             in_part.append(directory)
-        elif not places.holds_rows(directory):
+        else:
             yield directory
     # By pages: a table may have any number of partitions.
     for _, children in files.list_pages(in_part):
@@ -157,3 +172,9 @@ def _is_later(path: str, position: int) -> bool:
     """True for the directory of an event's content that comes after the position: it may be in the making."""
     number = base_name(path).partition("-")[0]
     return base_name(parent(path)) == CONTENTS and number.isdigit() and int(number) > position
+
+
+def _bears_event(path: str, root: str) -> bool:
+    """True for a table's directory and for what lies in that of an event's content; no other one will be used so."""
+    below = relative_to(path, root).split("/")
+    return len(below) == 1 or below[1] == CONTENTS

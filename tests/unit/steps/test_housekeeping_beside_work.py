@@ -12,6 +12,7 @@ from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.test_scan import put, same, scan
 from twinhive.domain.errors import ActNow, Refused, Unreachable
 from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.dump.store import read_json
 from twinhive.ports import WritePorts
 from twinhive.steps import scan as scanning
 from twinhive.steps.base import Work
@@ -134,6 +135,51 @@ def test_where_everything_lies_is_read_without_the_lease(monkeypatch: pytest.Mon
     assert applied[0] > 0
     monkeypatch.undo()
     comes_to_equality(followed)
+
+
+def without_partitions(followed: Followed) -> Callable[[], None]:
+    """Leave the content of a table's only partition unused; return what adds another one."""
+    followed.users.create_table("made", keys=("p",))
+    followed.users.add_partitions("made", {("1",): [b"1"]})
+    followed.follow()
+    followed.users.drop_partitions("made", [("1",)])
+    return lambda: followed.users.add_partitions("made", {("2",): [b"2"]})
+
+
+def with_a_default_place_unused(followed: Followed) -> Callable[[], None]:
+    """Leave the content of a renamed partition unused; return what gives another one its name."""
+    followed.users.add_partitions("orders", {("one",): [b"1"], ("two",): [b"2"]})
+    followed.users.rename_partition("orders", ("one",), ("x",))
+    followed.follow()
+    followed.users.drop_partitions("orders", [("x",)])
+    return lambda: followed.users.rename_partition("orders", ("two",), ("x",))
+
+
+@pytest.mark.parametrize("leave_unused", [without_partitions, with_a_default_place_unused])
+def test_what_comes_into_use_between_looking_and_removing_stays(
+    monkeypatch: pytest.MonkeyPatch, leave_unused: Callable[[Followed], Callable[[], None]]
+) -> None:
+    followed = Followed(tuned(grace_seconds=60))
+    use_again = leave_unused(followed)
+    followed.follow()
+    ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
+    sweep(ports, work, FIRST)
+    read = UsedPlaces.read
+
+    def reading(*args):
+        places = read(*args)
+        use_again()
+        followed.follow()
+        return places
+
+    monkeypatch.setattr(UsedPlaces, "read", reading)
+    sweep(ports, work, LATER)
+    monkeypatch.undo()
+    assert same(followed)
+    sweep(ports, work, LATER)
+    sweep(ports, work, LATER + 1e6)
+    assert same(followed)
+    assert read_json(ports.replica_files, f"{followed.policy.staging}/scan/unused.json") == {}
 
 
 def test_a_sweep_that_finds_the_lease_held_leaves_everything_to_the_next_one() -> None:
