@@ -1,6 +1,7 @@
-"""Only what proves whose a directory is removes directories: a recursive delete anywhere else is an error here."""
+"""Only what proves whose a directory is removes or moves aside directories: anywhere else that is an error here."""
 
 import ast
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
@@ -13,18 +14,38 @@ ALLOWED = {
     "spark_edge/submitting.py": "removes the plan that syncing has made below `.twinhive`",
 }
 
+RENAMES = {
+    "applying/function_files.py": (1, "a file that it has copied"),
+    "applying/placing.py": (3, "files that were copied into staging"),
+    "copying/parts.py": (1, "a file that it has written"),
+    "copying/stager.py": (2, "a file that it has written"),
+    "dump/loader_notes.py": (2, "a file, a load's note"),
+    "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),
+    "steps/base_claim.py": (1, "a file that it has written"),
+    "steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
+    "steps/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
+}
+"""How many renames a module makes, and of what. None moves aside what somebody else may have made."""
 
-def recursive_deletes(path: Path) -> list[int]:
-    """Return the lines that call `delete` of something: of files there is `delete_file`, which is not recursive."""
+
+def calls_of(path: Path, method: str) -> list[int]:
+    """Return the lines that call a method of that name."""
     calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
-    return [call.lineno for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "delete"]
+    return [call.lineno for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == method]
+
+
+def modules_outside(allowed: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = str(path.relative_to(PACKAGE))
+        if not name.startswith(tuple(allowed)):
+            yield name, path
 
 
 def test_no_other_module_deletes_directories() -> None:
-    found = {
-        f"{name}:{line}"
-        for path in PACKAGE.rglob("*.py")
-        if not (name := str(path.relative_to(PACKAGE))).startswith(tuple(ALLOWED))
-        for line in recursive_deletes(path)
-    }
-    assert found == set()
+    # Of files there is `delete_file`, which is not recursive.
+    assert {name: lines for name, path in modules_outside(ALLOWED) if (lines := calls_of(path, "delete"))} == {}
+
+
+def test_no_other_module_moves_directories_aside() -> None:
+    found = {name: lines for name, path in modules_outside(ALLOWED) if (lines := calls_of(path, "rename"))}
+    assert {name: len(lines) for name, lines in found.items()} == {name: count for name, (count, _) in RENAMES.items()}

@@ -14,12 +14,13 @@ from twinhive.applying.placing import Contents
 from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import with_checksums
 from twinhive.applying.target import Target
+from twinhive.applying.way_of_a_rename import clear_way, is_moved_already
 from twinhive.domain.changes import AddedPartition, Event, RenamePartition
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.errors import ActNow
-from twinhive.domain.files import join, parent
+from twinhive.domain.files import join
 from twinhive.domain.marks import LAST_ID, STAMP
-from twinhive.domain.next_steps import clear, resync
+from twinhive.domain.next_steps import resync
 from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.placement import partition_directory, with_source_place, without_statistics_claim
 
@@ -125,8 +126,9 @@ class PartitionChanges:
             raise missing_partition(target.policy, table.name, old_name)
         progress.before_removal()
         renamed = self._placed(change.table, change.after, old.location, event.event_id)
-        if not self._is_moved_already(table, old, new_name):
-            self._clear_way(table, new_name, event.event_id)
+        place = join(self._location(table), new_name)
+        if not is_moved_already(target, old, place):
+            clear_way(target, table, place, event.event_id)
         rename_partition(target, table, old, renamed)
         return True
 
@@ -157,28 +159,6 @@ class PartitionChanges:
             expected="the directory that the table was made with",
             next_step="bring the table over as a whole: " + resync(self._target.policy.name, table.name.table),
         )
-
-    def _is_moved_already(self, table: Table, old: Partition, name: str) -> bool:
-        """True when the metastore was killed after it had moved the directory: what lies at the place are the rows."""
-        files = self._target.files
-        is_gone = old.location is not None and files.status(old.location) is None
-        return is_gone and files.status(join(self._location(table), name)) is not None
-
-    def _clear_way(self, table: Table, name: str, event_id: int) -> None:
-        """Move away what an earlier partition of that name, dropped meanwhile, has left at the default place."""
-        target, path = self._target, join(self._location(table), name)
-        if target.files.status(path) is None:
-            return
-        target.lease.confirm()
-        away = partition_directory(self._location(table), event_id, "_left")
-        target.files.make_directories(parent(away))
-        if not target.files.rename(path, away):
-            raise ActNow(
-                f"the place of a renamed partition of {table.name} is not free: {path}",
-                found=f"something that cannot be moved to {away}",
-                expected="nothing there",
-                next_step="look what it is and move it away, then " + clear("the task apply"),
-            )
 
 
 def added_files(added: AddedPartition, event_id: int) -> list[SourceFile]:

@@ -2,7 +2,8 @@
 
 A directory gets its mark when it is made, before anything else is in it: an extended attribute, or a file of its own
 where the file system has no attributes. A name is no proof, and neither is what a policy file says. `Owned` stands for
-a directory with that proof; what lies in it was put there by us, and only through it a directory is removed whole.
+a directory with that proof; what lies in it was put there by us, and only through it a directory is removed whole, or
+moved out of the way.
 
 What people may miss is taken away: to the trash, where one is kept. What is work in the making, copies and lists of
 what the source still has, is discarded.
@@ -67,15 +68,19 @@ class Owned:
         """Delete the directory, or something in it, for good; False when there was none."""
         return self.files.delete(self._of_ours(path))
 
-    def moved(self, place: str) -> "Owned":
-        """Return the same directory where a rename has put it."""
-        return Owned(self.files, place)
+    def move_aside(self, place: str, path: str = "") -> "Owned | None":
+        """Rename the directory, or something in it, and return it where it is then.
+
+        None when it is gone, or the place is taken.
+        """
+        self.files.make_directories(parent(place))
+        return Owned(self.files, place) if self.files.rename(self._of_ours(path), place) else None
 
     def _of_ours(self, path: str) -> str:
         path = path or self.directory
         if path != self.directory and (not is_below(path, self.directory) or {".", ".."} & set(path.split("/"))):
             raise Foreign(
-                f"{path} is not removed: nothing proves that it is ours",
+                f"{path} is neither removed nor moved: nothing proves that it is ours",
                 found=f"a path outside {self.directory}",
                 expected="something in that directory, which bears our mark",
                 next_step="look what it is, and remove it yourself if nobody needs it",
@@ -176,7 +181,12 @@ def table_of(files: FileWriter, root: str, directory: str, policy: str) -> Owned
     if not is_below(directory, root):
         return None
     top = join(root, directory.removeprefix(root.rstrip("/") + "/").partition("/")[0])
-    return Owned(files, top) if table_mark(files, top) == policy else None
+    return table_directory_of(files, top, policy)
+
+
+def table_directory_of(files: FileWriter, directory: str, policy: str) -> Owned | None:
+    """Return a table's directory, None unless it bears the policy's mark."""
+    return Owned(files, directory) if table_mark(files, directory) == policy else None
 
 
 def _write(files: FileWriter, directory: str, mark: Mark) -> None:

@@ -77,17 +77,20 @@ class StagingCleaner:
             return False
         if ports.trees.lease.is_held(lease_in):
             raise LeaseHeld(f"{lease_in}: somebody who may live holds this lease")
+        going = None if directory == was else owned
         try:
             with ports.trees.lease.hold(lease_in, self.work.holder, LeaseKind.HOUSEKEEPING) as lease:
                 if directory == was and _is_needed(ports.replica.database(replica.database), replica):
                     return False
-                if directory == was and not ports.replica_files.rename(was, aside):
+                going = going or owned.move_aside(aside)
+                if going is None:
                     return False
                 lease.confirm()
         except LeaseLost:
-            ports.replica_files.rename(aside, was)
+            if going is not None:
+                going.move_aside(was)
             return False
-        owned.moved(aside).take_away()
+        going.take_away()
         return True
 
     def _say(self, title: str, line: str) -> None:

@@ -22,7 +22,7 @@ from twinhive.domain.next_steps import RETRIES
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.placement import silent_key, table_directory
 from twinhive.domain.policy import Policy
-from twinhive.owned.directories import is_empty, mark_table, table_mark
+from twinhive.owned.directories import Owned, is_empty, mark_table, table_mark, table_of
 from twinhive.ports import Lease, MetastoreReader, WritePorts
 from twinhive.steps.source_scope import tables_in_bulk
 
@@ -63,7 +63,7 @@ class _Moving:
         if table.location == place:
             return moved
         if not table.partition_keys:
-            self._rename(table.location or "", place, self._is_ours(place))
+            self._rename(table.location or "", place)
         self.lease.confirm()
         self.ports.replica.alter_table(table.name, table.at(table.name, place))
         return moved + 1
@@ -80,7 +80,7 @@ class _Moving:
         for start in range(0, len(moves), _SWITCHED_TOGETHER):
             some = moves[start : start + _SWITCHED_TOGETHER]
             for now, then in some:
-                self._rename(now.location or "", then.location or "", is_ours=True)
+                self._rename(now.location or "", then.location or "")
             self.lease.confirm()
             self.ports.replica.alter_partitions([then for _, then in some])
         return len(moves)
@@ -105,18 +105,19 @@ class _Moving:
             raise self._foreign(place, f"the data of {user}")
         mark_table(files, place, f"{self.policy.name}:events")
 
-    def _rename(self, directory: str, place: str, is_ours: bool) -> None:
-        """Rename a directory; what stands in its place goes aside first, if it is ours."""
+    def _rename(self, directory: str, place: str) -> None:
+        """Rename a directory; what stands in its place goes aside first, if it lies in a table's that is ours."""
         files = self.ports.replica_files
+        owned = table_of(files, self.root, place, self.policy.name)
         there = files.status(place) is not None
         if files.status(directory) is None:
             # An earlier try has renamed it.
-            if not there or not is_ours:
+            if not there or owned is None:
                 raise self._lost(directory, place)
             return
         self.lease.confirm()
         if there:
-            self._take_aside(place, is_ours)
+            self._take_aside(place, owned)
         files.make_directories(parent(place))
         if not files.rename(directory, place):
             raise TryAgain(
@@ -125,16 +126,16 @@ class _Moving:
                 next_step=RETRIES,
             )
 
-    def _take_aside(self, place: str, is_ours: bool) -> None:
+    def _take_aside(self, place: str, owned: Owned | None) -> None:
         files = self.ports.replica_files
-        if not is_ours:
+        if owned is None:
             raise self._foreign(place, "a directory without the mark of this policy")
         if user := self.used.of(self.ports.replica, place):
             raise self._foreign(place, f"the data of {user}")
         aside = table_directory(self.root, base_name(place), silent_key(self.event_id, uuid.uuid4().hex[:8]))
         # Marked before it has its name, so that a sweep finds it whatever happens in between.
         mark_table(files, place, f"{self.policy.name}:events")
-        if not files.rename(place, aside):
+        if owned.move_aside(aside, place) is None:
             raise TryAgain(f"{place} was not taken aside", found=f"nothing there, or {aside}", next_step=RETRIES)
 
     def _foreign(self, place: str, found: str) -> Foreign:

@@ -136,9 +136,10 @@ def _take_away(files: FileWriter, owned: Owned) -> str:
     directory = owned.directory
     dumps, name = parent(directory), _token(directory)
     was, aside = join(dumps, name), join(dumps, _REMOVING + name)
-    if directory == was and not files.rename(was, aside):
+    going = owned.move_aside(aside) if directory == was else owned
+    if going is None:
         return ""
     if any(found.note.loading == was for found in loader_notes(files, dumps)):
-        files.rename(aside, was)
+        going.move_aside(was)
         return ""
-    return owned.moved(aside).take_away()
+    return going.take_away()

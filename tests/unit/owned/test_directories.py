@@ -189,3 +189,21 @@ def test_staging_with_nothing_in_it_but_empty_directories_of_our_names_is_taken(
     assert mark_of(files, STAGING) == "staging:sales"
     files.make_directories("hdfs://west/twinhive/staging/other/somebodys")
     assert staging_of(files, "hdfs://west/twinhive/staging/other", "other") is None
+
+
+def test_what_is_ours_goes_aside_and_is_ours_there(files: InMemoryFiles) -> None:
+    owned = claim_staging(files, POLICY)
+    files.put(f"{STAGING}/tmp/one", b"x")
+    going = owned.move_aside(f"{ROOT}/_removing/sales")
+    assert going is not None and going.take_away()
+    assert files.status(STAGING) is None and files.status(f"{ROOT}/_removing/sales") is None
+    assert owned.move_aside(f"{ROOT}/_removing/sales") is None
+
+
+def test_only_what_lies_in_it_goes_aside_through_it(files: InMemoryFiles) -> None:
+    owned = claim_staging(files, POLICY)
+    files.put(f"{ROOT}/theirs/f", b"x")
+    for path in (f"{ROOT}/theirs", f"{STAGING}/../theirs", f"{STAGING}-2"):
+        with pytest.raises(Foreign):
+            owned.move_aside(f"{ROOT}/away", path)
+    assert files.read(f"{ROOT}/theirs/f") == b"x"
