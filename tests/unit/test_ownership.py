@@ -22,6 +22,7 @@ RENAMES = {
     "dump/loader_notes.py": (2, "a file, a load's note"),
     "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),
     "steps/base_claim.py": (1, "a file that it has written"),
+    "steps/hashed_files.py": (1, "a file that an earlier version has written"),
     "steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
     "steps/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
 }
