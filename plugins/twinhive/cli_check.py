@@ -1,6 +1,6 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from twinhive.cli_base import configuration_of, wiring_of
 from twinhive.cli_exits import exit_of
 from twinhive.cli_json import print_json
 from twinhive.cli_terminal import AsJson, Config, console, escape, said_plainly, say, show_error
+from twinhive.connection_sources import troubles_of_pools
 from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import PolicyEntry
 
@@ -74,7 +75,8 @@ def check(
 ) -> None:
     """Validate the configuration.
 
-    No server is touched unless told to. Every policy is checked, whatever is wrong with others. The exit code is that
+    No server is touched unless told to; `twinhive --airflow check` looks whether Airflow has the pools that policies
+    name. Every policy is checked, whatever is wrong with others. The exit code is that
     of the worst.
     """
     with said_plainly(as_json=as_json):
@@ -109,8 +111,9 @@ class _Found:
 
 def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool) -> _Found:
     try:
-        entry.usable()
-        return _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
+        pools = troubles_of_pools(entry.name, entry.usable())
+        found = _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
+        return replace(found, problems=[*pools, *found.problems])
     except TwinhiveError as error:
         return _Found(entry.name, [error])
 

@@ -57,7 +57,7 @@ LAYERS = {
     ),
     "cli_events": (("steps", "cli_base", "cli_json", "cli_terminal"), ("typer", "rich")),
     "cli_check": (
-        ("domain", "settings", "steps", "cli_base", "cli_exits", "cli_json", "cli_terminal"),
+        ("domain", "settings", "steps", "connection_sources", "cli_base", "cli_exits", "cli_json", "cli_terminal"),
         ("typer", "rich"),
     ),
     "cli_copy": (("cli_terminal", "copy_command"), ("typer",)),

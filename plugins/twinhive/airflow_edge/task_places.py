@@ -47,6 +47,17 @@ def most_active_tasks(policy: PolicySettings | None) -> dict[str, Any]:
     return {"max_active_tasks": policy.airflow.max_active_tasks or max(usual, asked)}
 
 
+def named_pools(policy: PolicySettings) -> dict[str, list[str]]:
+    """Return the pools that a policy names, each with the keys that name it."""
+    said = {f"airflow.{kind.value}.pool": getattr(policy.airflow, kind.value).pool for kind in TaskKind}
+    said["external_tables.pool"] = policy.external_tables.pool
+    named: dict[str, list[str]] = {}
+    for key, pool in said.items():
+        if pool is not None:
+            named.setdefault(pool, []).append(key)
+    return named
+
+
 def refuse_unknown_executors(entry: PolicyEntry) -> None:
     """Raise InvalidSettings for an executor that this Airflow does not have: it would take the DAGs away, silently."""
     policy = entry.settings

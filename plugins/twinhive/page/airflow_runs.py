@@ -6,11 +6,14 @@ from typing import Any
 
 from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
+from airflow.models.pool import Pool
+from airflow.models.taskinstance import TaskInstance
 from airflow.utils.session import create_session
+from airflow.utils.state import TaskInstanceState
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from twinhive.page.dag_runs import DagStanding, LastRun
+from twinhive.page.dag_runs import DagStanding, LastRun, PoolWait
 
 _RECENTLY = timedelta(hours=1)
 _COLUMNS = (DagRun.dag_id, DagRun.run_id, DagRun.state, DagRun.run_after, DagRun.start_date, DagRun.end_date)
@@ -23,6 +26,15 @@ class MetadataDatabase:
         """Return the newest run of each DAG that has one."""
         with create_session(scoped=False) as session:
             return {row.dag_id: _last_run(row) for row in _newest(session, dag_ids)}
+
+    def pool_waits(self) -> list[PoolWait]:
+        """Return which tasks wait for a pool that does not exist: the scheduler only logs that."""
+        known = select(Pool.pool)
+        waiting = (TaskInstance.state == TaskInstanceState.SCHEDULED, TaskInstance.pool.not_in(known))
+        columns = (TaskInstance.dag_id, TaskInstance.pool)
+        statement = select(*columns, func.count().label("tasks")).where(*waiting).group_by(*columns).order_by(*columns)
+        with create_session(scoped=False) as session:
+            return [PoolWait(row.dag_id, row.pool, row.tasks) for row in session.execute(statement)]
 
     def standings(self, dag_ids: Collection[str]) -> dict[str, DagStanding]:
         """Return how Airflow has those DAGs that are in its files."""

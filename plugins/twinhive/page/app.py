@@ -13,6 +13,7 @@ from twinhive.page import rendering
 from twinhive.page.airflow_access import Readable, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase
 from twinhive.page.links import PREFIX, Links
+from twinhive.page.notices import pool_notices
 from twinhive.page.overview import Wish, overview, overview_without_journal
 from twinhive.page.policy_page import SPANS, PolicyWish, policy_page, policy_page_without_journal
 
@@ -29,7 +30,8 @@ def show_overview(request: Request, readable: Readable, wish: Annotated[Wish, Qu
         found = overview(open_reader(), _airflow, readable, wish, now)
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, wish, error)
-    return rendering.page("overview.html", links=_links(request), now=now, overview=found)
+    waiting = pool_notices(_airflow.pool_waits(), readable)
+    return rendering.page("overview.html", links=_links(request), now=now, overview=found, waiting=waiting)
 
 
 @app.get("/policies/{name}")
@@ -42,7 +44,8 @@ def show_policy(name: str, request: Request, readable: Readable, wish: Annotated
         found = policy_page(open_reader(), _airflow, name, wish, now)
     except TwinhiveError as error:
         found = policy_page_without_journal(_airflow, name, wish, error)
-    return rendering.page("policy.html", links=_links(request), now=now, policy=found, spans=SPANS)
+    waiting = pool_notices(_airflow.pool_waits(), [name])
+    return rendering.page("policy.html", links=_links(request), now=now, policy=found, spans=SPANS, waiting=waiting)
 
 
 @app.get("/static/{name}")

@@ -35,6 +35,15 @@ class LastRun:
         return self.dag_id.rpartition(".")[2]
 
 
+@dataclass(frozen=True)
+class PoolWait:
+    """Tasks of a DAG that Airflow leaves scheduled, because the pool that they name does not exist."""
+
+    dag_id: str
+    pool: str
+    tasks: int
+
+
 def dag_ids(policies: Iterable[str], phases: Iterable[str]) -> list[str]:
     """Return the ids of some DAGs of some policies."""
     chosen = tuple(phases)

@@ -1,9 +1,11 @@
-"""Say what is wrong with the page itself: nobody looks at the policies, or the journal does not answer."""
+"""Say what keeps the page, or Airflow, from its work: a silent monitor, a journal or a pool that is not there."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from twinhive.domain.errors import TwinhiveError
-from twinhive.page.dag_runs import DagStanding
+from twinhive.domain.next_steps import command
+from twinhive.page.dag_runs import DagStanding, PoolWait
 from twinhive.page.judging import STALE_SECONDS, Level
 from twinhive.page.links import MONITOR
 from twinhive.page.words import ago
@@ -16,12 +18,24 @@ class Notice:
     level: Level
     text: str
     dag_id: str | None = None
+    command: str | None = None
 
 
 def journal_down(error: TwinhiveError) -> Notice:
     """Say that there is no history to show; replication goes on without it."""
     said = f"{error.what} ({error.found})" if error.found else error.what
     return Notice(Level.BAD, f"Only Airflow's runs are shown: {said}. Replication itself goes on without the journal.")
+
+
+def pool_notices(waits: Sequence[PoolWait], policies: Collection[str]) -> list[Notice]:
+    """Say which tasks of some policies wait for a pool that does not exist, and how it is made."""
+    return [_without_pool(wait) for wait in waits if wait.dag_id.rpartition(".")[0] in policies]
+
+
+def _without_pool(wait: PoolWait) -> Notice:
+    who = f"1 task of {wait.dag_id} waits" if wait.tasks == 1 else f"{wait.tasks:,} tasks of {wait.dag_id} wait"
+    make = next(iter(command("airflow", "pools", "set", wait.pool, "8", "twinhive").commands), None)
+    return Notice(Level.BAD, f"{who} for ever: Airflow has no pool {wait.pool}. Make it:", wait.dag_id, make)
 
 
 def monitor_notice(monitor: DagStanding | None, looked_at: float | None, now: float) -> Notice | None:

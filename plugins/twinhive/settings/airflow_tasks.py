@@ -12,7 +12,8 @@ class TaskSettings(Strict):
     """Where tasks of one kind run. What is not said is what `default` says, then Airflow's own default."""
 
     pool: str | None = None
-    """Airflow's pool from which they take their slots. One that does not exist makes tasks wait for ever"""
+    """Airflow's pool from which they take their slots. One that does not exist makes tasks wait for ever: the page
+    'Replication' says so, and `twinhive --airflow check` beforehand"""
     queue: str | None = None
     """the queue of workers (Celery, and others that have queues)"""
     executor: str | None = None

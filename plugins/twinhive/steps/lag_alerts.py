@@ -112,7 +112,8 @@ def _late(lag: PolicyLag) -> ActNow:
         f"{spoken_time(lag.lag_seconds)} old; the replica is at event {lag.replicated}, the source at {lag.newest}",
         expected=f"at most {spoken_time(lag.max_lag)} (max_lag)",
         next_step=f"look at the newest run of the DAG {lag.policy}.incremental: a red task says what to do; "
-        f"without a run, unpause the DAG: airflow dags unpause {lag.policy}.incremental",
+        f"without a run, unpause the DAG: airflow dags unpause {lag.policy}.incremental; if its tasks stay scheduled, "
+        "their pool may be missing: twinhive --airflow check",
     )
 
 
