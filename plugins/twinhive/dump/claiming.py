@@ -8,13 +8,13 @@ from twinhive.domain.errors import Foreign, Missing
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
-from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign, proven, within
+from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven, within
 from twinhive.ports import FileReader, FileWriter
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _ONLY_OURS = re.compile(r"_attempt-[0-9a-f]{32}|drained|external")
 _INSIDE = {
-    "drained": re.compile(r"\d{12,}-\d{12,}\.jsonl\.gz"),
+    "drained": re.compile(r"\d{12,}-\d{12,}(-[0-9a-zA-Z]+)?\.jsonl\.gz"),
     "external": re.compile(r"pass-\d{12,}-[0-9a-f]{8,}"),
 }
 
@@ -115,7 +115,8 @@ def _is_part(files: FileReader, directory: str) -> bool:
     if name not in _INSIDE:
         return files.status(DumpLayout(directory).begun) is not None
     ((_, children),) = files.list_directories([directory])
-    return bool(children) and all(_INSIDE[name].fullmatch(base_name(child.path)) for child in children or ())
+    # Empty, when all that was drained is applied.
+    return all(_INSIDE[name].fullmatch(final_name(base_name(child.path))) for child in children or ())
 
 
 def _json(files: FileReader, path: str) -> object:

@@ -9,18 +9,21 @@ What people may miss is taken away: to the trash, where one is kept. What is wor
 what the source still has, is discarded.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from twinhive.domain.errors import Foreign, Missing, Refused
-from twinhive.domain.files import is_below, join, parent
+from twinhive.domain.files import base_name, is_below, join, parent
 from twinhive.domain.marks import DIRECTORY_MARK
 from twinhive.ports import FileReader, FileWriter
 
 ATTRIBUTE = "user.twinhive.directory"
 MARKER = "_twinhive"
 """Name of the file that bears the mark where there are no attributes."""
+_BEGUN = re.compile(r"\.(.+)\.[0-9a-f]{32}", re.DOTALL)
+"""What a file is called until it is whole; a process that is killed leaves it so."""
 
 
 class Purpose(StrEnum):
@@ -140,8 +143,9 @@ def foreign(files: FileReader, directory: str, mark: Mark, is_of_earlier: IsOfEa
     there = files.status(directory)
     if there is None:
         return None
-    found = mark_of(files, directory) if there.is_directory else None
     free = there.is_directory and (is_of_earlier(files, directory) or is_empty(files, directory))
+    # Read last: who claims it at the same time writes the mark before anything else.
+    found = mark_of(files, directory) if there.is_directory else None
     if found == str(mark) or (found is None and free):
         return None
     what = "a file" if not there.is_directory else f"it says {found}" if found else "files that twinhive did not write"
@@ -154,9 +158,15 @@ def foreign(files: FileReader, directory: str, mark: Mark, is_of_earlier: IsOfEa
 
 
 def is_empty(files: FileReader, directory: str) -> bool:
-    """Return True for a directory that is there and has nothing in it."""
+    """Return True for a directory that is there and has nothing in it, but for a mark that was begun."""
     ((_, children),) = files.list_directories([directory])
-    return children == []
+    return children is not None and all(final_name(base_name(child.path)) == MARKER for child in children)
+
+
+def final_name(name: str) -> str:
+    """Return what a file of ours is called, or was to be called when it is whole."""
+    begun = _BEGUN.fullmatch(name)
+    return begun[1] if begun else name
 
 
 def mark_table(files: FileWriter, directory: str, mark: str) -> None:

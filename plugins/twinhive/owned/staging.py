@@ -9,7 +9,7 @@ import re
 from twinhive.domain.errors import Foreign
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
-from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign, proven
+from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven
 from twinhive.ports import FileReader, FileWriter
 
 _DUMP_KEY = r"(bootstrap|consolidate|incremental)-\d{12,}-\d{12,}-[0-9a-f]{8}"
@@ -29,6 +29,8 @@ _INSIDE = {
 """What staging may hold, and what may be in that."""
 _PROOFS = ("lease", "under-way", "results", "tables", "scan", "control")
 """Those of them whose names nobody else gives."""
+_STAGED = re.compile(r"[0-9a-f]{32}_\d+")
+"""Name of a copy in `base/<its first two digits>`."""
 
 
 def staging_mark(policy: str) -> Mark:
@@ -59,7 +61,8 @@ def foreign_staging(files: FileReader, policy: Policy) -> Foreign | None:
 def is_staging(files: FileReader, directory: str) -> bool:
     """Return True for a directory that holds what only we write, and nothing else.
 
-    Or nothing at all in directories of our names, such as what claiming a base directory leaves before a first copy.
+    Or nothing at all in directories of our names, such as what claiming a base directory leaves before a first copy. A
+    first copy that is not through has left copies alone.
     """
     ((_, children),) = files.list_directories([directory])
     names = [base_name(child.path) for child in children or ()]
@@ -67,9 +70,22 @@ def is_staging(files: FileReader, directory: str) -> bool:
         return False
     proofs, is_empty = 0, True
     for path, inside in files.list_directories([join(directory, name) for name in names]):
-        name, found = base_name(path), [base_name(child.path) for child in inside or ()]
+        name, found = base_name(path), [final_name(base_name(child.path)) for child in inside or ()]
         if not all(_INSIDE[name].fullmatch(one) for one in found):
             return False
         proofs += len(found) if name in _PROOFS else 0
         is_empty = is_empty and not found
-    return proofs > 0 or is_empty
+    return proofs > 0 or is_empty or ("base" in names and _has_copies(files, join(directory, "base")))
+
+
+def _has_copies(files: FileReader, base: str) -> bool:
+    """Return True for a directory with staged copies in it; one look into each of its directories has to do."""
+    ((_, children),) = files.list_directories([base])
+    has_any = False
+    for child in children or ():
+        _, page = next(iter(files.list_pages([child.path])))
+        names = [base_name(one.path) for one in page or ()]
+        if not all(_STAGED.fullmatch(name) and name.startswith(base_name(child.path)) for name in names):
+            return False
+        has_any = has_any or bool(names)
+    return has_any

@@ -3,7 +3,8 @@
 from twinhive.copying.staged import event_directory, events_directory
 from twinhive.domain.files import base_name, join
 from twinhive.domain.policy import Policy
-from twinhive.owned.staging import own_staging
+from twinhive.owned.directories import mark_of
+from twinhive.owned.staging import claim_staging, own_staging
 from twinhive.ports import FileWriter
 
 _OF_A_RUN = ("results", "tmp", "base", "tables")
@@ -18,6 +19,8 @@ def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:
     staging = own_staging(files, policy)
     if staging is None:
         return
+    if mark_of(files, policy.staging) is None:
+        claim_staging(files, policy)  # an earlier version has made it: from now on nobody has to guess
     events, *others = files.list_directories(
         [events_directory(policy.staging), *(join(policy.staging, name) for name in _OF_A_RUN)]
     )

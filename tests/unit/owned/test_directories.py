@@ -70,6 +70,11 @@ def test_a_file_where_the_directory_is_to_be_is_foreign(files: InMemoryFiles) ->
         (["lease/lease-0000000007", "events/000000000012/ab", "base/0f/ab_1"], True),
         (["control/paused.json"], True),
         (["scan/unused.json", "tmp/" + "0" * 32], True),
+        ([f"scan/.unused.json.{'0' * 32}", f"base/0f/0f{'a' * 30}_1"], True),
+        ([f"base/0f/0f{'a' * 30}_1", "tmp/" + "0" * 32], True),
+        ([f"base/0f/0f{'a' * 30}_1", "base/ab/part-0"], False),
+        ([f"base/0f/ab{'a' * 30}_1"], False),
+        (["lease/.lease-0000000007", "lease/lease-0000000007"], False),
         (["lease/lease-0000000007", "README"], False),
         (["lease/lease-0000000007", "events/20241122/rows"], False),
         (["lease/lease-0000000007", "tables/customers/part-0"], False),
@@ -137,6 +142,8 @@ def test_dumps_of_an_earlier_version_are_ours_when_they_name_the_policy_and_noth
     a_dump(east, "consolidate-000000000001-000000000002")
     east.put(f"{DUMPS}/_attempt-{'a' * 32}/_begun")
     east.put(f"{DUMPS}/drained/000000000002-000000000003.jsonl.gz")
+    east.put(f"{DUMPS}/drained/000000000003-000000000004-f1.jsonl.gz")
+    east.put(f"{DUMPS}/drained/.000000000004-000000000005-f1.jsonl.gz.{'0' * 32}")
     claim_dumps(east, POLICY)
     assert mark_of(east, DUMPS) == "dumps:sales" and own_dumps_of(east, POLICY) is not None
 
@@ -207,3 +214,35 @@ def test_only_what_lies_in_it_goes_aside_through_it(files: InMemoryFiles) -> Non
         with pytest.raises(Foreign):
             owned.move_aside(f"{ROOT}/away", path)
     assert files.read(f"{ROOT}/theirs/f") == b"x"
+
+
+def test_an_empty_directory_for_drained_events_leaves_dumps_of_an_earlier_version_ours(east: InMemoryFiles) -> None:
+    a_dump(east, "consolidate-000000000001-000000000002")
+    east.make_directories(f"{DUMPS}/drained")
+    claim_dumps(east, POLICY)
+    assert mark_of(east, DUMPS) == "dumps:sales"
+
+
+@pytest.mark.parametrize("at", range(1, 30))
+def test_who_claims_a_directory_at_the_same_time_as_another_finds_it_ours(at: int) -> None:
+    class Beside(InMemoryFiles):
+        calls_left = at
+
+        def _call(self, name):  # type: ignore[no-untyped-def]
+            self.calls_left -= 1
+            if self.calls_left == 0:
+                claim_staging(self, POLICY)
+                self.write(f"{STAGING}/events/000000000001/{'0' * 32}", b"")
+            return super()._call(name)
+
+    files = Beside("hdfs://west")
+    InMemoryFiles.make_directories(files, STAGING)
+    claim_staging(files, POLICY)
+    assert mark_of(files, STAGING) == "staging:sales"
+
+
+def test_a_mark_that_was_begun_makes_a_directory_nobody_elses(files: InMemoryFiles) -> None:
+    files.keeps_attributes = False
+    files.put(f"{STAGING}/.{MARKER}.{'0' * 32}", b"sta")
+    claim_staging(files, POLICY)
+    assert mark_of(files, STAGING) == "staging:sales"
