@@ -69,14 +69,20 @@ class PendingStore:
     def flush(self) -> None:
         """Write what has changed; what is empty goes last, because a rename has brought it under another name."""
         for table in sorted(self._unwritten, key=lambda table: (self._known[table].is_empty, table)):
-            record = self._known[table]
-            if not record.is_empty:
-                self._records.write(record)
-                self._kept.add(table)
-            elif table in self._kept:
-                self._records.remove(table)
-                self._kept.discard(table)
-            self._unwritten.discard(table)
+            self.settle(self._known[table])
+
+    def settle(self, record: PendingTable) -> None:
+        """Write the record of one table at once, or remove an empty one; threads may do so for several tables."""
+        table = record.name.table
+        if not record.is_empty:
+            self._records.write(record)
+            self._kept.add(table)
+        elif table in self._kept:
+            self._records.remove(table)
+            self._kept.discard(table)
+        self._known[table] = record
+        self._changed.add(table)
+        self._unwritten.discard(table)
 
     def release(self, name: TableName) -> None:
         """Hold a record no longer that is as it was written: it is read again when it is asked for."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from twinhive.applying.constraining import constrain
 from twinhive.applying.external_target import ExternalTarget, IsThere, is_ready
 from twinhive.applying.metadata_calls import add_partitions, alter_partitions, alter_table, create_table, drop_table
-from twinhive.applying.pending_store import PendingStore
-from twinhive.applying.target import Target
 from twinhive.domain.changes import AddConstraints, DeleteStatistics, DropConstraint, UpdateStatistics
+from twinhive.domain.constraints import FOREIGN_KEY
 from twinhive.domain.errors import ActNow, AlreadyThere, Missing
 from twinhive.domain.external import External
 from twinhive.domain.names import TableName, partition_name
@@ -32,28 +31,14 @@ class Published:
     refused: Mapping[str, ActNow] = field(default_factory=dict)
     constraints_left: tuple[str, ...] = ()
 
-
-def publish_ready(target: Target, store: PendingStore, is_there: IsThere, tables: Iterable[str]) -> Published:
-    """Publish every object of some tables whose data is there.
-
-    Each table's record is written when the table is done, so that a rerun finds the stamps of one table at most.
-    """
-    publishing = _Publishing(ExternalTarget(target, store, is_there))
-    published = partitions = 0
-    constraints_left: list[str] = []
-    refused: dict[str, ActNow] = {}
-    for name in tables:
-        table = TableName(target.policy.source.database, name)
-        try:
-            some = publishing.publish(store.get(table))
-        except ActNow as error:
-            refused[name] = error
-            continue
-        finally:
-            store.release(table)
-        published, partitions = published + some.tables, partitions + some.partitions
-        constraints_left += some.constraints_left
-    return Published(published, partitions, store.tables, refused, tuple(constraints_left))
+    def __add__(self, other: "Published") -> "Published":
+        """Return what two threads have published."""
+        return Published(
+            self.tables + other.tables,
+            self.partitions + other.partitions,
+            refused={**self.refused, **other.refused},
+            constraints_left=(*self.constraints_left, *other.constraints_left),
+        )
 
 
 def ready_parts(external: External, record: PendingTable, is_there: IsThere) -> PendingTable:
@@ -66,20 +51,41 @@ def ready_parts(external: External, record: PendingTable, is_there: IsThere) -> 
     return replace(record, partitions=partitions)
 
 
+def needs_others(record: PendingTable) -> bool:
+    """True for a table with foreign keys: it is published after those that they may refer to."""
+    known = record.table.thing.constraints if record.table else None
+    said = (detail.kind for detail in record.details.values() if isinstance(detail, AddConstraints))
+    return FOREIGN_KEY in {*(one.kind for one in known or ()), *said}
+
+
 def _is_ready(external: External, waiting: Waiting[Table] | Waiting[Partition], is_there: IsThere) -> bool:
     return is_ready(external, waiting.thing.location, waiting.since, is_there)
 
 
-class _Publishing:
-    """Publish table by table."""
+class Publishing:
+    """Publish table by table; each thread has one of its own.
+
+    Each table's record is written when the table is done, so that a rerun finds the stamps of one table a thread.
+    """
 
     def __init__(self, external: ExternalTarget) -> None:
-        self._external = external
-        self._target = external.target
+        self._target = target = external.target.apart()
+        self._external = replace(external, target=target)
         self._pending = external.pending
+
+    def look_for(self, names: Iterable[str]) -> None:
+        """Read what the replica has of some tables, in one call."""
+        policy = self._target.policy
+        self._target.twin.look_for(policy.on_replica(TableName(policy.source.database, name)) for name in names)
 
     def publish(self, record: PendingTable) -> Published:
         """Publish what is ready of one table."""
+        try:
+            return self._publish(record)
+        finally:
+            self._target.twin.forget_table(self._target.policy.on_replica(record.name))
+
+    def _publish(self, record: PendingTable) -> Published:
         ready = ready_parts(self._target.policy.external, record, self._external.is_there)
         if ready.is_empty:
             return Published()
@@ -89,8 +95,7 @@ class _Publishing:
         left = {name: waiting for name, waiting in record.partitions.items() if name not in ready.partitions}
         constraints_left = self._constrain(there, ready.table)
         details = self._tell(there, record.details, left)
-        self._pending.put(PendingTable(record.name, None, left, details=details))
-        self._pending.flush()
+        self._pending.settle(PendingTable(record.name, None, left, details=details))
         tables = int(ready.table is not None)
         return Published(tables, len(ready.partitions), constraints_left=constraints_left)
 
@@ -98,7 +103,6 @@ class _Publishing:
         """Return the replica's table, after what waited of it is published."""
         target, waiting = self._target, ready.table
         name = target.policy.on_replica(ready.name)
-        target.twin.forget_table(name)
         if waiting is None:
             return target.twin.existing(name)
         placed = self._external.table(waiting.thing, waiting.event_id)

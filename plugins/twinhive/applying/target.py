@@ -1,6 +1,6 @@
 """Hold what every change of the replica needs: its ports, its places, its stamps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from twinhive.applying.function_files import FunctionSources
@@ -32,6 +32,10 @@ class Target:
     placing: Placing
     root: str
     functions: FunctionSources
+
+    def apart(self) -> "Target":
+        """Return the same replica for another thread, which knows for itself what is there."""
+        return replace(self, twin=Twin(self.replica, self.policy, self.log_id))
 
     def stamp(self, event_id: int) -> Stamp:
         """Return the stamp of an event of the source's log."""

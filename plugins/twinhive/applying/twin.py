@@ -99,6 +99,10 @@ class Twin:
         stamp = self.stamp_of(found)
         return stamp is not None and stamp.event_id >= event_id
 
+    def look_for(self, names: Iterable[TableName]) -> None:
+        """Read tables, in one call."""
+        self._read_tables(sorted(names))
+
     def put_table(self, table: Table) -> None:
         """Remember a table that was written."""
         self._tables[table.name] = table

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from twinhive.applying.constraining import constrain
+from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.function_files import FunctionFiles, FunctionSources, LeftOut
 from twinhive.applying.functions import Functions
 from twinhive.applying.pending_store import PendingStore
-from twinhive.applying.publishing import Published, publish_ready
+from twinhive.applying.publishing import Published
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.constraints import Constraint, foreign_keys, without_foreign_keys
@@ -32,8 +33,9 @@ from twinhive.steps.load_external import pending_tables
 from twinhive.steps.open_replica import directory_mark, has_own_places, loading_state, open_replica
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles
-from twinhive.steps.pending_waits import PendingWaits
+from twinhive.steps.pending_waits import PendingWaits, Waits
 from twinhive.steps.place_tables import build, is_in_place, move_in
+from twinhive.steps.publish_tables import publish_ready
 from twinhive.steps.register_tables import Tables, register_partitions, register_table
 from twinhive.steps.replica_state import already_published, read_state
 from twinhive.steps.synced import Synced
@@ -208,13 +210,16 @@ class _Loading:
         policy, ports = self.work.policy, self.ports
         records = PendingFiles(ports.replica_files, policy, self.lease)
         batches = _batches_of_each_table(self.dump.manifest.batches)
+        noted: dict[str, Waits] = {}
         for record in pending_tables(self._records(), self.stamp.event_id, batches):
             records.write(record)
-        store = PendingStore(records)
-        is_there = Synced(ports.replica_files, policy).covers
+            noted[record.name.table] = Waits.of(record, policy.external)
+        synced = Synced(ports.replica_files, policy)
+        ready = sorted(table for table, waits in noted.items() if waits.may_end(synced))
         target = open_target(ports, policy, self.dump.manifest.log_id, self.lease)
-        published = publish_ready(target, store, is_there, store.tables)
-        PendingWaits.load(ports.replica_files, policy).write(ports.replica_files)
+        published = publish_ready(ExternalTarget(target, PendingStore(records), synced.covers), ready)
+        waiting = {table: noted[table] for table in noted.keys() - set(ready)}
+        PendingWaits.load(ports.replica_files, policy, waiting).write(ports.replica_files)
         for error in published.refused.values():
             raise error
         return published

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import FileStatus, join, short_hash
+from twinhive.domain.files import FileStatus, base_name, join, short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
 from twinhive.domain.policy import Policy
@@ -84,6 +84,11 @@ def _events(files: FileReader, path: str) -> Iterator[int]:
 def pending_statuses(files: FileReader, policy: Policy) -> Iterator[FileStatus]:
     """Yield what a listing shows of each record."""
     return _records(policy).statuses(files)
+
+
+def pending_file(policy: Policy, table: str) -> str:
+    """Return the name of the file that holds the record of a source table."""
+    return base_name(_records(policy).path(table))
 
 
 def read_pending(files: FileReader, policy: Policy, table: str) -> PendingTable:

@@ -6,7 +6,7 @@ since, and those of which a copy has brought something, are read.
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from twinhive.domain.files import FileStatus, base_name, join, parent, short_has
 from twinhive.domain.pending import PendingTable
 from twinhive.domain.policy import Policy
 from twinhive.ports import FileReader, FileWriter
-from twinhive.steps.pending_files import decode_pending, pending_statuses
+from twinhive.steps.pending_files import decode_pending, pending_file, pending_statuses
 from twinhive.steps.synced import Synced
 
 Identity = tuple[int, int, int]
@@ -82,9 +82,13 @@ class PendingWaits:
     is_written: bool = False
 
     @classmethod
-    def load(cls, files: FileReader, policy: Policy) -> "PendingWaits":
-        """Take what is remembered, and read the records that were written since."""
+    def load(cls, files: FileReader, policy: Policy, noted: Mapping[str, Waits] | None = None) -> "PendingWaits":
+        """Take what is remembered, and read the records that were written since.
+
+        `noted` are tables whose records the holder of the lease has written, and what each waits for.
+        """
         kept, found = _remembered(files, policy), cls(policy)
+        in_hand = {pending_file(policy, table): waits for table, waits in (noted or {}).items()}
         remembered = kept or {}
         found.is_written = kept is not None
         for status in pending_statuses(files, policy):
@@ -93,6 +97,9 @@ class PendingWaits:
                 found.known[key] = remembered[key]
                 continue
             found.is_written = False
+            if key in in_hand:
+                found.known[key] = identity, in_hand[key]
+                continue
             with suppress(Missing):
                 record = decode_pending(files.read(status.path))
                 found.known[key] = identity, Waits.of(record, policy.external)

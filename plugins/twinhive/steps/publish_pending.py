@@ -6,7 +6,7 @@ from contextlib import suppress
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.pending_store import PendingStore
 from twinhive.applying.progress import Progress
-from twinhive.applying.publishing import Published, publish_ready, ready_parts
+from twinhive.applying.publishing import Published, ready_parts
 from twinhive.applying.trouble import Quarantine
 from twinhive.domain.errors import Missing
 from twinhive.domain.frozen import frozen_tables
@@ -19,6 +19,7 @@ from twinhive.steps.holding import hold_lease
 from twinhive.steps.open_target import open_target
 from twinhive.steps.pending_files import PendingFiles, read_pending
 from twinhive.steps.pending_waits import PendingWaits
+from twinhive.steps.publish_tables import publish_ready
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced
 
@@ -54,7 +55,7 @@ def _publish_ready(external: ExternalTarget, synced: Synced, frozen: Collection[
     target = external.target
     waits = PendingWaits.load(target.files, target.policy)
     ready = [table for table in sorted(waits.candidates(synced)) if table not in frozen]
-    published = publish_ready(target, external.pending, synced.covers, ready)
+    published = publish_ready(external, ready)
     if published.tables or published.partitions:
         waits = PendingWaits.load(target.files, target.policy)
     target.lease.confirm()
