@@ -34,7 +34,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.bounded_window import beside_copies
-from twinhive.steps.cascades import followed_by_partitions
+from twinhive.steps.cascade_memory import followed_in_window
 from twinhive.steps.cleaning import clean_staging
 from twinhive.steps.control import is_paused, remove_passed_skips, request_table
 from twinhive.steps.event_stream import EventStream, drained_end, drained_path, drop_drained, window_after
@@ -177,7 +177,7 @@ class Window:
             items = list(event_items(ports, policy, _shown(policy, events), aside, stretch.end))
             batches = write_event_batches(ports, policy, attempt, items, stretch.end)
             manifest = self._manifest(ports, token, log_id, stretch, (*batches, *snapshots))
-            cascades = followed_by_partitions(stream, events, stretch.end)
+            cascades = followed_in_window(ports, stream, stretch, events, log_id)
             manifest = replace(manifest, cascades=cascades, snapshots=taken)
             begin, end = stretch.begin.event_id, stretch.end.event_id
             self._remove_old(ports, state.position.event_id, attempt)

@@ -1,12 +1,19 @@
 """To find out what partitions have followed, no more of the log is opened than tells of their tables."""
 
+import json
+from contextlib import suppress
+from dataclasses import replace
+
 import pytest
 
-from tests.fake_world import tuned
+from tests.fake_world import Killed, KillSwitch, kill_points, killable, tuned
 from tests.unit.steps.test_incremental import Followed
+from twinhive.domain.errors import ActNow
+from twinhive.domain.events import Position
 from twinhive.domain.names import TableName
 from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.steps import cascades
+from twinhive.steps.event_stream import EventStream
 
 
 def columns(metastore, table: str) -> dict:
@@ -65,3 +72,132 @@ def test_a_table_is_followed_to_its_later_names(swaps: bool) -> None:
         pass
     followed.assert_twin()
     assert columns(followed.world.replica, "second") == columns(followed.world.source, "second")
+
+
+def rows_read_behind(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the ids of the rows that are read behind windows, as often as they are read."""
+    read: list[int] = []
+    stretches_after = EventStream.stretches_after
+
+    def counting(stream: EventStream, begin: Position):
+        for stretch in stretches_after(stream, begin):
+            read.extend(row.event_id for row in stretch.rows)
+            yield stretch
+
+    monkeypatch.setattr(EventStream, "stretches_after", counting)
+    return read
+
+
+def change_many_times(followed: Followed, times: int = 12) -> None:
+    """Change the columns of two tables again and again, each time with events of partitions in between."""
+    followed.users.create_table("other", keys=("p",))
+    followed.users.add_partitions("other", {("1",): [], ("2",): []})
+    for number in range(times):
+        table = ("orders", "other")[number % 2]
+        followed.users.add_columns(table, [(f"c{number}", "string")], cascade=number % 3 > 0)
+        followed.users.add_partitions("other", {(f"later {number}",): []})
+
+
+def follow_to_the_end(followed: Followed) -> None:
+    while not followed.follow()["window"].idle:
+        pass
+
+
+def assert_columns(followed: Followed, *tables: str) -> None:
+    for table in tables:
+        assert columns(followed.world.replica, table) == columns(followed.world.source, table)
+
+
+def test_far_behind_the_log_is_read_once_for_all_windows_and_not_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed(tuned(window_events=1))
+    change_many_times(followed)
+    read = rows_read_behind(monkeypatch)
+    follow_to_the_end(followed)
+    assert len(read) == len(set(read))
+    followed.assert_twin()
+
+
+def test_what_comes_after_a_look_is_looked_at_when_it_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed(tuned(window_events=1))
+    change_many_times(followed, 4)
+    read = rows_read_behind(monkeypatch)
+    for _ in range(6):
+        followed.follow()
+    change_many_times_more = [("x", True), ("y", False), ("z", True)]
+    for name, cascade in change_many_times_more:
+        followed.users.add_columns("orders", [(name, "string")], cascade=cascade)
+    follow_to_the_end(followed)
+    assert len(read) == len(set(read))
+    assert_columns(followed, "orders", "other")
+
+
+@pytest.mark.parametrize("content", [None, b"no json", b"[]", b'{"log_id": "log-east", "fingerprint": ""}'])
+def test_without_what_was_remembered_it_is_looked_for_again(content: bytes | None) -> None:
+    followed = Followed(tuned(window_events=1))
+    change_many_times(followed, 6)
+    path = f"{followed.policy.dumps}/cascades.json"
+    while not followed.follow()["window"].idle:
+        if content is None:
+            followed.world.source_files.delete_file(path)
+        else:
+            followed.world.source_files.write(path, content)
+    followed.assert_twin()
+
+
+def test_an_event_of_another_log_is_not_taken_for_the_one_that_was_judged() -> None:
+    """A source that was restored from a backup hands out the same numbers again."""
+    followed = Followed(tuned(window_events=1))
+    followed.users.add_columns("orders", [("a", "string")], cascade=True)
+    followed.users.add_columns("orders", [("b", "string")], cascade=True)
+    followed.follow()
+    path = f"{followed.policy.dumps}/cascades.json"
+    record = json.loads(followed.world.source_files.read(path))
+    ((event_id, digest, is_followed),) = record["changes"]
+    record["changes"] = [[event_id, digest[::-1], not is_followed]]
+    followed.world.source_files.write(path, json.dumps(record).encode())
+    follow_to_the_end(followed)
+    followed.assert_twin()
+    assert_columns(followed, "orders")
+
+
+def test_another_text_of_the_policy_looks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed(tuned(window_events=1))
+    change_many_times(followed, 6)
+    followed.follow()
+    followed.policy = replace(followed.policy, exclude=("nothing",))
+    assert followed.policy.fingerprint
+    read = rows_read_behind(monkeypatch)
+    follow_to_the_end(followed)
+    assert read
+    followed.assert_twin()
+
+
+def test_a_killed_window_is_cut_again_with_the_same_cascades() -> None:
+    for at in kill_points(24, after_effect=False, step=4):
+        followed = Followed(tuned(window_events=1))
+        change_many_times(followed, 3)
+        with suppress(Killed):
+            while not followed.run_with(killable(followed.world.ports(), KillSwitch(at, after_effect=False)))[
+                "window"
+            ].idle:
+                pass
+        followed.world.lease.known_dead.update(followed.world.lease._kept)
+        follow_to_the_end(followed)
+        followed.assert_twin()
+        assert_columns(followed, "orders", "other")
+
+
+def test_an_event_of_another_table_that_cannot_be_read_does_not_stop_windows_before_it() -> None:
+    followed = Followed(tuned(window_events=1))
+    followed.users.create_table("other", keys=("p",))
+    followed.users.add_columns("orders", [("a", "string")], cascade=True)
+    followed.users.add_columns("other", [("a", "string")], cascade=True)
+    followed.users.add_partitions("other", {("1",): []})
+    log = followed.world.source._log
+    log.rows[-1] = replace(log.rows[-1], message="{")
+    for _ in range(2):
+        followed.follow()
+    assert "a" in dict(columns(followed.world.replica, "orders")[("a b",)])
+    with pytest.raises(ActNow):
+        for _ in range(5):
+            followed.follow()
