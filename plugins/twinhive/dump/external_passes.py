@@ -8,7 +8,7 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,14 +59,25 @@ def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
 
 
 def write_pass(
-    files: FileWriter, policy: Policy, written: ExternalPass, tasks: Iterable[SyncTask], entries: Iterable[Entry]
+    files: FileWriter,
+    policy: Policy,
+    written: ExternalPass,
+    tasks: Iterable[SyncTask],
+    entries: Iterable[Entry],
+    known: Callable[[str], dict[str, Any] | None] = lambda location: None,
 ) -> None:
-    """Write a pass, complete with its last file. Raises Foreign where the policy's directory is no place of ours."""
+    """Write a pass, complete with its last file. Raises Foreign where the policy's directory is no place of ours.
+
+    `known` returns what was read of a location's last sync, which its task need not read then.
+    """
     claim_dumps(files, _of_passes(policy))
     directory = join(_directory(policy), written.name)
     files.write(join(directory, "external_locations"), encode_locations(entries))
     for task in tasks:
-        wanted = [{"key": entry.listed_key, "location": entry.location} for entry in task.entries]
+        wanted = [
+            {"key": entry.listed_key, "location": entry.location, "synced": known(entry.location)}
+            for entry in task.entries
+        ]
         write_json(files, _task_path(policy, written.name, task.name), {"entries": wanted})
     batches = [{"name": batch.name, "label": batch.label} for batch in written.batches]
     content: dict[str, Any] = {
@@ -106,6 +117,14 @@ def open_pass(files: FileReader, policy: Policy, name: str) -> ExternalPass:
 
 def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> tuple[Entry, ...]:
     """Return the directories of one task. Raises ActNow when the pass does not have it."""
+    return tuple(known_of_task(files, policy, name, task))
+
+
+def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> dict[Entry, dict[str, Any] | None]:
+    """Return the directories of one task, each with what the list knew of its last sync. Raises as `entries_of_task`.
+
+    Passes of earlier versions know nothing.
+    """
     record = read_json(files, _task_path(policy, name, task))
     if record is None:
         raise ActNow(
@@ -114,7 +133,7 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
             expected="the list of directories that list_external has written",
             next_step=clear("the task list_external with all tasks after it"),
         )
-    return tuple(Entry.of_listed_key(entry["key"], entry["location"]) for entry in record["entries"])
+    return {Entry.of_listed_key(one["key"], one["location"]): one.get("synced") for one in record["entries"]}
 
 
 def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Entry, ...]:

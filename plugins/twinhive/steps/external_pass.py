@@ -79,7 +79,7 @@ class ListExternal:
         spread_synced(ports.replica_files, policy)
         synced = Synced(ports.replica_files, policy)
         copies = topmost(found.entries)
-        clear_unfinished(ports, policy, before, copies)
+        clear_unfinished(ports, policy, synced, before, copies)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
         due = [entry for entry in copies if entry.location not in tried] or copies
         sized = with_sizes(ports.source_files, synced, due)
@@ -91,7 +91,7 @@ class ListExternal:
         read_at = before.read_at if before and known else began
         counts = len(found.entries), len(tasks) - taken
         written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
-        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries)
+        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries, synced.fields_of)
         remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
         report(
             f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
@@ -105,7 +105,7 @@ class ListExternal:
         position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id or 0
         for line in obey_purges(ports, policy, synced, found.entries, position):
             report(line)
-        for line in clear_left(ports, policy, copies, event_id, position):
+        for line in clear_left(ports, policy, synced, copies, event_id, position):
             report(line)
         totals = found.tables, found.partitions, len(found.entries), len(due), written.others
         return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))

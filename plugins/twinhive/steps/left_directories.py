@@ -23,7 +23,7 @@ _DAY = 86_400
 
 
 def clear_left(
-    ports: WritePorts, policy: Policy, copies: Iterable[Entry], event_id: int, position: int
+    ports: WritePorts, policy: Policy, synced: Synced, copies: Iterable[Entry], event_id: int, position: int
 ) -> Iterator[str]:
     """Clear the directories that were copied and are none of the `copies` now, as of `event_id`; yield a line for each.
 
@@ -33,7 +33,7 @@ def clear_left(
     base = own_base(ports, policy)
     if base is None:
         return
-    for record in Synced(ports.replica_files, policy).records_but({entry.location for entry in copies}):
+    for record in synced.records_but({entry.location for entry in copies}):
         if left_since(ports.replica_files, policy, record, event_id) > position or _is_kept(ports, policy, record):
             continue
         try:
@@ -45,12 +45,14 @@ def clear_left(
         forget_synced(ports.replica_files, policy, record.source)
 
 
-def clear_unfinished(ports: WritePorts, policy: Policy, before: ExternalPass | None, copies: Iterable[Entry]) -> None:
+def clear_unfinished(
+    ports: WritePorts, policy: Policy, synced: Synced, before: ExternalPass | None, copies: Iterable[Entry]
+) -> None:
     """Remove what was begun beside directories of the pass before that have left the list without a complete copy."""
     base = own_base(ports, policy)
     if base is None or before is None:
         return
-    wanted, synced = {entry.location for entry in copies}, Synced(ports.replica_files, policy)
+    wanted = {entry.location for entry in copies}
     for entry in topmost(_entries(ports, policy, before)):
         if (
             entry.location in wanted

@@ -1,16 +1,16 @@
 """Bring the directories of one task of a pass to the replica, and write down which are complete."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.domain.sizes import readable
-from twinhive.dump.external_passes import entries_of_task, open_pass, task_has_ended
+from twinhive.dump.external_passes import known_of_task, open_pass, task_has_ended
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
@@ -85,7 +85,7 @@ class SyncExternal:
             self.work.report(f"paused: {reason}")
             return ExternalSynced(idle=reason)
         tasks = len(open_pass(ports.dump_files, policy, name).batches)
-        entries = entries_of_task(ports.dump_files, policy, name, task)
+        entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
         self._copy(ports, self._look(ports, entries, done), done, tasks)
         result = done.result()
@@ -95,13 +95,17 @@ class SyncExternal:
             raise _all_of(done.failed, policy, len(entries))
         return result
 
-    def _look(self, ports: WritePorts, entries: Sequence[Entry], done: _Done) -> list[DirectorySync]:
+    def _look(
+        self, ports: WritePorts, entries: Mapping[Entry, Mapping[str, Any] | None], done: _Done
+    ) -> list[DirectorySync]:
         """Return the directories that are not equal; of the others write down that they are."""
         policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
         moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
 
         def begin(entry: Entry) -> DirectorySync:
-            return DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location))
+            # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found.
+            given = None if policy.external.snapshots else entries[entry]
+            return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
 
         def note(found: Found) -> Found:
             try:
@@ -133,8 +137,11 @@ class SyncExternal:
         bandwidth = _share(policy, tasks, together)
         execute = self.execute.execution(trees.source, trees.replica, self.work.report)
 
+        synced = Synced(ports.replica_files, policy)
+
         def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
             try:
+                sync = replace(sync, record=synced.record_of(sync.entry.location))
                 if sync.record is not None:
                     write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))
                 record, outcome = sync.copy(execute, self.work.holder, threads, bandwidth)

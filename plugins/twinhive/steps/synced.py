@@ -5,9 +5,10 @@ and reads only what it is asked for.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import authority, join, parent, short_hash
@@ -82,6 +83,17 @@ class Synced:
             record = self._fields(path) if path else None
             self._read[location] = self._current(record) if record and record.source == location else None
         return self._read[location]
+
+    def fields_of(self, location: str) -> dict[str, Any] | None:
+        """Return a record as `given` takes it."""
+        record = self.record_of(location)
+        return asdict(record) if record else None
+
+    def given(self, location: str, fields: Mapping[str, Any] | None) -> SyncedEntry | None:
+        """Return what somebody else has read of a location; what was not there then is looked for."""
+        if not fields:
+            return self.record_of(location)
+        return self._current(SyncedEntry(**{key: value for key, value in fields.items() if key in _FIELDS}))
 
     def records_but(self, locations: Collection[str]) -> Iterator[SyncedEntry]:
         """Yield the records of all other locations that belong where they were copied to."""

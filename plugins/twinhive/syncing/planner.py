@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import cached_property
 
 from twinhive.domain.errors import SourceMoved
 from twinhive.domain.files import FileStatus, authority
@@ -52,9 +53,12 @@ class Planner:
         self._scheme = authority(places.base).partition(":")[0]
         self._arriving = arriving
         self._around_arriving = frozenset(above for path in arriving for above in above_of(path))
-        # What an earlier run has built of new directories is listed only where there is any.
-        self._has_leftovers = target.status(places.tree) is not None
         self._walk = walk or Walk(source, target, self.place)
+
+    @cached_property
+    def _has_leftovers(self) -> bool:
+        """What an earlier run has built of new directories is listed only where there is any: that is asked once."""
+        return self._target.status(self._places.tree) is not None
 
     def add_root(self, root: Root) -> None:
         """Have one source planned: a file at once, a directory by `run`."""
@@ -258,7 +262,7 @@ class Planner:
         if directory.new_root is None:
             return directory.target.path if directory.target else None
         may_be_built = directory.target is not None or directory.relative == directory.new_root or directory.is_root
-        return self._places.built(directory.relative) if self._has_leftovers and may_be_built else None
+        return self._places.built(directory.relative) if may_be_built and self._has_leftovers else None
 
 
 def above_of(path: str) -> list[str]:

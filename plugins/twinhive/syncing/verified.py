@@ -51,9 +51,10 @@ class VerifiedPairs:
     @classmethod
     def load(cls, files: FileReader, directory: str) -> "VerifiedPairs":
         """Read what `save` wrote; what cannot be read is not known, and compared again."""
-        known = array("Q")
         try:
-            for path in _files_in(files, directory):
+            # Nearly always there is one file: then nothing has to be listed.
+            known = _decoded(files.read(_path(directory, 0)))
+            for path in _files_in(files, directory)[1:] if len(known) >= _PAIRS_A_FILE else ():
                 digests = _decoded(files.read(path))
                 # Files of two saves, one of which was interrupted, overlap: those of one are enough.
                 if digests and (not known or known[-1] < digests[0]):
@@ -87,7 +88,7 @@ class VerifiedPairs:
         """
         before = set(_files_in(files, directory))
         for number, content in enumerate(self._contents(only_seen)):
-            path = join(directory, f"{number:05d}")
+            path = _path(directory, number)
             files.write(path, content)
             before.discard(path)
         for path in before:
@@ -107,6 +108,10 @@ class VerifiedPairs:
                 digests = array("Q")
         if digests:
             yield _VERSION + digests.tobytes()
+
+
+def _path(directory: str, number: int) -> str:
+    return join(directory, f"{number:05d}")
 
 
 def _files_in(files: FileReader, directory: str) -> list[str]:

@@ -46,7 +46,7 @@ def test_what_was_saved_is_known(per_file: int) -> None:
     files = InMemoryFiles()
     with mock.patch.object(verified, "_PAIRS_A_FILE", per_file):
         saved(digests, files)
-    pairs = VerifiedPairs.load(files, HERE)
+        pairs = VerifiedPairs.load(files, HERE)
 
     assert len(pairs) == len(digests)
     assert all(map(pairs.knows, digests))
@@ -62,9 +62,9 @@ def test_a_save_that_was_interrupted_leaves_what_is_true() -> None:
         saved(old, files)
         kept = {path: files.read(path) for path in files.paths()[4:]}
         saved(new, files)
-    for path, content in kept.items():
-        files.put(path, content)
-    pairs = VerifiedPairs.load(files, HERE)
+        for path, content in kept.items():
+            files.put(path, content)
+        pairs = VerifiedPairs.load(files, HERE)
 
     assert sum(map(pairs.knows, new)) > 400
     assert sum(map(pairs.knows, old)) > 800
@@ -97,6 +97,14 @@ def test_a_file_that_is_no_memory_is_none(content: bytes) -> None:
     files.put(f"{HERE}/00000", content)
 
     assert len(VerifiedPairs.load(files, HERE)) == 0
+
+
+def test_one_file_takes_one_call() -> None:
+    files = InMemoryFiles()
+    saved([5, 6], files)
+    files.calls.clear()
+    assert len(VerifiedPairs.load(files, HERE)) == 2
+    assert files.calls == {"read": 1}
 
 
 def test_without_a_directory_nothing_is_known() -> None:
