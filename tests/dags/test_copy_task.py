@@ -43,8 +43,8 @@ def _free(file: Any) -> bool:
     return True
 
 
-def submit(**conf: str) -> None:
-    """Submit a batch of policy sales."""
+def submit(size: tuple[int, int] = (3, 100), **conf: str) -> None:
+    """Submit a batch of policy sales, of so many files and bytes."""
     endpoint = FileSystemEndpoint("hdfs://west", {}, None)
     policy = SimpleNamespace(name="sales", options=Options())
     job_tracker = SimpleNamespace(connection="west_spark")
@@ -59,7 +59,9 @@ def submit(**conf: str) -> None:
     application = str(CHECKOUT / "spark_jobs" / "copy_files.py")
     task = CopyOperator(task_id="copy", stage=stage, application=application, conn_id="west_spark", conf=conf)
     task.batch = {"dump": "d", "name": "b1"}
-    job = CopyJob("hdfs://west/l", "hdfs://west/s", "hdfs://west/r", "some tables", 3, 100, superseded_ok=True)
+    job = CopyJob(
+        "hdfs://west/l", "hdfs://west/s", "hdfs://west/r", "some tables", *size, superseded_ok=True, batch_weight=2**36
+    )
     task._submit(job, wiring, {"params": {"copy_threads": 4}})
 
 
@@ -76,3 +78,11 @@ def test_a_copy_opens_no_page_of_spark_unless_the_policy_wants_one(
 ) -> None:
     submit(**said)
     assert submitted["conf"]["spark.ui.enabled"] == is_on
+
+
+def test_a_batch_that_could_not_be_cut_gets_more_tasks(submitted: dict[str, Any]) -> None:
+    submit()
+    assert submitted["settings"]["tasks"] == 2
+    submitted["file"].close()
+    submit((1_000_000, 2**40))
+    assert submitted["settings"]["tasks"] == 8

@@ -92,6 +92,7 @@ class CopyOperator(SparkSubmitOperator):
 
     def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> JobSettings:
         options = wiring.policy.options
+        tasks = options.spark_tasks_for(job.files, job.bytes, job.batch_weight)
         return JobSettings(
             source=wiring.source_endpoint,
             target=wiring.replica_endpoint,
@@ -100,8 +101,8 @@ class CopyOperator(SparkSubmitOperator):
             batch=self.batch["name"],
             label=job.label,
             threads=context["params"]["copy_threads"],
-            tasks=options.spark_tasks,
-            bytes_per_second=options.bytes_per_second_of_a_spark_task,
+            tasks=tasks,
+            bytes_per_second=options.bytes_per_second_of_a_spark_task(tasks),
             superseded_ok=job.superseded_ok,
             after_event=job.after_event,
             lost_ok=options.on_object_error == "quarantine",

@@ -1,7 +1,7 @@
 """Cut the tables of a dump into batches that are listed and copied as one task each."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -74,15 +74,19 @@ def cut_batches(sizes: Sequence[TableSize], *, most_objects: int, most_weight: i
     more than 500 batches, because every batch is a task.
     """
     total_objects = sum(size.objects for size in sizes)
-    total_weight = sum(size.weight for size in sizes)
     most_objects = max(most_objects, 2 * total_objects // MAX_BATCHES + 1)
-    most_weight = max(most_weight, 2 * total_weight // MAX_BATCHES + 1)
+    most_weight = wanted_weight(sizes, most_weight)
     large = [size for size in sizes if size.objects > most_objects or size.weight > most_weight]
     cut = {size.name for size in large}
     small = [size for size in sizes if size.name not in cut]
     groups = [group for size in large for group in _split(size, most_objects, most_weight)]
     groups += _pack(small, most_objects, most_weight)
     return tuple(Batch(f"b{number:04d}", _label(group), group) for number, group in enumerate(groups, start=1))
+
+
+def wanted_weight(sizes: Iterable[TableSize], most_weight: int) -> int:
+    """Return the limit of a batch's weight: heavier is only what cannot be cut, or holds a heavy partition."""
+    return max(most_weight, 2 * sum(size.weight for size in sizes) // MAX_BATCHES + 1)
 
 
 def _split(size: TableSize, most_objects: int, most_weight: int) -> list[tuple[Slice, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.domain.external import External
-from twinhive.domain.files import join
+from twinhive.domain.files import copying_weight, join
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table, TableKind
 
@@ -51,6 +51,7 @@ class Options:
     batch_bytes: int = 64 * 2**30
     copy_threads: int = 8
     spark_tasks: int = 2
+    large_spark_tasks: int = 8
     parallel_copies: int = 4
     bandwidth_mb: float | None = None
     partitions_per_call: int = 1_000
@@ -81,11 +82,15 @@ class Options:
         """What all copies of a run may move together; None: no limit."""
         return self.bandwidth_mb * 1_000_000 if self.bandwidth_mb else None
 
-    @property
-    def bytes_per_second_of_a_spark_task(self) -> float | None:
-        """The share of a Spark task when all of them run; none gets more when fewer do."""
+    def spark_tasks_for(self, files: int, length: int, wanted: int) -> int:
+        """Return how many Spark tasks a batch gets: more for one that weighs more than was wanted, 0 for unknown."""
+        times = copying_weight(files, length) // wanted if wanted else 1
+        return max(self.spark_tasks, min(self.spark_tasks * times, self.large_spark_tasks))
+
+    def bytes_per_second_of_a_spark_task(self, tasks: int) -> float | None:
+        """The share of one of a job's tasks when all jobs of a run are there; none gets more when fewer are."""
         whole = self.bytes_per_second
-        return whole / (self.parallel_copies * self.spark_tasks) if whole else None
+        return whole / (self.parallel_copies * tasks) if whole else None
 
 
 @dataclass(frozen=True)

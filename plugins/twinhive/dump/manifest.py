@@ -43,6 +43,8 @@ class DumpManifest:
 
     Of a statement's dump, `scope` is the policy as the statement says it, `replaces` the one before it ('': the
     same), and `metadata_only` says that it is loaded without any files.
+
+    `batch_weight` is what a batch was to weigh at most when the tables were cut, 0 where nobody has said so.
     """
 
     kind: DumpKind
@@ -67,6 +69,7 @@ class DumpManifest:
     scope: str = ""
     replaces: str = ""
     metadata_only: bool = False
+    batch_weight: int = 0
 
     @classmethod
     def of_window(
@@ -137,6 +140,7 @@ class DumpManifest:
                 scope=fields.get("scope", ""),
                 replaces=fields.get("replaces", ""),
                 metadata_only=fields.get("metadata_only", False),
+                batch_weight=fields.get("batch_weight", 0),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ActNow(

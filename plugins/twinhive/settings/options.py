@@ -28,13 +28,18 @@ class OptionsSettings(Strict):
     """Spark tasks of one copy job; the batch's files are dealt over them by size
 
     the slots that one job should fill"""
+    large_spark_tasks: Annotated[int, Field(ge=1, le=10_000)] = 8
+    """most Spark tasks of a batch of a first copy that is much heavier than others may be: one partition, or one
+    unpartitioned table, is never cut into batches. It gets `spark_tasks` as often as it is heavier
+
+    higher, or lower, where a single table holds much of a database"""
     parallel_copies: Annotated[int, Field(ge=1, le=500)] = 4
     """copy jobs of one run at the same time
 
     the jobs that may share the cluster"""
     bandwidth_mb: Annotated[float, Field(gt=0), Unit("megabytes a second")] | None = None
-    """all copies of a run together, no limit without it; each Spark task gets an equal share (`parallel_copies`
-    times `spark_tasks`), also while fewer run
+    """all copies of a run together, no limit without it; each of the `parallel_copies` jobs gets an equal share, also
+    while fewer run, and so does each of its Spark tasks
 
     what the line between the clusters may carry"""
     partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = 1_000

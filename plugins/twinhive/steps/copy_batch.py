@@ -30,7 +30,8 @@ class CopyJob:
     """What a copy works from and where it leaves its result; all are URIs.
 
     Events up to `after_event` are on the replica: their files are not copied again. With
-    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it.
+    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it. `batch_weight` is
+    what such a batch was to weigh at most, 0 for unknown.
     """
 
     listing: str
@@ -41,6 +42,7 @@ class CopyJob:
     bytes: int
     superseded_ok: bool = False
     after_event: int = 0
+    batch_weight: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class CopyBatch:
             superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.scope,
             # A window without events brings whole tables only, of the very event that the replica is at.
             after_event=0 if kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless else state.position.event_id,
+            batch_weight=dump.manifest.batch_weight,
         )
 
     def run(self, ports: WritePorts) -> Copied:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from twinhive import __version__
-from twinhive.domain.batches import Batch, Slice, cut_batches
+from twinhive.domain.batches import Batch, Slice, cut_batches, wanted_weight
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import Position
 from twinhive.domain.files import Usage
@@ -103,11 +103,8 @@ def write_listing(
     with being_written(ports.dump_files, attempt):
         scope = read_scope(ports.source, policy)
         sized = measure(ports.source, ports.source_files, scope.tables, known)
-        batches = cut_batches(
-            [table.size for table in sized.values()],
-            most_objects=policy.options.batch_objects,
-            most_weight=policy.options.batch_bytes,
-        )
+        sizes, most = [table.size for table in sized.values()], policy.options.batch_bytes
+        batches = cut_batches(sizes, most_objects=policy.options.batch_objects, most_weight=most)
         DistinctPlaces().check_tables(scope.managed)
         suspects = OverlapSuspects()
         for batch in batches:
@@ -135,6 +132,7 @@ def write_listing(
         version=__version__,
         functions=tuple(ports.source.functions(policy.source.database)),
         foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
+        batch_weight=wanted_weight(sizes, most),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
