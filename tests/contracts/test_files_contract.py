@@ -75,11 +75,13 @@ def test_nothing_is_changed_at_a_path_that_is_another_place_than_it_says(
         lambda: files.create_from(files.open(f"{place}/b"), path),
         lambda: files.append_from(files.open(f"{place}/b"), path),
         lambda: files.make_directories(path),
+        lambda: files.make_private(path),
         lambda: files.rename(f"{place}/b", path),
         lambda: files.rename(path, f"{place}/c"),
         lambda: files.replace(f"{place}/b", path),
         lambda: files.replace(path, f"{place}/c"),
         lambda: files.delete(path),
+        lambda: files.delete_file(path),
         lambda: files.to_trash(path),
         lambda: files.set_attribute(path, "user.x", "evil"),
     ):

@@ -94,11 +94,12 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
 
     def make_private(self, path: str) -> None:
         """Make a directory that nobody but its owner may look into, its parents as usual; one that exists stays."""
+        java_path = self._changed(path)
         self.make_directories(parent(path))
         with translated(self.root, path):
             if not self._exists(path):
                 permission = java_class("org.apache.hadoop.fs.permission.FsPermission").createImmutable(_PRIVATE)
-                if not self._java.mkdirs(self._path(path), permission):
+                if not self._java.mkdirs(java_path, permission):
                     raise Refused(f"{path}: {self.root} did not make the directory")
 
     def rename(self, source: str, target: str) -> bool:
@@ -136,7 +137,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
         """Delete a file, or a directory with nothing in it; False when there was none. Raises Refused."""
         with translated(self.root, path):
             try:
-                return bool(self._java.delete(self._path(path), False))
+                return bool(self._java.delete(self._changed(path), False))
             except java_class("java.io.IOException"):
                 # File systems have several exceptions for it, one of them without a name.
                 if (there := self.status(path)) is not None and there.is_directory:
