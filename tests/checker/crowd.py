@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from tests.checker.pauses import Pausable, pause
+from tests.checker.recorded import RecordedFiles, RecordedSource
 from tests.checker.states import DatabaseState, TableState, Values
-from tests.checker.timeline import RecordedFiles, RecordedSource, Recorder
+from tests.checker.timeline import Recorder
 from tests.source_writer import SourceMetastore, SourceWriter
 from twinhive.domain.errors import TwinhiveError
+from twinhive.domain.names import partition_name
 from twinhive.ports import FileWriter
 
 NAMES = ("a", "b", "c", "d")
@@ -23,10 +25,12 @@ ODD_NAMES = ("a.b", "c/d e", "..", "x#%'$(y)")
 VIEWS = ("v", "w")
 ELSEWHERE = "elsewhere"
 """Another database of the source, which nobody replicates."""
+OTHERS = (ELSEWHERE, "beyond")
 VALUES: tuple[Values, ...] = (("1",), ("2",), ("a b",), ("ü=%",))
 FIRST = "000000_0"
 
 Lock = tuple[str, Values | None]
+Choice = tuple[int, Callable[[], "Statement | None"]]
 DATABASE: Lock = ("", None)
 
 
@@ -75,7 +79,8 @@ class Crowd:
 
     With `has_keys` tables refer to each other. With `is_odd` they do what few users do: names that look like paths,
     views with partitions, renames out of the database, statistics of partitions, columns of another type. With `nests`
-    some files lie deeper in the directories of what is made.
+    some files lie deeper in the directories of what is made. With `crosses` tables and views are renamed between this
+    database, `elsewhere` and `beyond`; with `moves` tables and partitions get other locations.
     """
 
     random: Random
@@ -88,16 +93,20 @@ class Crowd:
     has_keys: bool = False
     is_odd: bool = False
     nests: bool = False
+    crosses: bool = False
+    moves: bool = False
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.names = ODD_NAMES if self.is_odd else NAMES
-        if self.is_odd and self.metastore.database(ELSEWHERE) is None:
-            SourceWriter.with_database(self.metastore, self.files, ELSEWHERE)
+        for other in OTHERS if self.crosses else (ELSEWHERE,) if self.is_odd else ():
+            if self.metastore.database(other) is None:
+                SourceWriter.with_database(self.metastore, self.files, other)
         self.recorder = Recorder(self.metastore, self.files, self.database)
         source: Any = _Paused(RecordedSource(self.metastore, self.recorder))
         files: Any = _Paused(RecordedFiles(self.files, self.recorder))
         self.users = SourceWriter(source, files, self.database)
+        self.others = {other: SourceWriter(source, files, other) for other in OTHERS if self.crosses}
         self._running: list[tuple[Statement, Pausable]] = []
         self.taken: dict[Lock, set[str]] = {}
         self._number = 0
@@ -182,7 +191,7 @@ class Statements:
 
     def choose(self) -> Statement | None:
         """Return a statement, None when the first choice has nothing to be done to."""
-        weighted = [
+        weighted: list[Choice] = [
             (3, self.create_table),
             (1, self.create_view),
             (2, self.drop_table),
@@ -207,6 +216,8 @@ class Statements:
         ]
         if self.crowd.is_odd:
             weighted += [(2, self.move_out), (3, self.partitions_of_a_view), (2, self.change_type)]
+        weighted += Crossing(self).weighted() if self.crowd.crosses else []
+        weighted += Moving(self).weighted() if self.crowd.moves else []
         weights, choices = zip(*weighted, strict=True)
         (choice,) = self.random.choices(choices, weights)
         return choice()
@@ -238,13 +249,16 @@ class Statements:
 
     def _contents(self, most: int = 2) -> dict[str, bytes]:
         number = self.random.choice([0, 1, 1, most])
-        return {f"{index:06d}_0": self.crowd.content() for index in range(number)}
+        # What was moved away from leaves its files behind, which nobody writes over.
+        writer = f"_{self.crowd.fresh()}" if self.crowd.moves else ""
+        return {f"{index:06d}_0{writer}": self.crowd.content() for index in range(number)}
 
     def _made(self) -> dict[str, bytes]:
         """Return the files of a table or partition that is made; some lie deeper, as UNION ALL leaves them."""
         files = self._contents()
         if self.crowd.nests and self.random.random() < 0.2:
-            files["HIVE_UNION_SUBDIR_1/000000_0"] = self.crowd.content()
+            directory = f"HIVE_UNION_SUBDIR_{self.crowd.fresh() if self.crowd.moves else 1}"
+            files[f"{directory}/000000_0"] = self.crowd.content()
         return files
 
     def _new_files(self, table: str, values: Values | None) -> dict[str, bytes]:
@@ -311,7 +325,8 @@ class Statements:
             self.users.drop_table(name)
             self.users.create_table(name, keys, files)
             if keys:
-                self.users.add_partitions(name, {VALUES[0]: {FIRST: self.crowd.content()}})
+                first = f"{FIRST}_{self.crowd.fresh()}" if self.crowd.moves else FIRST
+                self.users.add_partitions(name, {VALUES[0]: {first: self.crowd.content()}})
 
         return _alone(f"drop and create {name} {keys}", replace, name)
 
@@ -378,7 +393,7 @@ class Statements:
         values = self._one(self._partitions(name)) if name else None
         if not name or values is None:
             return None
-        files = {FIRST: self.crowd.content()}
+        files = {f"{FIRST}_{self.crowd.fresh()}" if self.crowd.moves else FIRST: self.crowd.content()}
 
         def replace() -> None:
             self.users.drop_partitions(name, [values])
@@ -528,6 +543,145 @@ class Statements:
             return _alone(f"foreign key of {name} to {parent}", add, name, parent)
         add = partial(self.users.add_constraint, name, "primary_key", constraint)
         return _alone(f"primary key of {name}", add, name)
+
+
+class Crossing:
+    """What users of several databases do: tables and views come into the database, leave it, and come back.
+
+    Hive moves no table of a source that is in its default place, so these lie elsewhere.
+    """
+
+    def __init__(self, statements: "Statements") -> None:
+        self._of = statements
+        self._crowd, self._users = statements.crowd, statements.users
+        self._other = statements.random.choice(OTHERS)
+        self._others = self._crowd.others[self._other]
+
+    def weighted(self) -> list[Choice]:
+        """Return what there is to choose from."""
+        ours = [(2, self.make_movable), (3, self.go), (2, self.promote)]
+        return [*ours, (4, self.make), (5, self.come), (2, self.write), (1, self.drop), (1, self.go_on)]
+
+    def _place(self) -> str:
+        return f"{self._crowd.files.root}/{ELSEWHERE}/{self._crowd.database}/{self._crowd.fresh()}"
+
+    def _made(self, users: SourceWriter, name: str) -> Callable[[], Any]:
+        if name in VIEWS:
+            return partial(users.create_view, name, self._of._keys())
+        keys, place = self._of._keys(), self._place()
+        files, partition = {} if keys else self._of._made(), self._of._made()
+
+        def make() -> None:
+            users.create_table(name, keys, files, location=place)
+            if keys:
+                users.add_partitions(name, {VALUES[0]: partition})
+
+        return make
+
+    def _one_elsewhere(self) -> str | None:
+        return cast("str | None", self._of._one(self._others.metastore.table_names(self._other)))
+
+    def _free_elsewhere(self, name: str) -> str | None:
+        taken = self._others.metastore.table_names(self._other)
+        names = VIEWS if name in VIEWS else self._crowd.names
+        return cast("str | None", self._of._one([one for one in names if one not in taken]))
+
+    def _lock(self, name: str, other: str = "") -> str:
+        return f"{other or self._other}.{name}"
+
+    def make_movable(self) -> Statement | None:
+        name = self._of._free_table()
+        return name and _alone(f"create {name} elsewhere", self._made(self._users, name), name)
+
+    def make(self) -> Statement | None:
+        name = self._free_elsewhere(self._of.random.choice([*self._crowd.names, VIEWS[0]]))
+        return name and _alone(f"create {self._lock(name)}", self._made(self._others, name), self._lock(name))
+
+    def come(self) -> Statement | None:
+        old = self._one_elsewhere()
+        new = self._of._free_name(VIEWS if old in VIEWS else self._crowd.names)
+        if old is None or new is None:
+            return None
+        come = partial(self._others.rename_table, old, new, self._users.database)
+        return _alone(f"rename {self._lock(old)} to {new}", come, self._lock(old), new)
+
+    def promote(self) -> Statement | None:
+        """Let a table of another database take the place of one of ours."""
+        new, old, kept = self._one_elsewhere(), self._of._one(list(self._of.tables)), self._of._free_table()
+        if new is None or new in VIEWS or old is None or kept is None:
+            return None
+
+        def promote() -> None:
+            self._users.rename_table(old, kept)
+            self._others.rename_table(new, old, self._users.database)
+
+        return _alone(f"rename {old} to {kept}, {self._lock(new)} to {old}", promote, self._lock(new), old, kept)
+
+    def go(self) -> Statement | None:
+        old = self._of._one([name for name, _ in self._of.state.tables])
+        new = self._free_elsewhere(old) if old else None
+        if old is None or new is None:
+            return None
+        go = partial(self._users.rename_table, old, new, self._other)
+        return _alone(f"rename {old} to {self._lock(new)}", go, old, self._lock(new))
+
+    def go_on(self) -> Statement | None:
+        old = self._one_elsewhere()
+        other = next(one for one in OTHERS if one != self._other)
+        if old is None or old in self._others.metastore.table_names(other):
+            return None
+        go_on = partial(self._others.rename_table, old, old, other)
+        return _alone(f"rename {self._lock(old)} to {other}", go_on, self._lock(old), self._lock(old, other))
+
+    def write(self) -> Statement | None:
+        name = self._one_elsewhere()
+        table = self._others.metastore.table(self._others.name(name)) if name else None
+        if name is None or table is None or table.location is None or table.partition_keys:
+            return None
+        files = {f"n{self._crowd.fresh()}": self._crowd.content()}
+        return _alone(f"insert {self._lock(name)}", partial(self._others.insert, name, None, files), self._lock(name))
+
+    def drop(self) -> Statement | None:
+        name = self._one_elsewhere()
+        return name and _alone(f"drop {self._lock(name)}", partial(self._others.drop_table, name), self._lock(name))
+
+
+class Moving:
+    """What Spark and Thrift clients may do at a source of replication: SET LOCATION of what is managed."""
+
+    def __init__(self, statements: "Statements") -> None:
+        self._of = statements
+        self._crowd, self._users = statements.crowd, statements.users
+
+    def weighted(self) -> list[Choice]:
+        """Return what there is to choose from."""
+        return [(2, self.move_table), (8, self.move_partition)]
+
+    def _filled(self) -> str:
+        """Return a new directory with files in it."""
+        place = f"{self._crowd.files.root}/{ELSEWHERE}/{self._crowd.database}/{self._crowd.fresh()}"
+        for name, content in self._of._made().items():
+            self._crowd.files.write(f"{place}/{name}", content)
+        return place
+
+    def move_table(self) -> Statement | None:
+        name = self._of._one(list(self._of.tables))
+        return name and _alone(f"move {name}", lambda: self._users.set_location(name, self._filled()), name)
+
+    def move_partition(self) -> Statement | None:
+        name = self._of._partitioned()
+        values = self._of._one(self._of._partitions(name)) if name else None
+        if not name or values is None:
+            return None
+        says_before, back = self._of.random.random() < 0.4, self._of.random.random() < 0.3
+
+        def move() -> None:
+            table = self._users.table(name)
+            default = f"{table.location}/{partition_name(table.partition_keys, values)}"
+            place = default if back and default != self._users.location(name, values) else self._filled()
+            self._users.set_partition_location(name, values, place, says_before=says_before)
+
+        return _alone_within(f"move {name} {values}", move, name, values)
 
 
 def _has_primary_key(table: TableState) -> bool:

@@ -24,9 +24,12 @@ from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.files import base_name, join
 from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.policy import EVERY_EVENT, Policy
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.store import dumps_of, window_at
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
+from twinhive.steps.requests import reason_to_cut_anew
 
 MOST_RUNS = 120
 
@@ -49,6 +52,8 @@ class Settings:
     odd: bool = False
     nests: bool = False
     scans: int = 0
+    crosses: bool = False
+    moves: bool = False
 
 
 class Place(Protocol):
@@ -108,16 +113,24 @@ class Drill:
             deaths=self.settings.deaths,
             is_odd=self.settings.odd,
             nests=self.settings.nests,
+            crosses=self.settings.crosses,
+            moves=self.settings.moves,
             log=self.log,
         )
         self.policy = self.place.policy(self._options())
         self.judge = Judge(self.crowd.recorder.timeline)
+        self.judge.window = self._window
         self.viewer = self.place.viewer(self.place.replica, self.place.replica_files, self.policy.replica.database)
         every = self.settings.consistency == EVERY_EVENT
         self.watcher = Watcher(self.viewer, self.judge, self.policy.staging, every_call=every)
         self._zombies: list[Pausable] = []
         self._is_listed = False
         self._meeting = threading.Lock()
+
+    def _window(self, position: int) -> tuple[int, int]:
+        """Return between which events the window is that is applied at a position, or was applied last."""
+        windows = [one.bounds for one in dumps_of(self.place.source_files, self.policy, DumpKind.INCREMENTAL)]
+        return max((one for one in windows if one[0] <= position), default=(position, position))
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -222,8 +235,14 @@ class Drill:
         self.log.append(f"{run.name}: {error}")
         if isinstance(error, ActNow) and self._zombies:
             self._is_listed = False
-        if isinstance(error, ActNow) and plan.met is None and not self._zombies:
+        if isinstance(error, ActNow) and plan.met is None and not self._zombies and not self._is_cut_anew():
             self.judge.violations.append(Violation(-1, f"{run.name} wants a person without need: {error}"))
+
+    def _is_cut_anew(self) -> bool:
+        """True for a window whose whole tables have changed since they were read: the next run reads them again."""
+        position = ReplicaState.read(self.viewer.parameters()).position.event_id
+        dump = window_at(self.place.source_files, self.policy, position)
+        return dump is not None and reason_to_cut_anew(self.place.ports(), self.policy, dump) is not None
 
     def _freeze(self, run: Pausable, plan: Plan) -> None:
         """Let a frozen run's call be done before somebody else holds the lease, or, for files, at any time."""

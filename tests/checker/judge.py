@@ -5,15 +5,23 @@ The exceptions, and no others:
 * while the files of an append are placed, some of that one event's files are on that one object already;
 * a bootstrap lists files that a writer has put there without an event; readers of the source saw them as
   well. They stay until an event tells of them, and so does what an overwrite had removed by then;
-* the columns of a partition follow a change of its table's columns (CASCADE) late: no event tells of them.
+* the columns of a partition follow a change of its table's columns (CASCADE) late: no event tells of them;
+* a table of which an event does not tell all (it came from another database, or got another location), and those that
+  renames of the same window link to it, stay as they are until they are brought over as they are at the end of a
+  window that reaches the newest event; then there is no table, then the new one, then its partitions;
+* a partition with another location has the files that lay there when the window was cut, among them what writers had
+  put there or taken away without an event; one whose content a later event has replaced by then keeps its rows until
+  that event, or its table comes whole;
+* files in nested directories are missing where a later event has replaced or removed them before the window was cut.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.checker.states import COUNTED, DatabaseState, Files, PartitionState, TableState, Values
-from tests.checker.timeline import Timeline, files_of
+from tests.checker.timeline import Directory, Timeline, files_of
+from tests.checker.whole import Whole
 
 
 @dataclass(frozen=True)
@@ -29,10 +37,15 @@ class Violation:
 
 
 class Judge:
-    """Follow one replica along the timeline of its source."""
+    """Follow one replica along the timeline of its source.
+
+    `window` says which events are in the window that is applied at a position: after one, up to another one.
+    """
 
     def __init__(self, timeline: Timeline, listed: tuple[Files, Files] | None = None) -> None:
         self._timeline = timeline
+        self.window: Callable[[int], tuple[int, int]] = lambda position: (position, position)
+        self.whole = Whole(timeline, self._differences_of)
         self._index = 0
         self._position = -1
         self._listed = listed
@@ -45,20 +58,27 @@ class Judge:
         if position < self._position:
             self._violated(position, f"the position went back from {self._position}", when)
         self._position = max(position, self._position)
-        moments = self._timeline.moments
         start = max(self._index, self._timeline.index_at(position))
         if self._listed is None:
             self._listed = self._untold(start, state)
-        for index in range(start, len(moments)):
+            self.whole.start(start)
+        if self.whole.concerns():
+            self.whole.begin(*self.window(position))
+        if not self._goes_on(start, state):
+            self._violated(position, self._difference(start, state), when)
+        self.whole.seen(state, self._index)
+
+    def _goes_on(self, start: int, state: DatabaseState) -> bool:
+        for index in range(start, len(self._timeline.moments)):
             if self._explains(index, state):
                 self._index = index
-                return
-        self._violated(position, self._difference(start, state), when)
+                return True
+        return False
 
     def differences_at_the_end(self, state: DatabaseState) -> list[str]:
         """Return how a replica that has caught up differs from its source, where nothing is late any more."""
         newest = len(self._timeline.moments) - 1
-        exact = replace(self._timeline.moments[newest], late={})
+        exact = replace(self._timeline.moments[newest], late={}, directories={})
         return list(Judge(Timeline([exact]), self._listed)._differences(0, state))
 
     def _untold(self, index: int, state: DatabaseState) -> tuple[Files, Files]:
@@ -83,6 +103,8 @@ class Judge:
             yield f"functions are {dict(state.functions)}, not {dict(moment.state.functions)}"
         ours, theirs = dict(state.tables), dict(moment.state.tables)
         for name in sorted(ours.keys() | theirs.keys()):
+            if self.whole.excuses(name, ours.get(name), self._position):
+                continue
             if name not in ours or name not in theirs:
                 yield f"table {name} is {'missing' if name in theirs else 'there'}"
             elif ours[name] != theirs[name]:
@@ -121,8 +143,19 @@ class Judge:
         placing = self._placing_next(index)
         if placing is not None and placing[0] == key:
             added -= placing[1]
+        directory = self._timeline.moments[index].directories.get(key)
+        if directory is not None and (added or lost):
+            if directory.is_passed and directory.is_moved and not directory.is_appended and ours == directory.before:
+                return
+            added, lost = self._without_listed(directory, added, lost)
         if added or lost:
             yield f"files of {key}: {sorted(added)} too many, {sorted(lost)} missing"
+
+    def _without_listed(self, directory: Directory, added: Files, lost: Files) -> tuple[Files, Files]:
+        """Leave out what a listing of a directory finds, or does not, though no event says so."""
+        if directory.is_moved or self.whole.has_listed(directory):
+            return added - directory.untold, lost - directory.gone
+        return added, lost - (directory.nested if directory.is_passed else directory.nested & directory.gone)
 
     def _placing_next(self, index: int) -> tuple[tuple[str, Values | None], Files] | None:
         moments = self._timeline.moments

@@ -6,15 +6,12 @@ before its event. `Moment` keeps apart what readers of the source could see of t
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from tests.checker.states import NO_FILES, DatabaseState, Files, Pairs, TableState, Values, Viewer
 from tests.source_writer import SourceMetastore
-from twinhive.domain.files import base_name, is_below, relative_to
-from twinhive.domain.names import TableName, default_directory, unescape_path_name
-from twinhive.domain.objects import Partition, Table
+from twinhive.domain.files import is_below
 from twinhive.ports import FileWriter
 
 Key = tuple[str, Values | None]
@@ -31,12 +28,34 @@ class Append:
 
 
 @dataclass
+class Directory:
+    """What a directory of the source held beside what events tell, from the event on that filled or named it.
+
+    `untold` are files that were there without an event, `gone` those that were told and not there any more, `nested`
+    those deeper than events name. `is_moved`: an object that was elsewhere got it with all that is in it, and `before`
+    is what that object held until then. `is_passed`: a later event has replaced or removed all of it, without a word
+    of more files until then (`is_appended`). `is_left`: its object lies elsewhere now.
+    """
+
+    nested: Files = NO_FILES
+    before: Files = NO_FILES
+    is_moved: bool = False
+    untold: Files = NO_FILES
+    gone: Files = NO_FILES
+    is_passed: bool = False
+    is_appended: bool = False
+    is_left: bool = False
+
+
+@dataclass
 class Moment:
     """What the source was after an event, and until the next one.
 
     `append` is what the event itself added to an object. `untold` are files that were there without an event,
     `gone` those that an event has told and that were not there any more. `late` are the columns that a
-    partition had before changes of its table's columns that no event has told of it (CASCADE).
+    partition had before changes of its table's columns that no event has told of it (CASCADE). `whole` are tables of
+    which the event does not tell all that they hold: one that came from another database, one with another location.
+    `renamed` are the two names of a table that the event has renamed.
     """
 
     event_id: int
@@ -46,6 +65,9 @@ class Moment:
     untold: set[tuple[str, str]] = field(default_factory=set)
     gone: set[tuple[str, str]] = field(default_factory=set)
     late: Mapping[Key, frozenset[Pairs]] = field(default_factory=dict)
+    directories: Mapping[Key, Directory] = field(default_factory=dict)
+    whole: frozenset[str] = frozenset()
+    renamed: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"event {self.event_id} ({self.what})"
@@ -77,12 +99,14 @@ class Recorder:
 
     def __init__(self, metastore: SourceMetastore, files: FileWriter, database: str) -> None:
         self.timeline = Timeline()
+        self.database = database
         self._metastore = metastore
         self._viewer = Viewer(metastore, files, database)
         self._there = self._viewer.state()
         self._told: Told = dict(files_of(self._there))
         self._late: dict[Key, frozenset[Pairs]] = {}
-        self._root = f"{files.root}/warehouse/managed/{database}.db"
+        self._directories: dict[Key, Directory] = {key: Directory() for key in self._told}
+        self._places = dict(self._viewer.places)
         self._note("the beginning", None)
 
     @property
@@ -91,15 +115,36 @@ class Recorder:
         return self._there
 
     def called(
-        self, what: str, tables: Collection[str], told: Mapping[Key, Files | None], append: Append | None
+        self,
+        what: str,
+        tables: Collection[str],
+        told: Mapping[Key, Files | None],
+        append: Append | None = None,
+        *,
+        moved: Collection[Key] = (),
+        whole: Collection[str] = (),
+        renamed: Collection[str] = (),
     ) -> None:
         """Note a call that concerned some tables; `told` are files as its events tell them, None for all there are."""
         self.look(tables)
-        there = files_of(self._there)
-        self._told |= {key: there.get(key, NO_FILES) if files is None else files for key, files in told.items()}
-        self._told = {key: self._told.get(key, NO_FILES) for key in there}
+        there, before = files_of(self._there), self._told
+        now = before | {key: there.get(key, NO_FILES) if files is None else files for key, files in told.items()}
+        self._told = {key: now.get(key, NO_FILES) for key in there}
         self._late = {key: late for key, late in self._late.items() if key in there}
-        self._note(what, append)
+        self._fill({*told} if append is None else set(), {} if append is None else {append.key: None}, moved, before)
+        self._note(what, append, frozenset(whole), frozenset(renamed))
+
+    def _fill(self, filled: set[Key], appended: Collection[Key], moved: Collection[Key], before: Told) -> None:
+        """Note whose directories have other content now, and whose are other ones."""
+        for key in appended:
+            self._directories[key].is_appended = True
+        for key in {*filled, *(self._directories.keys() - self._told.keys())} & self._directories.keys():
+            old = self._directories.pop(key)
+            old.is_left, old.is_passed = key in moved, key not in moved
+        for key in self._told.keys() - self._directories.keys():
+            nested = frozenset(pair for pair in self._told[key] if "/" in pair[0])
+            was = before.get(key, NO_FILES) if key in moved else NO_FILES
+            self._directories[key] = Directory(nested, was, is_moved=key in moved)
 
     def look(self, tables: Collection[str]) -> None:
         """Read tables again; what is there without an event is noted with the newest moment."""
@@ -107,6 +152,8 @@ class Recorder:
         database = self._viewer.state(only=())
         kept = {name: table for name, table in self._there.tables if name not in tables}
         self._there = database.with_tables(kept | self._viewer.tables(tables))
+        self._places = {place: table for place, table in self._places.items() if table not in tables}
+        self._places |= self._viewer.places
         if self.timeline.moments:
             self._note_untold()
 
@@ -116,10 +163,9 @@ class Recorder:
         return [name for name, state in self._there.tables if any(one.endswith(endings) for one in state.constraints)]
 
     def look_at(self, path: str) -> None:
-        """Read the table again in whose default place a path is."""
-        if is_below(path, self._root):
-            directory = relative_to(path, self._root).partition("/")[0]
-            self.look([name for name, _ in self._there.tables if default_directory(name) == directory])
+        """Read the table again in whose place a path is."""
+        if tables := {table for place, table in self._places.items() if place == path or is_below(path, place)}:
+            self.look(tables)
 
     def rename(self, names: Mapping[Key, Key]) -> None:
         """Give what is told of objects to their new names."""
@@ -127,6 +173,8 @@ class Recorder:
         self._told |= moved
         late = {new: self._late.pop(old) for old, new in names.items() if old in self._late}
         self._late |= late
+        directories = {new: self._directories.pop(old) for old, new in names.items() if old in self._directories}
+        self._directories |= directories
 
     def cascaded(self, table: str) -> None:
         """Note that the columns of a table's partitions are about to change without a word in the log."""
@@ -151,24 +199,36 @@ class Recorder:
         """Add a moment within a call, of which only the log tells: the newest one with these tables."""
         state = self.timeline.newest.state
         changed = state.with_tables(dict(state.tables) | tables)
-        self.timeline.add(Moment(event_id, changed, what, late=dict(self._late)))
+        self.timeline.add(Moment(event_id, changed, what, late=dict(self._late), directories=dict(self._directories)))
 
     def assert_whole(self) -> None:
         """Assert that reading only what a call concerns has missed nothing."""
         assert self._viewer.state() == self._there
 
-    def _note(self, what: str, append: Append | None) -> None:
+    def _note(
+        self,
+        what: str,
+        append: Append | None,
+        whole: frozenset[str] = frozenset(),
+        renamed: frozenset[str] = frozenset(),
+    ) -> None:
         event_id = self._metastore.current_event_id()
         if not self.timeline.moments or event_id > self.timeline.newest.event_id:
-            state = with_files(self._there, self._told)
-            self.timeline.add(Moment(event_id, state, what, append, late=dict(self._late)))
+            state, directories = with_files(self._there, self._told), dict(self._directories)
+            moment = Moment(event_id, state, what, append, late=dict(self._late), directories=directories)
+            moment.whole, moment.renamed = whole, renamed
+            self.timeline.add(moment)
         self._note_untold()
 
     def _note_untold(self) -> None:
         newest = self.timeline.newest
         for key, files in files_of(self._there).items():
-            newest.untold |= files - self.told(key)
-            newest.gone |= self.told(key) - files
+            untold, gone = files - self.told(key), self.told(key) - files
+            newest.untold |= untold
+            newest.gone |= gone
+            if (untold or gone) and key in self._directories:
+                self._directories[key].untold |= untold
+                self._directories[key].gone |= gone
 
 
 def files_of(state: DatabaseState) -> Told:
@@ -191,130 +251,3 @@ def table_with_files(name: str, table: TableState, files: Mapping[Key, Files]) -
     """Return a table with other files."""
     partitions = {values: replace(one, files=files.get((name, values), NO_FILES)) for values, one in table.partitions}
     return replace(table, files=files.get((name, None), NO_FILES)).with_partitions(partitions)
-
-
-class RecordedSource:
-    """Be a source metastore whose every change is recorded; the rest is passed on."""
-
-    _OF_ONE_TABLE = (
-        *("drop_table", "alter_partitions", "alter_partition", "drop_partitions", "add_constraints"),
-        *("drop_constraint", "set_statistics", "delete_statistics"),
-    )
-    _OF_THE_DATABASE = ("set_database_parameters", "alter_database", "create_function", "drop_function")
-
-    def __init__(self, metastore: SourceMetastore, recorder: Recorder) -> None:
-        self._metastore = metastore
-        self._recorder = recorder
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._metastore, name)
-        if name in self._OF_ONE_TABLE or name in self._OF_THE_DATABASE:
-            return lambda *args, **kwargs: self._passed_on(name, value, *args, **kwargs)
-        return value
-
-    def _passed_on(self, name: str, call: Any, *args: Any, **kwargs: Any) -> None:
-        call(*args, **kwargs)
-        if name in ("alter_partition", "alter_partitions"):
-            partitions = [args[0]] if name == "alter_partition" else args[0]
-            self._recorder.spelled_out((one.table.table, one.values) for one in partitions)
-        tables = _tables_of(args[0]) if name in self._OF_ONE_TABLE else ()
-        self._recorder.called(f"{name} {', '.join(tables)}", tables, {}, None)
-
-    def create_table(self, table: Table) -> None:
-        self._metastore.create_table(table)
-        self._recorder.called(f"create_table {table.name}", [table.name.table], {(table.name.table, None): None}, None)
-
-    def add_partitions(self, partitions: Sequence[Partition]) -> None:
-        self._metastore.add_partitions(partitions)
-        (table,) = {one.table.table for one in partitions}
-        told = {(table, one.values): None for one in partitions}
-        self._recorder.called(f"add_partitions {table} {sorted(v for _, v in told)}", [table], told, None)
-
-    def truncate_table(self, name: TableName, partition_names: Sequence[str] | None = None) -> None:
-        self._metastore.truncate_table(name, partition_names)
-        told: dict[Key, Files | None] = dict.fromkeys(self._recorder.keys_of(name.table), NO_FILES)
-        if partition_names is not None:
-            chosen = {
-                tuple(unescape_path_name(part.partition("=")[2]) for part in one.split("/")) for one in partition_names
-            }
-            told = {key: files for key, files in told.items() if key[1] in chosen}
-        self._recorder.called(f"truncate {sorted(told, key=str)}", [name.table], told, None)
-
-    def alter_table(self, name: TableName, table: Table, **options: Any) -> None:
-        if options.get("cascade"):
-            self._recorder.cascaded(name.table)
-        self._metastore.alter_table(name, table, **options)
-        old, new = name.table, table.name.table
-        if old != new:
-            self._recorder.rename({(old, values): (new, values) for _, values in self._recorder.keys_of(old)})
-        what = f"rename {old} to {new}" if old != new else f"alter_table {old} {options or ''}"
-        self._recorder.called(what, {old, new}, {}, None)
-
-    def rename_partition(self, values: Sequence[str], partition: Partition) -> None:
-        self._metastore.rename_partition(values, partition)
-        table = partition.table.table
-        self._recorder.rename({(table, tuple(values)): (table, partition.values)})
-        self._recorder.called(f"rename_partition {table} {values} to {partition.values}", [table], {}, None)
-
-    def exchange_partitions(self, specification: Mapping[str, str], source: TableName, destination: TableName) -> None:
-        """Two events: the partition is added, with its files, before it is dropped."""
-        before = self._metastore.current_event_id()
-        self._metastore.exchange_partitions(specification, source, destination)
-        given, taking, values = source.table, destination.table, tuple(specification.values())
-        there = self._recorder
-        there.look([given, taking])
-        state = dict(there.there.tables)[taking]
-        told = {key: there.told(key) for key in there.keys_of(taking)}
-        told[taking, values] = files_of(there.there)[taking, values]
-        there.between(f"exchange {values} into {taking}", before + 1, {taking: table_with_files(taking, state, told)})
-        there.called(f"exchange {values} out of {given}", [given, taking], {(taking, values): None}, None)
-
-    def cm_recycle(self, path: str) -> None:
-        self._metastore.cm_recycle(path)
-        self._recorder.look_at(path)
-
-    def fire_insert(
-        self,
-        name: TableName,
-        values: Sequence[str] | None,
-        files: Sequence[tuple[str, str | None]],
-        *,
-        replaces: bool = False,
-    ) -> None:
-        self._metastore.fire_insert(name, values, files, replaces=replaces)
-        key: Key = (name.table, None if values is None else tuple(values))
-        self._recorder.look([name.table])
-        there = dict(files_of(self._recorder.there)[key])
-        new = frozenset((base_name(path), there[base_name(path)]) for path, _ in files)
-        told = new if replaces else self._recorder.told(key) | new
-        append = None if replaces else Append(key, new)
-        self._recorder.called(f"{'overwrite' if replaces else 'insert into'} {key}", [name.table], {key: told}, append)
-
-
-class RecordedFiles:
-    """Be the file system of a source, where writers leave files before their events tell of them."""
-
-    def __init__(self, files: FileWriter, recorder: Recorder) -> None:
-        self._files = files
-        self._recorder = recorder
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._files, name)
-
-    def write(self, path: str, content: bytes) -> None:
-        self._files.write(path, content)
-        self._recorder.look_at(path)
-
-    def delete(self, path: str) -> bool:
-        deleted = self._files.delete(path)
-        self._recorder.look_at(path)
-        return deleted
-
-
-def _tables_of(first: Any) -> Iterable[str]:
-    """Return the table that a call's first argument names."""
-    if isinstance(first, TableName):
-        return [first.table]
-    if isinstance(first, Partition):
-        return [first.table.table]
-    return sorted({one.table.table for one in first})

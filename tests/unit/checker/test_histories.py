@@ -62,6 +62,21 @@ def test_with_scans_and_sweeps_beside(some: range) -> None:
     judge(some, Settings(scans=35, odd=True, writers=3, pace=20))
 
 
+@pytest.mark.parametrize("some", seeds(10), ids=str)
+def test_with_files_in_nested_directories(some: range) -> None:
+    judge(some, Settings(nests=True))
+
+
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_renames_between_databases(some: range) -> None:
+    judge(some, Settings(crosses=True))
+
+
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_other_locations_of_tables_and_partitions(some: range) -> None:
+    judge(some, Settings(moves=True))
+
+
 def test_a_seed_always_gives_the_same() -> None:
     one, other = Drill(3), Drill(3)
     one.run()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checker.judge import Judge
 from tests.checker.states import DatabaseState, Files, PartitionState, TableState
-from tests.checker.timeline import Append, Moment, Timeline
+from tests.checker.timeline import Append, Directory, Moment, Timeline
 
 OLD, ONE, TWO, OTHER = ("f0", "c0"), ("f1", "c1"), ("f2", "c2"), ("f3", "c3")
 
@@ -127,3 +127,92 @@ def test_columns_of_partitions_may_follow_late_and_not_for_ever() -> None:
     assert violations(judge, (10, moments[0].state), (20, lagging)) == []
     assert judge.differences_at_the_end(moments[1].state) == []
     assert "columns of t" in judge.differences_at_the_end(lagging)[0]
+
+
+PARTED = table(keys=("p",))
+LATER = PARTED.with_partitions(
+    {(value,): PartitionState((), (), "{}", files=frozenset({(value, "c")})) for value in "12"}
+)
+
+
+def coming() -> Judge:
+    """Event 10: tables t and u; 20: another t comes in; 30: u changes; 40: t gets a partition; one window holds all."""
+    before, changed = table(OLD), table(ONE)
+    first = LATER.with_partitions({("1",): dict(LATER.partitions)["1",]})
+    moments = [
+        Moment(10, database(t=before, u=before)),
+        Moment(20, database(t=first, u=before), whole=frozenset({"t"})),
+        Moment(30, database(t=first, u=changed)),
+        Moment(40, database(t=LATER, u=changed)),
+    ]
+    judge = Judge(Timeline(moments))
+    judge.window = lambda position: (10, 40)
+    return judge
+
+
+BEFORE, CHANGED = table(OLD), table(ONE)
+WAITING = [
+    (10, database(t=BEFORE, u=BEFORE)),
+    (30, database(t=BEFORE, u=CHANGED)),
+    (30, database(u=CHANGED)),
+    (30, database(t=PARTED, u=CHANGED)),
+    (30, database(t=LATER, u=CHANGED)),
+    (40, database(t=LATER, u=CHANGED)),
+]
+
+
+def test_a_table_that_comes_whole_waits_for_the_end_of_its_window_and_then_comes_in_parts() -> None:
+    assert violations(coming(), *WAITING) == []
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        (30, database(t=CHANGED, u=CHANGED)),
+        (30, database(t=BEFORE, u=BEFORE)),
+        (30, database(t=BEFORE)),
+        (30, database(t=PARTED.with_partitions({("1",): PartitionState((), (), "{}")}), u=CHANGED)),
+    ],
+    ids=["other rows", "another table behind", "another table gone", "a part of a partition"],
+)
+def test_a_table_that_comes_whole_is_nothing_else_meanwhile(seen: tuple[int, DatabaseState]) -> None:
+    (what,) = violations(coming(), *WAITING[:2], seen)
+    assert "not a state of the source" in what or "went back" in what
+
+
+def test_a_table_that_has_come_whole_is_followed_as_any_other() -> None:
+    (what,) = violations(coming(), *WAITING, (40, database(t=BEFORE, u=CHANGED)))
+    assert "not a state of the source" in what
+
+
+@pytest.mark.parametrize(
+    ("directory", "is_fine"),
+    [
+        (Directory(before=files(OLD), is_moved=True, is_passed=True), True),
+        (Directory(before=files(OLD), is_moved=True), False),
+        (Directory(gone=files(ONE), untold=files(OLD), is_moved=True), True),
+        (Directory(gone=files(ONE), untold=files(OLD)), False),
+    ],
+)
+def test_a_partition_that_was_moved_keeps_its_rows_only_where_a_later_event_replaces_them(
+    directory: Directory, is_fine: bool
+) -> None:
+    moments = [
+        Moment(10, database(t=table(OLD))),
+        Moment(20, database(t=table(ONE), u=table()), directories={("t", None): directory}),
+    ]
+    seen = violations(Judge(Timeline(moments)), (10, moments[0].state), (20, database(t=table(OLD), u=table())))
+    assert (seen == []) is is_fine
+
+
+@pytest.mark.parametrize("is_passed", [True, False])
+def test_nested_files_may_be_missing_only_where_a_later_event_has_replaced_them(is_passed: bool) -> None:
+    nested = ("below/f", "c")
+    moments = [
+        Moment(10, database()),
+        Moment(
+            20, database(t=table(ONE, nested)), directories={("t", None): Directory(files(nested), is_passed=is_passed)}
+        ),
+    ]
+    seen = violations(Judge(Timeline(moments)), (10, database()), (20, database(t=table(ONE))))
+    assert (seen == []) is is_passed

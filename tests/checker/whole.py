@@ -1,0 +1,115 @@
+"""Know which tables a replica brings over whole, and what it may show of them until then."""
+
+from collections.abc import Callable, Iterator
+
+from tests.checker.states import DatabaseState, TableState
+from tests.checker.timeline import Directory, Timeline
+
+Differences = Callable[[str, TableState, TableState, int], Iterator[str]]
+
+
+class Whole:
+    """The tables that wait to be brought over whole, from the window on that may not apply their events.
+
+    Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
+    there with some of their partitions.
+    """
+
+    def __init__(self, timeline: Timeline, differences: Differences) -> None:
+        self._timeline = timeline
+        self._differences = differences
+        self._since: dict[str, int] = {}
+        self._last: dict[str, TableState] = {}
+        self._touched: set[str] = set()
+        self._made: dict[str, int] = {}
+        self._listed: list[Directory] = []
+        self._end = self._done = self._known = 0
+        self._has_any = False
+
+    def ask_for(self, table: str) -> None:
+        """Note a wish of people."""
+        self._since[table] = len(self._timeline.moments) - 1
+
+    def start(self, index: int) -> None:
+        """Begin with the first moment that was seen: what came before it is there."""
+        self._end = self._done = index
+
+    def concerns(self) -> bool:
+        """True when a window may bring tables over whole."""
+        new = self._timeline.moments[self._known :]
+        self._known = len(self._timeline.moments)
+        self._has_any |= any(one.whole or any(where.is_moved for where in one.directories.values()) for one in new)
+        return self._has_any or bool(self._since)
+
+    def begin(self, begin: int, end: int) -> None:
+        """Note the tables that a window of the events after `begin`, up to `end`, brings over whole."""
+        self._end = self._timeline.index_at(end)
+        first = min(self._done, self._timeline.index_at(begin)) + 1
+        moments = list(enumerate(self._timeline.moments))[first : self._end + 1]
+        if self._end > self._done:
+            new = [(number, moment) for number, moment in moments if number > self._done]
+            found = {table: number for number, moment in new for table in moment.whole}
+            for number, moment in new:
+                for (table, _), directory in moment.directories.items():
+                    # Nobody could tell what the new place had held.
+                    if directory.is_moved and (directory.is_passed or directory.is_left or directory.gone):
+                        found.setdefault(table, number)
+            self._since |= found
+            self._done = self._end
+        tables = set(self._since)
+        while more := {name for _, one in moments if one.renamed & tables for name in one.renamed} - tables:
+            tables |= more
+        self._since = dict.fromkeys(tables, self._end) | self._since
+
+    def excuses(self, name: str, ours: TableState | None, position: int) -> bool:
+        """True for a table that waits, or that is on its way, and shows what such a one may show.
+
+        A rerun of the window knows a table of its own by the directory. Views have none: they are made once more.
+        """
+        if name not in self._since:
+            return ours is None and position <= self._made.get(name, -1)
+        return ours is None or ours == self._last.get(name) or self._is_part_of(name, ours, self._end)
+
+    def seen(self, state: DatabaseState, index: int) -> None:
+        """Note what was seen; a table that has changed, and is as it is at the end of the window, waits no more."""
+        now = dict(state.tables)
+        at = max(index, self._end)
+        theirs = dict(self._timeline.moments[at].state.tables)
+        for name, since in list(self._since.items()):
+            ours = now.get(name)
+            if ours != self._last.get(name):
+                self._touched.add(name)
+            if name not in self._touched or since > at or (ours is None) != (name not in theirs):
+                continue
+            if ours is None or self._is(name, ours, theirs[name], at):
+                self._listed += self._directories(name, at)
+                self._touched.remove(name)
+                if ours is not None and ours.kind == "VIRTUAL_VIEW":
+                    self._made[name] = self._timeline.moments[at].event_id
+                del self._since[name]
+        self._last = now
+
+    def has_listed(self, directory: Directory) -> bool:
+        """True for a directory that was listed when its table was brought over whole."""
+        return any(directory is one for one in self._listed)
+
+    def _directories(self, name: str, index: int) -> list[Directory]:
+        directories = self._timeline.moments[index].directories
+        return [directory for (table, _), directory in directories.items() if table == name]
+
+    def _is_part_of(self, name: str, ours: TableState, index: int) -> bool:
+        """True for a table that has some of the partitions that it will have."""
+        theirs = dict(self._timeline.moments[index].state.tables).get(name)
+        if theirs is None:
+            return False
+        there = dict(ours.partitions)
+        some = {values: one for values, one in theirs.partitions if values in there}
+        return self._is(name, ours, theirs.with_partitions(some), index)
+
+    def _is(self, name: str, ours: TableState, theirs: TableState, index: int) -> bool:
+        """True for equal tables, where ours was listed just now."""
+        before = len(self._listed)
+        self._listed += self._directories(name, index)
+        equal = not any(self._differences(name, ours, theirs, index))
+        del self._listed[before:]
+        return equal
