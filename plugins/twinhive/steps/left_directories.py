@@ -17,7 +17,7 @@ from twinhive.steps.base_claim import own_base
 from twinhive.steps.pending_files import purge_path
 from twinhive.steps.synced import Synced, SyncedEntry, forget_synced, left_since
 from twinhive.syncing.places import Places
-from twinhive.syncing.snapshot_rotation import delete_snapshots
+from twinhive.syncing.snapshot_sync import SNAPSHOT_PREFIX
 
 _DAY = 86_400
 
@@ -80,10 +80,11 @@ def _is_kept(ports: WritePorts, policy: Policy, record: SyncedEntry) -> bool:
 
 
 def _clear(ports: WritePorts, base: Owned, record: SyncedEntry) -> bool:
-    """Remove all that is ours in and beside a directory, and its snapshots; False when there was nothing in it."""
-    if record.snapshot:
-        delete_snapshots(ports.trees.source, record.source)
-        delete_snapshots(ports.trees.replica, record.target)
+    """Remove all that is ours in and beside a directory, and its snapshot; False when there was nothing in it."""
+    if record.snapshot.startswith(SNAPSHOT_PREFIX):
+        # By its name: copies to other replicas have snapshots of the source's directory too.
+        ports.trees.source.delete_snapshot(record.source, record.snapshot)
+        ports.trees.replica.delete_snapshot(record.target, record.snapshot)
     places = _places(record)
     for work in places.works:
         if ports.replica_files.status(work) is not None:

@@ -144,10 +144,13 @@ def test_a_first_copy_that_was_never_complete_leaves_nothing_beside_the_director
     assert files.status(work) is None and files.status(f"{work[:-1]}x/theirs")
 
 
-def test_snapshots_of_a_left_directory_go_on_both_sides() -> None:
+def test_the_snapshot_of_a_left_directory_goes_on_both_sides_and_that_of_another_copy_stays() -> None:
     world = a_dropped_partition(snapshots=True)
-    assert world.world.source_files.snapshots(f"hdfs://east{AFAR}")
+    sides = ((world.world.source_files, f"hdfs://east{AFAR}"), (world.world.replica_files, PLACE))
+    for files, place in sides:
+        assert len(files.snapshots(place) or ()) == 1
+        files.create_snapshot(place, "twinhive-12345678-of-another-pair")
     follow(world)
     world.listed()
-    assert not world.world.source_files.snapshots(f"hdfs://east{AFAR}")
-    assert not world.world.replica_files.snapshots(PLACE)
+    for files, place in sides:
+        assert files.snapshots(place) == ["twinhive-12345678-of-another-pair"]
