@@ -3,12 +3,13 @@
 <dump root>/<policy>/external/<pass>/external_locations     seed 001's list
                         batches/<name>.json    the directories of one task
                         pass.json              written last: the pass is complete
-<staging>/external/results/<pass>/<name>.json  how a task ended
+<staging>/external/results/<pass>/<name>.json     how a task ended
+                                  <name>.records  what it has written down of its directories
 """
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -165,6 +166,23 @@ def task_has_ended(files: FileWriter, policy: Policy, name: str, task: str, resu
     write_json(files, join(_results(policy), name, f"{task}.json"), result)
 
 
+def keep_records(files: FileWriter, policy: Policy, name: str, task: str, records: Sequence[dict[str, Any]]) -> None:
+    """Keep together what a task that ends has written down of each directory: the next list need not read them all."""
+    write_json(files, _records_path(policy, name, task), {"records": records})
+
+
+def forget_records(files: FileWriter, policy: Policy, name: str, task: str) -> None:
+    """Take back what an earlier try of a task has kept, before that changes."""
+    files.delete_file(_records_path(policy, name, task))
+
+
+def records_of_pass(files: FileReader, policy: Policy, listed: ExternalPass | None) -> Iterator[dict[str, Any]]:
+    """Yield what the tasks of a pass have kept."""
+    for batch in listed.batches if listed else ():
+        kept = read_json(files, _records_path(policy, listed.name, batch.name)) if listed else None
+        yield from kept["records"] if kept else ()
+
+
 def tried_in_round(dumps: FileReader, replica: FileReader, policy: Policy) -> frozenset[str]:
     """Return the locations that the next pass leaves out, because the round that it belongs to has tried them.
 
@@ -241,6 +259,10 @@ def _directory(policy: Policy) -> str:
 
 def _results(policy: Policy) -> str:
     return join(policy.staging, "external", "results")
+
+
+def _records_path(policy: Policy, name: str, task: str) -> str:
+    return join(_results(policy), name, f"{task}.records")
 
 
 def _task_path(policy: Policy, name: str, task: str) -> str:

@@ -17,6 +17,7 @@ from twinhive.dump.external_passes import (
     ExternalPass,
     newest_pass,
     pass_name,
+    records_of_pass,
     remove_old_passes,
     tasks_under_way,
     tried_in_round,
@@ -78,6 +79,7 @@ class ListExternal:
         found = read_entries(ports, policy, known)
         spread_synced(ports.replica_files, policy)
         synced = Synced(ports.replica_files, policy)
+        synced.take(records_of_pass(ports.replica_files, policy, before))
         copies = topmost(found.entries)
         clear_unfinished(ports, policy, synced, before, copies)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.domain.sizes import readable
-from twinhive.dump.external_passes import known_of_task, open_pass, task_has_ended
+from twinhive.dump.external_passes import forget_records, keep_records, known_of_task, open_pass, task_has_ended
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
@@ -57,6 +57,7 @@ class _Done:
     """What was done so far, and what failed."""
 
     unchanged: int = 0
+    records: list[SyncedEntry] = field(default_factory=list)
     outcomes: list[SyncOutcome] = field(default_factory=list)
     failed: list[TwinhiveError] = field(default_factory=list)
 
@@ -87,7 +88,11 @@ class SyncExternal:
         tasks = len(open_pass(ports.dump_files, policy, name).batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
-        self._copy(ports, self._look(ports, entries, done), done, tasks)
+        differing = self._look(ports, entries, done)
+        if differing:
+            forget_records(ports.replica_files, policy, name, task)
+        self._copy(ports, differing, done, tasks)
+        keep_records(ports.replica_files, policy, name, task, [asdict(record) for record in done.records])
         result = done.result()
         counts = {"unchanged": result.unchanged, "changed": result.changed, "failed": len(done.failed)}
         task_has_ended(ports.replica_files, policy, name, task, counts)
@@ -124,6 +129,7 @@ class SyncExternal:
                     differing.append(sync)
                 elif isinstance(found, SyncedEntry):
                     done.unchanged += 1
+                    done.records.append(found)
                     self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
                 else:
                     self._note_failure(sync.entry, found, done)
@@ -156,6 +162,7 @@ class SyncExternal:
                     self._note_failure(sync.entry, found, done)
                     continue
                 record, outcome = found
+                done.records.append(record)
                 if record.changed:
                     done.outcomes.append(outcome)
                 else:

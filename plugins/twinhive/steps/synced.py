@@ -5,7 +5,7 @@ and reads only what it is asked for.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -88,6 +88,11 @@ class Synced:
         """Return a record as `given` takes it."""
         record = self.record_of(location)
         return asdict(record) if record else None
+
+    def take(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Take what somebody else has read, or written, of some locations; these are read no more."""
+        for record in records:
+            self._read[record["source"]] = self.given(record["source"], record)
 
     def given(self, location: str, fields: Mapping[str, Any] | None) -> SyncedEntry | None:
         """Return what somebody else has read of a location; what was not there then is looked for."""
