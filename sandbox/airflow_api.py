@@ -133,11 +133,11 @@ class AirflowApi:
         if not self._token:
             self._token = self._sign_in()
         headers = {"Authorization": f"Bearer {self._token}"}
-        return httpx.request(method, f"{self.url}/api/v2{path}", json=body, headers=headers, timeout=60)
+        return httpx.request(method, f"{self.url}/api/v2{path}", json=body, headers=headers, timeout=180)
 
     def _sign_in(self) -> str:
         credentials = {"username": self.username, "password": self.password}
-        answer = httpx.post(f"{self.url}/auth/token", json=credentials, timeout=60)
+        answer = httpx.post(f"{self.url}/auth/token", json=credentials, timeout=180)
         if not answer.is_success:
             found = f"{answer.status_code} {answer.text[:300]}"
             raise SandboxError(f"Airflow at {self.url} refused {self.username}: {found}")

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pyspark import SparkContext, TaskContext
@@ -21,11 +21,12 @@ from twinhive.copying.hands import Hand, cut_listing
 from twinhive.copying.job import JobSettings, Unusable
 from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
-from twinhive.domain.errors import TryAgain
+from twinhive.domain.errors import TryAgain, TwinhiveError
 from twinhive.domain.files import authority
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
 from twinhive.spark_edge.lifeline import end_with_the_submitter
+from twinhive.spark_edge.pulse import MOVES, Listener, Pulse, listening
 from twinhive.syncing.workers import in_parallel
 
 
@@ -69,7 +70,8 @@ def run(given: argparse.Namespace) -> int:
         probe(spark)
         staged, results = files_of(settings, given.staging), files_of(settings, given.result)
         first_try = Tries(staged, given.staging, results, given.result).is_first()
-        outcome = copy_on_executors(spark, settings, given.staging, hands, first_try=first_try)
+        with heard_of(results, given.result, settings.label) as pulse:
+            outcome = copy_on_executors(spark, settings, given.staging, hands, pulse, first_try=first_try)
         seconds = time.monotonic() - started
         record = result_record(outcome, dump=settings.dump_name, batch=settings.batch, seconds=seconds)
         files_of(settings, given.result).write(given.result, json.dumps(record, indent=1).encode())
@@ -87,8 +89,20 @@ def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
     raise Unusable(f"{uri} is on none of the file systems of the settings")
 
 
+@contextmanager
+def heard_of(results: HadoopFiles, result: str, label: str) -> Iterator[str]:
+    """Say inside that the copy goes on, whenever executors touch the file that is yielded."""
+    path = f"{result}.moves"
+    with suppress(TwinhiveError):
+        results.write(path, b"")
+    with listening(Listener(results, lambda: [path]), lambda: tell(f"{label}: files are being copied")):
+        yield path
+    with suppress(TwinhiveError):
+        results.delete_file(path)
+
+
 def copy_on_executors(
-    spark: SparkContext, settings: JobSettings, staging: str, hands: list[Hand], *, first_try: bool = False
+    spark: SparkContext, settings: JobSettings, staging: str, hands: list[Hand], pulse: str, *, first_try: bool = False
 ) -> CopyOutcome:
     """Copy all hands, as many at a time as there are tasks: a hand is one Spark job of one task."""
 
@@ -96,6 +110,12 @@ def copy_on_executors(
         use_native_package()
         looks = not first_try or is_repeated()
         with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
+            touch = Pulse(target, pulse)
+
+            def moved(line: str) -> None:
+                say(line)
+                touch()
+
             for hand in hands:
                 yield copy_items(
                     hand.items(),
@@ -103,7 +123,7 @@ def copy_on_executors(
                     target,
                     staging,
                     settings.threads,
-                    say,
+                    moved,
                     superseded_ok=settings.superseded_ok,
                     looks=looks,
                     bytes_per_second=settings.bytes_per_second,
@@ -115,6 +135,7 @@ def copy_on_executors(
             spark.setJobDescription(f"{settings.label}: {number:,} of {len(hands):,}, {hand.files:,} files")
             copied = spark.parallelize([hand], 1).mapPartitions(copy).collect()
             outcome = CopyOutcome.merged([outcome, *copied]).thinned()
+            tell(f"{settings.label}: {number:,} of {len(hands):,} hands are copied, {hand.files:,} files")
         return outcome
 
     if not hands:
@@ -130,6 +151,11 @@ def is_repeated() -> bool:
     """True in a task that Spark has begun before, on an executor that was lost, say."""
     task = TaskContext.get()
     return task is None or task.attemptNumber() > 0
+
+
+def tell(line: str) -> None:
+    """Write a line to the submitter, who takes it for a sign that the copy goes on."""
+    print(f"{MOVES}{line}", file=sys.stderr, flush=True)
 
 
 def say(line: str) -> None:

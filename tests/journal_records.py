@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.journal.records import BatchRun, Failure, PolicyState, TableState, WindowRun
 
 NOW = float(int(time.time()))
@@ -82,3 +83,18 @@ def a_table(table: str, **changed: Any) -> TableState:
         "at": NOW,
     }
     return TableState(table=table, **usual | changed)
+
+
+def a_copy(policy: str = "sales", **changed: Any) -> CopyAtWork:
+    """Return a copy that has just begun."""
+    usual = {
+        "dag_id": f"{policy}.bootstrap",
+        "run_id": "first",
+        "task_id": "tables.copy",
+        "map_index": 3,
+        "try_number": 1,
+        "label": "orders",
+        "began": NOW,
+        "moved": NOW,
+    }
+    return CopyAtWork(policy, **usual | changed)

@@ -11,13 +11,14 @@ import psycopg2
 import pytest
 from sqlalchemy import Engine, create_engine, func, insert, inspect, select, text, update
 
-from tests.journal_records import NOW, a_batch, a_failure, a_state, a_table, a_window
+from tests.journal_records import NOW, a_batch, a_copy, a_failure, a_state, a_table, a_window
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import Usage
 from twinhive.journal.opening import open_engine
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure
 from twinhive.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
+from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.sandbox)]
@@ -429,3 +430,26 @@ def test_records_are_read_as_they_were_written(journal: Journal, reader: Journal
     assert reader.failures("sales") == [failure]
     assert reader.batches("sales", a_window().dump) == [a_batch(label="sales.orders +37 tables", map_index=12)]
     assert reader.tables("sales") == (1, [table])
+
+
+def test_a_copy_at_work_is_there_until_it_ends_and_only_its_own_try_changes_it(url: str, journal: Journal) -> None:
+    first, second = a_copy(), a_copy(try_number=2, began=NOW + 5, moved=NOW + 5)
+    journal.copy_begins(first)
+    journal.copy_moves(first, NOW + 1)
+    assert what_is_open(url).copies == [replace(first, moved=NOW + 1)]
+    journal.copy_begins(second)
+    # A try that was given up, and is not dead yet.
+    journal.copy_moves(first, NOW + 9)
+    journal.copy_ends(first)
+    assert what_is_open(url).copies == [second]
+    journal.copy_begins(a_copy(map_index=4))
+    journal.copy_ends(second)
+    assert [one.map_index for one in what_is_open(url).copies] == [4]
+    journal.prune(NOW + 100 * 24 * 3600)
+    assert what_is_open(url).copies == []
+
+
+def test_a_policy_whose_copy_stands_still_is_in_trouble(journal: Journal, reader: JournalReader) -> None:
+    journal.record_state(a_state(stalled="sales.bootstrap, task copy has moved nothing for 2 h"))
+    journal.record_state(a_state("well"))
+    assert [state.policy for state in reader.overview(troubled_only=True)[1]] == ["sales"]

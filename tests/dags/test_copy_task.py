@@ -15,6 +15,7 @@ from twinhive.airflow_edge.copy_task import CopyOperator
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.policy import Options
+from twinhive.spark_edge.pulse import MOVES
 from twinhive.steps.copy_batch import CopyJob
 
 
@@ -86,3 +87,16 @@ def test_a_batch_that_could_not_be_cut_gets_more_tasks(submitted: dict[str, Any]
     submitted["file"].close()
     submit((1_000_000, 2**40))
     assert submitted["settings"]["tasks"] == 8
+
+
+def test_what_the_job_says_of_its_progress_is_heard_and_nothing_that_spark_says_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_WEST_SPARK", "spark://m1:7077")
+    stage = StageOf("config", "sales", "bootstrap", "copy")
+    task = CopyOperator(task_id="copy", stage=stage, application="copy_files.py", conn_id="west_spark")
+    heard: list[str] = []
+    task._moves = lambda: heard.append("moves")
+    lines = ["WARN TaskSchedulerImpl: Initial job has not accepted any resources\n", f"{MOVES}some tables\n"]
+    task._get_hook()._process_spark_submit_log(iter(lines))
+    assert heard == ["moves"]

@@ -14,10 +14,11 @@ from sqlalchemy import delete, select
 
 from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
 from tests.fake_world import World, a_world
-from tests.journal_records import a_failure
+from tests.journal_records import a_copy, a_failure
 from tests.letter_box import Hook
 from tests.policies import PolicyFiles
 from tests.source_writer import SourceWriter
+from twinhive.airflow_edge import stalled_copies
 from twinhive.airflow_edge.monitor_dag import MONITOR, monitor_dag
 from twinhive.airflow_edge.watch_round import not_shared
 from twinhive.domain.errors import Unreachable
@@ -192,6 +193,22 @@ def test_a_failure_that_a_person_must_mend_is_red_at_once_and_another_after_a_wh
     Journal(journal).record_failure(a_failure("sales", dag_id="sales.scan", act_now=True, what="lost"))
     assert monitored.run() == ALARM
     assert "lost" in monitored.told[1]
+
+
+def test_a_copy_that_stands_still_is_red_told_and_on_the_page_until_it_goes_on(
+    monitored: Monitored, paged: Hook, journal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stalled_copies, "airflow_runs", lambda work: True)
+    copy = a_copy(began=time.time() - 9_000, moved=time.time() - 7_200)
+    Journal(journal).copy_begins(copy)
+    assert monitored.run() == ALARM
+    assert "sales.bootstrap: a copy moves nothing" in monitored.told[0]
+    assert said(paged) == [("stalled", "stands")]
+    assert monitored.metrics["twinhive.copies.stalled {'policy': 'sales'}"] == 1
+    assert "has moved nothing for 2 h" in str(open_reader(journal).policy("sales"))
+    Journal(journal).copy_moves(copy, time.time())
+    assert monitored.run() == WELL
+    assert monitored.metrics["twinhive.copies.stalled {'policy': 'sales'}"] == 0
 
 
 def test_what_somebody_tried_by_a_form_is_no_failure_of_the_policy(monitored: Monitored, journal: str) -> None:

@@ -22,7 +22,7 @@ _PURE = (
     *("__init__.py", "ports/*.py", "domain/*.py", "copying/*.py", "syncing/*.py"),
     *("adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py", "adapters/local_owner.py"),
     *("spark_edge/__init__.py", "spark_edge/endings.py", "spark_edge/executors.py"),
-    *("spark_edge/lifeline.py", "spark_edge/tree_*.py"),
+    *("spark_edge/lifeline.py", "spark_edge/pulse.py", "spark_edge/tree_*.py"),
 )
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")

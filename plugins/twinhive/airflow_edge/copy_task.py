@@ -1,10 +1,11 @@
 """Submit the copy of one batch as a Spark job."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
@@ -21,6 +22,7 @@ from twinhive.domain.sizes import readable
 from twinhive.spark_edge.applications import application_file
 from twinhive.spark_edge.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
 from twinhive.spark_edge.lifeline import held
+from twinhive.spark_edge.pulse import MOVES
 from twinhive.steps.copy_batch import CopyBatch, CopyJob
 from twinhive.wiring import Wiring
 
@@ -41,6 +43,7 @@ class CopyOperator(SparkSubmitOperator):
         super().__init__(application=application, durable=False, **kwargs)
         self.stage = stage
         self.batch = batch
+        self._moves: Callable[[], None] = lambda: None
 
     def execute(self, context: Any) -> None:
         """Submit the job, unless there is nothing to copy."""
@@ -53,8 +56,23 @@ class CopyOperator(SparkSubmitOperator):
                 assert isinstance(step, CopyBatch)
                 job = step.job(ports)
                 if job is not None:
+                    self._moves = recording.moves
                     self._submit(job, wiring, context)
                 recording.succeeded(job, wiring, ports)
+
+    def _get_hook(self) -> SparkSubmitHook:
+        """Return the hook that calls Spark, and hear in what it reads that the job goes on."""
+        hook = super()._get_hook()
+        read = hook._process_spark_submit_log
+        hook._process_spark_submit_log = lambda itr: read(self._heard(itr))  # type: ignore[method-assign]
+        return hook
+
+    def _heard(self, lines: Iterator[Any]) -> Iterator[Any]:
+        # Spark itself has something to say also while nobody copies: that there is no executor, say.
+        for line in lines:
+            if str(line).startswith(MOVES):
+                self._moves()
+            yield line
 
     def _submit(self, job: CopyJob, wiring: Wiring, context: Any) -> None:
         # An unknown id would be submitted to YARN without a word.

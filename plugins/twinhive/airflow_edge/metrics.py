@@ -24,6 +24,7 @@ BYTES_COPIED = "twinhive.bytes.copied"
 EVENTS_APPLIED = "twinhive.events.applied"
 FAILURES = "twinhive.failures"
 OPEN_FAILURES = "twinhive.failures.open"
+STALLED = "twinhive.copies.stalled"
 QUARANTINED = "twinhive.tables.quarantined"
 PENDING = "twinhive.external.pending"
 PENDING_AGE = "twinhive.external.pending.seconds"
@@ -45,6 +46,7 @@ def lags_measured(lags: Iterable[PolicyLag]) -> None:
         for lag in lags:
             tags = {"policy": lag.policy}
             stats.gauge(TROUBLE, int(lag.error is not None), tags=tags)
+            stats.gauge(STALLED, len(lag.stalled), tags=tags)
             _gauge(LAG_SECONDS, lag.lag_seconds, tags)
             _gauge(LAG_EVENTS, lag.lag_events, tags)
             _gauge(LAG_LIMIT, lag.max_lag, tags)

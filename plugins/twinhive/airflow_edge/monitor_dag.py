@@ -28,6 +28,7 @@ from twinhive.airflow_edge.failures import RETRY_RULES, PersonMustAct, as_airflo
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.open_failures import send_metrics
 from twinhive.airflow_edge.recorded_lags import record_lags
+from twinhive.airflow_edge.stalled_copies import with_stalled
 from twinhive.airflow_edge.watch_round import Round
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.journal.standing import Open, what_is_open
@@ -99,7 +100,9 @@ class MeasureOperator(BaseOperator, SkipMixin):
         configuration = load_configuration(Path(self.config))
         found = measure_policies(configuration, resolve_from_airflow, patience=_PATIENCE_SECONDS)
         self._say(found)
-        round_ = Round(configuration, found, self._what_is_open(), time.time())
+        opened = self._what_is_open()
+        found = with_stalled(found, opened.copies if opened else ())
+        round_ = Round(configuration, found, opened, time.time())
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
         judged = self._judge(round_, context)

@@ -7,6 +7,10 @@ from twinhive.airflow_edge import metrics
 from twinhive.journal.records import PolicyState
 from twinhive.journal.writing import Journal
 from twinhive.steps.lag import PolicyLag
+from twinhive.steps.lag_alerts import stalled_line
+
+_TOLD = ("trouble", "stalled")
+_NAMED = 3
 
 
 def record_lags(journal: Journal, lags: Sequence[PolicyLag]) -> None:
@@ -19,5 +23,7 @@ def record_lags(journal: Journal, lags: Sequence[PolicyLag]) -> None:
 
 def state_of(lag: PolicyLag) -> PolicyState:
     """Return what the journal keeps of a measurement; `trouble` is all that the error says."""
-    same = {field.name: getattr(lag, field.name) for field in fields(PolicyState) if field.name != "trouble"}
-    return PolicyState(**same, trouble=None if lag.error is None else str(lag.error))
+    same = {field.name: getattr(lag, field.name) for field in fields(PolicyState) if field.name not in _TOLD}
+    trouble = None if lag.error is None else str(lag.error)
+    stalled = "; ".join(stalled_line(one, lag.at) for one in lag.stalled[:_NAMED])
+    return PolicyState(**same, trouble=trouble, stalled=stalled or None)

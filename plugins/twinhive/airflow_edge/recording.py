@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,10 @@ from airflow.sdk.exceptions import (
 )
 
 from twinhive.airflow_edge import metrics
+from twinhive.airflow_edge.copy_notes import CopyNotes
 from twinhive.airflow_edge.recorded_results import Recorder, TaskPlace, copied_batch
 from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.domain.errors import TryAgain, TwinhiveError
 from twinhive.domain.files import Usage
 from twinhive.journal.records import Failure, Outcome
@@ -39,11 +41,18 @@ class Recording:
 
     place: TaskPlace
     journal: Journal
+    copy: CopyNotes | None = None
     _sizes: dict[str, Usage] = field(default_factory=dict)
 
     def watching(self, step: Step) -> Step:
         """Return the step, made to tell what is worth a note and no part of its result."""
         return replace(step, tell_sizes=self._sizes.update) if isinstance(step, Scan) else step
+
+    def moves(self) -> None:
+        """Note that a task that copies goes on; of other tasks nothing is noted."""
+        if self.copy is not None:
+            with _never_failing():
+                self.copy.moves()
 
     def succeeded(self, result: Any, wiring: Wiring, ports: WritePorts) -> None:
         """Note what the task's step has returned; of a task that tells nothing, nothing is noted."""
@@ -63,9 +72,12 @@ class Recording:
 @contextmanager
 def recorded(stage: StageOf, context: Any, batch: Mapping[str, str] | None = None) -> Iterator[Recording]:
     """Note the failure of what happens inside; its success is told by `Recording.succeeded`."""
-    recording = Recording(_place(stage, context, batch or {}), open_journal())
+    place = _place(stage, context, batch or {})
+    copy = CopyNotes(_at_work(place)) if place.stage in _COPYING else None
+    recording = Recording(place, open_journal(), copy)
     try:
-        yield recording
+        with copy.kept() if copy else nullcontext():
+            yield recording
     except _NO_FAILURES:
         raise
     except (Exception, AirflowTaskTerminated, AirflowTaskTimeout) as error:
@@ -121,6 +133,11 @@ def _place(stage: StageOf, context: Any, batch: Mapping[str, str]) -> TaskPlace:
         batch=dict(batch) if isinstance(batch, Mapping) else {},
         began=time.time(),
     )
+
+
+def _at_work(place: TaskPlace) -> CopyAtWork:
+    same = {name: getattr(place, name) for name in ("policy", "dag_id", "run_id", "task_id", "map_index", "try_number")}
+    return CopyAtWork(**same, label=place.batch.get("label", ""), began=place.began, moved=place.began)
 
 
 def _text(said: object) -> str | None:

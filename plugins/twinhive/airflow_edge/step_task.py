@@ -1,6 +1,6 @@
 """Run a step inside an Airflow task, and pass over the tasks after it that have nothing to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +13,7 @@ from twinhive.airflow_edge.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, sa
 from twinhive.airflow_edge.failures import as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
 from twinhive.airflow_edge.log_groups import FoldedLog
-from twinhive.airflow_edge.recording import recorded
+from twinhive.airflow_edge.recording import Recording, recorded
 from twinhive.airflow_edge.silence import tell_of_silence
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.domain.batches import label_for_airflow
@@ -62,7 +62,7 @@ class StepOperator(BaseOperator, SkipMixin):
                 if form[DRY_RUN]:
                     return self._say_plan(context, form, wiring.policy, ports)
                 announcing = Announcing.before(self.stage.stage, wiring, ports)
-                with FoldedLog(self.log.info) as log:
+                with FoldedLog(_heard(self.log.info, recording)) as log:
                     step = self.stage.step(wiring, self.batch or {}, context, log)
                     result = recording.watching(step).run(ports)
                 outlets, settings = context["outlet_events"], wiring.settings
@@ -94,6 +94,16 @@ class StepOperator(BaseOperator, SkipMixin):
             context["ti"].xcom_push(key="return_value", value=returned)
             self.skip(context["ti"], skipped)
         return returned
+
+
+def _heard(say: Callable[[str], None], recording: Recording) -> Callable[[str], None]:
+    """Return what says lines, and takes each for a sign that the task goes on."""
+
+    def said(line: str) -> None:
+        say(line)
+        recording.moves()
+
+    return said
 
 
 def passed_over(result: Any, phase: str, downstream: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ class AlertKind(StrEnum):
     LATE = "late"
     STOPPED = "stopped"
     FAILED = "failed"
+    STALLED = "stalled"
     QUARANTINED = "quarantined"
     EXTERNAL = "external"
     SPACE = "space"
@@ -47,6 +48,10 @@ ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
     AlertKind.FAILED: (
         Severity.LOOK,
         "a task failed, or was killed, and nothing has made up for it for `watch.failed_for`",
+    ),
+    AlertKind.STALLED: (
+        Severity.ACT_NOW,
+        "a task that copies is running, and has moved nothing for `watch.stalled_for`",
     ),
     AlertKind.QUARANTINED: (Severity.LOOK, "tables are frozen after an error"),
     AlertKind.EXTERNAL: (

@@ -5,7 +5,7 @@ After two days, of the samples of ten minutes only the one with the greatest lag
 
 from sqlalchemy import BigInteger, Connection, cast, delete, func, select, text
 
-from twinhive.journal.schema import BATCHES, FAILURES, LAG, NOTES, POLICIES, TABLE_COUNTS, TABLES, WINDOWS
+from twinhive.journal.schema import AT_WORK, BATCHES, FAILURES, LAG, NOTES, POLICIES, TABLE_COUNTS, TABLES, WINDOWS
 from twinhive.journal.upsert import upsert
 
 DAY = 24 * 3600
@@ -34,6 +34,7 @@ def prune(connection: Connection, now: float) -> None:
     connection.execute(delete(WINDOWS).where(WINDOWS.c.began < now - KEPT_RUNS))
     connection.execute(delete(BATCHES).where(BATCHES.c.ended < now - KEPT_RUNS))
     connection.execute(delete(FAILURES).where(FAILURES.c.at < now - KEPT_RUNS))
+    connection.execute(delete(AT_WORK).where(AT_WORK.c.moved < now - KEPT_RUNS))
     connection.execute(delete(POLICIES).where(POLICIES.c.at < now - KEPT_LAG))
     connection.execute(
         delete(TABLES).where(TABLES.c.at < now - KEPT_LAG, TABLES.c.policy.not_in(select(POLICIES.c.policy)))

@@ -165,7 +165,7 @@ def _rank(failures: ColumnElement[int], tables_in_trouble: ColumnElement[int]) -
     state = POLICIES.c
     return case(
         (state.phase.in_((UNUSABLE, UNREACHABLE)), 4),
-        (or_(failures > 0, state.trouble.is_not(None)), 3),
+        (or_(failures > 0, state.trouble.is_not(None), state.stalled.is_not(None)), 3),
         (func.coalesce(state.lag_seconds > state.max_lag, false()), 2),
         (tables_in_trouble > 0, 1),
         else_=0,

@@ -33,6 +33,7 @@ class PolicyState:
     lag_events, lag_seconds   None for a policy that does not follow
     max_lag      seconds that the policy allows, None: any
     paused       the reason, None for a policy that is not
+    stalled      which copies move nothing, None when all do
     """
 
     policy: str
@@ -47,6 +48,7 @@ class PolicyState:
     max_lag: float | None = None
     paused: str | None = None
     trouble: str | None = None
+    stalled: str | None = None
 
     @property
     def too_late(self) -> bool:

@@ -63,6 +63,7 @@ POLICIES = Table(
     Column("max_lag", Float),
     Column("paused", String),
     Column("trouble", String),
+    Column("stalled", String),
     Column("sampled_at", Float, nullable=False),
 )
 """One row a policy; `sampled_at` is when its lag was last written down."""
@@ -200,6 +201,21 @@ PROGRESS = Table(
     Column("bytes_done", BigInteger, nullable=False),
 )
 """How far the copy is of each replica that is being loaded."""
+
+AT_WORK = Table(
+    f"{_PREFIX}at_work",
+    METADATA,
+    Column("dag_id", String, primary_key=True),
+    Column("task_id", String, primary_key=True),
+    Column("map_index", Integer, primary_key=True),
+    Column("policy", String, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("try_number", Integer, nullable=False),
+    Column("label", String, nullable=False),
+    Column("began", Float, nullable=False),
+    Column("moved", Float, nullable=False),
+)
+"""The copies that have begun and not ended; what a killed one has left, the monitor removes."""
 
 
 def version_of(connection: Connection) -> int | None:

@@ -1,4 +1,4 @@
-"""Read from the journal what is open: failures, what people were told of, when the monitor was last there.
+"""Read from the journal what is open: failures, what people were told of, copies at work, the monitor's last look.
 
 Unlike a page, who asks this goes on without an answer: none takes longer than `patience`.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.domain.errors import TwinhiveError, Unreachable
 from twinhive.journal.address import is_shared, journal_address, resolved
 from twinhive.journal.message_rows import MONITOR
@@ -18,6 +19,7 @@ from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
 from twinhive.journal.records import Failure, Message, OpenFailures
 from twinhive.journal.schema import FAILURES, MESSAGES, NOTES, prepare
+from twinhive.journal.work_rows import copies_at_work
 
 _PATIENCE_SECONDS = 3.0
 
@@ -29,6 +31,7 @@ class Open:
     failures: Sequence[OpenFailures] = ()
     messages: Sequence[Message] = ()
     monitor_at: float | None = None
+    copies: Sequence[CopyAtWork] = ()
 
 
 def what_is_open(url: str | None = None, patience: float = _PATIENCE_SECONDS) -> Open:
@@ -62,7 +65,8 @@ def _read(url: str) -> Open:
     prepare(open_engine(url, writes=True))
     with open_engine(url, writes=False).begin() as connection:
         said = connection.scalar(select(NOTES.c.value).where(NOTES.c.key == MONITOR))
-        return Open(_failures(connection), _messages(connection), None if said is None else float(said))
+        seen = None if said is None else float(said)
+        return Open(_failures(connection), _messages(connection), seen, copies_at_work(connection))
 
 
 def _failures(connection: Connection) -> list[OpenFailures]:

@@ -13,9 +13,10 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.domain.files import Usage
 from twinhive.domain.load_progress import LoadProgress
-from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows
+from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows, work_rows
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
@@ -77,6 +78,18 @@ class Journal:
     def record_batch(self, batch: BatchRun) -> None:
         """Write what came of the copy of a batch; files, bytes and seconds of several tries add up."""
         self._write(partial(run_rows.write_batch, batch=batch))
+
+    def copy_begins(self, work: CopyAtWork) -> None:
+        """Write that a copy is at work."""
+        self._write(partial(work_rows.write_work, work=work))
+
+    def copy_moves(self, work: CopyAtWork, at: float) -> None:
+        """Write when a copy was last heard to go on."""
+        self._write(partial(work_rows.note_moved, work=work, at=at))
+
+    def copy_ends(self, work: CopyAtWork) -> None:
+        """Write that a copy is not at work any more, however it has ended."""
+        self._write(partial(work_rows.end_work, work=work))
 
     def record_failure(self, failure: Failure) -> None:
         """Write that a task has failed; an open failure of the same task is replaced."""

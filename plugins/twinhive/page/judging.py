@@ -37,6 +37,7 @@ def verdict_of(state: PolicyState, open_failures: int, troubled_tables: int, now
     trouble = " ".join((state.trouble or (f"the policy is {state.phase}" if lost else "")).split())
     bad = {
         trouble: lost,
+        state.stalled or "": bool(state.stalled),
         f"{duration(state.lag_seconds)} behind, {duration(state.max_lag)} allowed": state.too_late,
         _plural(open_failures, "open error"): open_failures > 0,
     }

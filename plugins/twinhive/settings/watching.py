@@ -26,6 +26,8 @@ class WatchSettings(Strict):
     failed_for: Annotated[float, Field(ge=0), Unit("seconds")] = 900.0
     """a failure that may pass by itself is told when nothing has made up for it for so long; one that a person must act
     on is told at once"""
+    stalled_for: Limit = 3_600.0
+    """a task that copies may run for so long without moving anything; a copy that goes on says so every five minutes"""
     external_age: Limit = 86_400.0
     """the oldest external table or partition that waits for its data, and the last complete pass over external data,
     may be so old"""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from twinhive.copying.progress import Progress
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.spark_edge.cluster import SparkCluster
@@ -31,7 +32,7 @@ class LargeBySpark:
 
     def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
         """Return what carries out plans; `say` hears which way they went, and how far Spark is."""
-        here = in_this_process(source, target)
+        here = in_this_process(source, target, lambda files, length: Progress(files, length, say))
 
         def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
             work = plan.totals.on_files

@@ -24,6 +24,7 @@ from twinhive.ports import FileReader
 from twinhive.spark_edge.endings import causes, ended
 from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
 from twinhive.spark_edge.lifeline import end_with_the_submitter
+from twinhive.spark_edge.pulse import Listener, Pulse, listening
 from twinhive.spark_edge.tree_settings import TaskSettings, TreeJobSettings
 from twinhive.syncing.batches import Batch, StillWanted, batch_is_gone, read_batch
 from twinhive.syncing.executing import Executor
@@ -54,6 +55,7 @@ def run(path: str) -> int:
 def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOutcome:
     """Carry out the batches in their order, `at_once` of them at a time."""
     progress = Progress(settings.files, settings.length, say)
+    under_way: dict[str, Batch] = {}
     group = f"{NAME}-{uuid.uuid4().hex[:8]}"
     told = settings.of_a_task()
     whole = f"{settings.files:,} files, {readable(settings.length)}"
@@ -63,12 +65,18 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
         for number, batch in numbered:
             part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
             spark.setJobGroup(group, f"{settings.title}: {whole} ({part})")
+            under_way[batch.path] = batch
             outcome.merge(_on_an_executor(spark, told, batch))
+            del under_way[batch.path]
             progress.done(batch.length, batch.files)
         return outcome
 
     numbered = enumerate(settings.batches, 1)
-    return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
+    use_native_package()
+    with closing(open_files(settings.of_a_task().target)) as target:
+        listener = Listener(target, under_way.copy)
+        with listening(listener, lambda: say(f"{settings.title}: files are being copied")):
+            return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
 
 
 def _on_an_executor(spark: SparkContext, settings: TaskSettings, batch: Batch) -> ExecOutcome:
@@ -92,8 +100,10 @@ def carry_out(settings: TaskSettings, path: str) -> ExecOutcome | TwinhiveError:
     with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
         try:
             lines = _lines(target, path)
-            meter = Meter(settings.bytes_per_second)
-            executor = Executor(settings.job, source, target, meter=meter, confirm=StillWanted(target, path))
+            progress = Progress(0, 0, Pulse(target, path))
+            meter = Meter(settings.bytes_per_second, progress.moved)
+            confirm = StillWanted(target, path)
+            executor = Executor(settings.job, source, target, meter=meter, progress=progress, confirm=confirm)
             return executor.run(lines, settings.job.options.threads)
         except TwinhiveError as error:
             return error

@@ -14,12 +14,14 @@ class Limits:
     external_age  age of what waits for its data, and of the last complete pass over external data
     free_bytes    room below the staging directory
     failed_for    how long a failure that may pass by itself may be open
+    stalled_for   how long a copy that runs may move nothing
     """
 
     max_lag: float | None = None
     external_age: float | None = None
     free_bytes: int | None = None
     failed_for: float = 900.0
+    stalled_for: float | None = 3_600.0
 
 
 @dataclass(frozen=True)

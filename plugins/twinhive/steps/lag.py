@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.domain.errors import Missing, TwinhiveError, Unreachable
 from twinhive.domain.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.domain.policy import Policy
@@ -40,6 +41,7 @@ class PolicyLag:
     watched      what else was found of the replica
     paused       why a person holds the policy back, None when nobody does
     requested    a person has asked for tables to be brought over as they are, and no run has done it yet
+    stalled      the copies that run and move nothing, as far as somebody has looked
     error        what is wrong, None when nothing is
     """
 
@@ -56,6 +58,7 @@ class PolicyLag:
     watched: Watched = field(default_factory=Watched)
     paused: str | None = None
     requested: bool = False
+    stalled: tuple[CopyAtWork, ...] = ()
     error: TwinhiveError | None = None
     at_least: bool = False
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twinhive.domain.alerts import AlertKind
+from twinhive.domain.at_work import CopyAtWork
 from twinhive.domain.errors import ActNow, Missing, TwinhiveError, Unreachable
 from twinhive.domain.marks import Phase
 from twinhive.domain.next_steps import resync_wish
@@ -72,6 +73,7 @@ def _of(lag: PolicyLag, failing: Sequence[Failing]) -> Iterator[Alert]:
         if lag.too_late:
             yield Alert(lag.policy, AlertKind.LATE, _late(lag))
         yield from (failure_alert(one, lag.limits.failed_for) for one in failing)
+        yield from _stalled(lag)
         yield from _external(lag)
     yield from _always(lag)
 
@@ -81,6 +83,15 @@ def failure_alert(one: Failing, grace: float) -> Alert:
     if isinstance(one.error, ActNow):
         return Alert(one.policy, AlertKind.STOPPED, one.error, one.phase)
     return Alert(one.policy, AlertKind.FAILED, one.error, one.phase, grace)
+
+
+def _stalled(lag: PolicyLag) -> Iterator[Alert]:
+    """Yield one alert a DAG: what one copy waits for, mostly all of them do."""
+    by_dag: dict[str, list[CopyAtWork]] = {}
+    for one in lag.stalled:
+        by_dag.setdefault(one.dag_id, []).append(one)
+    for dag_id, copies in by_dag.items():
+        yield Alert(lag.policy, AlertKind.STALLED, _standing_still(lag, dag_id, copies), dag_id.rpartition(".")[2])
 
 
 def _external(lag: PolicyLag) -> Iterator[Alert]:
@@ -115,6 +126,25 @@ def _late(lag: PolicyLag) -> ActNow:
         f"without a run, unpause the DAG: airflow dags unpause {lag.policy}.incremental; if its tasks stay scheduled, "
         "their pool may be missing: twinhive --airflow check",
     )
+
+
+def _standing_still(lag: PolicyLag, dag_id: str, copies: Sequence[CopyAtWork]) -> ActNow:
+    oldest = min(copies, key=lambda one: one.moved)
+    more = f" (and {len(copies) - 1:,} more tasks)" if len(copies) > 1 else ""
+    return ActNow(
+        f"{dag_id}: a copy moves nothing",
+        found=f"{stalled_line(oldest, lag.at)}; run {oldest.run_id}, try {oldest.try_number}{more}",
+        expected=f"files or bytes within {spoken_time(lag.limits.stalled_for)} (watch.stalled_for)",
+        next_step="see that Spark's master gives the job executors and that both clusters have their DataNodes; then "
+        f"clear the task {oldest.task} of that run, also while it is running: what is staged is not copied again "
+        "(docs/runbooks.md, 'A copy hangs or is slow')",
+    )
+
+
+def stalled_line(copy: CopyAtWork, at: float) -> str:
+    """Say in one line which copy moves nothing, and since when."""
+    what = f" ({copy.label})" if copy.label else ""
+    return f"{copy.dag_id}, task {copy.task}{what} has moved nothing for {spoken_time(copy.stands(at))}"
 
 
 def _old_data(lag: PolicyLag, found: str, allowed: float) -> ActNow:
@@ -166,6 +196,7 @@ def state_line(lag: PolicyLag) -> str:
         said.append(f"at event {lag.replicated}, {lag.lag_events}{more} events behind, {spoken_time(lag.lag_seconds)}")
     if lag.watched.progress:
         said.append(lag.watched.progress.text)
+    said += [stalled_line(one, lag.at) for one in lag.stalled[:_NAMED]]
     if lag.paused:
         said.append(f"paused: {lag.paused}")
     if lag.trouble:

@@ -22,6 +22,13 @@ from twinhive.page.judging import STALE_SECONDS, Level, is_stale, lag_level, ver
         ({"phase": "unreachable", "trouble": "east is\n  away"}, 0, 0, Level.BAD, "east is away"),
         ({"phase": "unusable"}, 0, 0, Level.BAD, "the policy is unusable"),
         ({"trouble": "the log has a gap"}, 0, 0, Level.WARN, "the log has a gap"),
+        (
+            {"stalled": "sales.bootstrap, task copy has moved nothing"},
+            0,
+            0,
+            Level.BAD,
+            "sales.bootstrap, task copy has moved nothing",
+        ),
         ({"paused": "a move"}, 0, 0, Level.WARN, "paused: a move"),
         ({"at": NOW - 720}, 0, 0, Level.WARN, "last looked at 12 min ago"),
     ],
