@@ -20,7 +20,7 @@ from twinhive.airflow_edge.failures import (
     as_airflow_failures,
 )
 from twinhive.airflow_edge.log_groups import FoldedLog
-from twinhive.domain.errors import ActNow, Missing, Unreachable
+from twinhive.domain.errors import ActNow, Missing, Unexplained, Unreachable
 from twinhive.steps.base import Detail
 
 DEFAULT, FAIL = RetryAction.DEFAULT, RetryAction.FAIL
@@ -37,6 +37,7 @@ def stopped_by(error: Exception) -> TaskStopped:
     [
         (Unreachable("away"), [DEFAULT, DEFAULT, DEFAULT, DEFAULT]),
         (Missing("gone"), [FAIL, FAIL, FAIL, FAIL]),
+        (Unexplained("what is that"), [DEFAULT, DEFAULT, DEFAULT, DEFAULT]),
         (ZeroDivisionError("a mistake"), [DEFAULT, FAIL, FAIL, FAIL]),
     ],
 )
@@ -47,6 +48,10 @@ def test_each_ending_has_its_number_of_tries_also_after_a_clear(
     stopped, most = stopped_by(error), tries_before_a_clear + RETRIES["retries"]
     numbers = range(tries_before_a_clear + 1, tries_before_a_clear + 1 + len(tries))
     assert [RETRY_RULES.evaluate(stopped, number, most).action for number in numbers] == tries
+
+
+def test_the_last_line_says_that_a_person_is_asked_about_an_answer_that_nobody_knows_when_tries_are_over() -> None:
+    assert "then a person must act" in str(stopped_by(Unexplained("what is that")).code)
 
 
 def test_what_airflow_itself_raises_is_left_to_its_own_rules() -> None:

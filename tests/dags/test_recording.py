@@ -1,7 +1,9 @@
 """What tasks do can be read in the journal; what they do does not depend on it."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps.twins import assert_twin
 from twinhive.airflow_edge.recorded_results import TaskPlace
 from twinhive.airflow_edge.recording import failure_of
-from twinhive.domain.errors import ActNow, Foreign, Unreachable
+from twinhive.airflow_edge.stage_task import is_last_try
+from twinhive.domain.errors import ActNow, Foreign, Unexplained, Unreachable
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import resync
 from twinhive.domain.policy import Policy
@@ -226,6 +229,15 @@ def test_of_errors_the_family_is_kept_and_foreign_ones_are_told_by_their_class()
     assert (other.kind, other.act_now, other.what) == ("ZeroDivisionError", False, "division by zero")
     assert isinstance(other, Failure) and other.next_step
     assert failure_of(MemoryError(), a_place()).what == "MemoryError"
+
+
+def test_an_answer_that_nobody_knows_is_a_persons_turn_after_the_last_try_only() -> None:
+    place = TaskPlace("sales", "scan", "scan", "sales.scan", "r", "scan", -1, 1, {}, 0.0)
+    error = Unexplained("what is that")
+    assert not failure_of(error, place).act_now
+    assert failure_of(error, replace(place, is_last_try=True)).act_now
+    tries = [SimpleNamespace(try_number=number, max_tries=most) for number, most in [(1, 3), (4, 3), (5, 7), (8, 7)]]
+    assert [is_last_try(one) for one in tries] == [False, True, False, True]
 
 
 def test_the_commands_of_an_error_are_kept_as_they_are() -> None:

@@ -7,7 +7,7 @@ jars do not hold all of the classes: so names are compared.
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unreachable
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unexplained, Unreachable
 
 _REMOTE = "org.apache.hadoop.ipc.RemoteException"
 
@@ -82,6 +82,24 @@ _MEANINGS = (
     ),
     _Meaning(
         Refused,
+        "refused",
+        "correct what the message names: the name, the place or the limit of the file system",
+        frozenset(
+            {
+                "org.apache.hadoop.fs.InvalidPathException",
+                "org.apache.hadoop.fs.ParentNotDirectoryException",
+                "org.apache.hadoop.fs.PathIsNotDirectoryException",
+                "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException",
+                "org.apache.hadoop.hdfs.protocol.FSLimitException",
+                "org.apache.hadoop.hdfs.protocol.FSLimitException$MaxDirectoryItemsExceededException",
+                "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException",
+                "org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException",
+                "org.apache.hadoop.hdfs.protocol.SnapshotException",
+            }
+        ),
+    ),
+    _Meaning(
+        Refused,
         "cannot do this",
         "leave out what needs it, or use a file system that has it",
         frozenset({"java.lang.UnsupportedOperationException", "org.apache.hadoop.ipc.RpcNoSuchMethodException"}),
@@ -118,7 +136,12 @@ _UNUSABLE = _Meaning(
     "check the path, and the cluster's properties: a logical name needs dfs.nameservices and its addresses",
     frozenset({"java.lang.IllegalArgumentException"}),
 )
-_OTHER = _Meaning(Refused, "refused", "see the message and the NameNode's log", frozenset())
+_OTHER = _Meaning(
+    Unexplained,
+    "refused",
+    "see the message and the NameNode's log; before that, the task retries by itself",
+    frozenset(),
+)
 
 
 # Named and used like a function; as a generator it would cost several times as much, around each call of Java.
@@ -166,8 +189,8 @@ def _meaning(names: list[str]) -> _Meaning:
     for meaning in (*_MEANINGS, _UNUSABLE):
         if meaning.classes.intersection(names):
             return meaning
-    # An unspecific IOException is what HDFS throws when DataNodes are lost or full; every specific one
-    # it has a class for is a decision of the server, which asking again does not change.
+    # An unspecific IOException is what HDFS throws when DataNodes are lost or full. What it has another class for is
+    # mostly a decision, which asking again does not change; of a class that nobody has named here nobody knows.
     return _BLOCKS if names[0] in _BLOCKS.classes else _OTHER
 
 

@@ -8,8 +8,9 @@
 | the answer to another call | a trouble that passes: the connection is closed |
 | anything else: MetaException, InvalidOperationException, Internal error | what another question shows |
 
-That question is a small one that its database has to answer. A metastore that answers it is well, so that the request
-is what it refuses; one that does not is tried again.
+That question is a small one that its database has to answer. A metastore that does not answer it has a trouble that
+passes. One that does is well, so that the request is what it refuses; but nobody knows this text, and what it speaks of
+may have passed just before the question. So it is `Unexplained`: tried again a few times before a person is asked.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from thrift.protocol.TProtocol import TProtocolException
 from thrift.Thrift import TApplicationException, TException
 
 from twinhive.adapters.metastore_troubles import passing_trouble
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, TwinhiveError, Unwell
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, TwinhiveError, Unexplained, Unwell
 from twinhive.domain.next_steps import RETRIES
 
 _MISSING = (NoSuchObjectException, UnknownDBException, UnknownTableException, UnknownPartitionException)
@@ -59,6 +60,8 @@ def failure(doing: str, server: str, error: TException, is_well: Callable[[], bo
     )
     if tells_little and not is_well():
         return _unwell(doing, server, error, "its database: it does not answer what it is asked by the way either")
+    if tells_little:
+        return _unexplained(doing, server, error)
     return _refusal(doing, server, error)
 
 
@@ -68,6 +71,15 @@ def _unwell(doing: str, server: str, error: TException, look_at: str) -> Unwell:
         found=_said(error),
         expected="an answer to this request, or what is wrong with it",
         next_step=RETRIES + f": what is there is read first. If it goes on, look at {look_at}",
+    )
+
+
+def _unexplained(doing: str, server: str, error: TException) -> Unexplained:
+    return Unexplained(
+        f"{doing}: refused by the metastore at {server}",
+        found=_said(error),
+        expected="an answer to this request, or what is wrong with it",
+        next_step=f"{_next_step(error, server)}; before that, " + RETRIES,
     )
 
 

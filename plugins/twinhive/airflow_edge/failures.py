@@ -1,7 +1,8 @@
 """Turn errors into what Airflow understands, and make the last lines of a failed task say what to do.
 
-There are three endings. What may pass by itself is tried again, with growing waits. Where a person must act first,
-there is no second try. What nobody foresaw is tried once more: trouble of a worker passes, a mistake of ours does not.
+There are four endings. What may pass by itself is tried again, with growing waits. So is an answer of a server that
+nobody knows, but after the last try it is a person's turn at once. Where a person must act first, there is no second
+try. What nobody foresaw is tried once more: trouble of a worker passes, a mistake of ours does not.
 
 Airflow logs a traceback after every exception but SystemExit, so that is what a task ends with; its code is the last
 line of the log, and says which ending it is.
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 from airflow.sdk.definitions.retry_policy import RetryAction, RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowException
 
-from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.errors import TryAgain, TwinhiveError, may_pass
 
 _log = logging.getLogger(__name__)
 _TRIES_AGAIN = 3
@@ -45,6 +46,12 @@ class PersonMustAct(TaskStopped):
     """Trying again would only waste the night."""
 
     ending = "no retry: a person must act first, see 'next:' above"
+
+
+class MayBeRefused(TaskStopped):
+    """A server gave an answer that nobody knows."""
+
+    ending = "an answer that nobody knows: Airflow tries again while there are tries left, then a person must act"
 
 
 class Unforeseen(TaskStopped):
@@ -88,7 +95,7 @@ def as_airflow_failures() -> Iterator[None]:
     try:
         yield
     except TwinhiveError as error:
-        stopped = MayPass(error) if isinstance(error, TryAgain) else PersonMustAct(error)
+        stopped = _stopped(error)
         _log.error("%s", stopped)
         raise stopped from None
     except AirflowException:
@@ -100,6 +107,12 @@ def as_airflow_failures() -> Iterator[None]:
         unforeseen = Unforeseen(_mistake(error))
         _log.error("%s", unforeseen.error)
         raise unforeseen from None
+
+
+def _stopped(error: TwinhiveError) -> TaskStopped:
+    if isinstance(error, TryAgain):
+        return MayPass(error)
+    return MayBeRefused(error) if may_pass(error) else PersonMustAct(error)
 
 
 def _mistake(error: Exception) -> TwinhiveError:

@@ -46,6 +46,7 @@ class TaskPlace:
     try_number: int
     batch: Mapping[str, str]
     began: float
+    is_last_try: bool = False
 
 
 def copied_batch(

@@ -18,9 +18,9 @@ from airflow.sdk.exceptions import (
 from twinhive.airflow_edge import metrics
 from twinhive.airflow_edge.copy_notes import CopyNotes
 from twinhive.airflow_edge.recorded_results import Recorder, TaskPlace, copied_batch
-from twinhive.airflow_edge.stage_task import StageOf
+from twinhive.airflow_edge.stage_task import StageOf, is_last_try
 from twinhive.domain.at_work import CopyAtWork
-from twinhive.domain.errors import TryAgain, TwinhiveError
+from twinhive.domain.errors import TwinhiveError, may_pass
 from twinhive.domain.files import Usage
 from twinhive.journal.records import Failure, Outcome
 from twinhive.journal.writing import Journal, open_journal
@@ -108,7 +108,7 @@ def failure_of(error: BaseException, place: TaskPlace) -> Failure:
         map_index=place.map_index,
         try_number=place.try_number,
         kind=type(error).__name__,
-        act_now=known is not None and not isinstance(known, TryAgain),
+        act_now=known is not None and not may_pass(known, is_last_try=place.is_last_try),
         what=str(known.what) if known else str(error) or type(error).__name__,
         found=_text(known and known.found),
         expected=_text(known and known.expected),
@@ -132,6 +132,7 @@ def _place(stage: StageOf, context: Any, batch: Mapping[str, str]) -> TaskPlace:
         # What was never rendered, because the policy cannot be used, says nothing.
         batch=dict(batch) if isinstance(batch, Mapping) else {},
         began=time.time(),
+        is_last_try=is_last_try(instance),
     )
 
 

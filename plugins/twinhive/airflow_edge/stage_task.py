@@ -35,7 +35,14 @@ class StageOf:
 
     def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
         """Build the step with what this task instance works on."""
-        work = Work(wiring.policy, batch.get("name", ""), batch.get("dump", ""), holder(context), report)
+        work = Work(
+            wiring.policy,
+            batch.get("name", ""),
+            batch.get("dump", ""),
+            holder(context),
+            report,
+            is_last_try=is_last_try(context["ti"]),
+        )
         step = stage_of(self.phase, self.stage).step
         if step is Preflight:
             return Preflight(work, again=context["params"]["again"])
@@ -45,6 +52,11 @@ class StageOf:
             options = replace(wiring.policy.options, copy_threads=context["params"]["copy_threads"])
             return SyncExternal(replace(work, policy=replace(wiring.policy, options=options)), copies_of(wiring))
         return step(work)
+
+
+def is_last_try(instance: Any) -> bool:
+    """Tell whether Airflow gives a task no other try when this one fails; a clear gives new ones."""
+    return int(instance.try_number) > int(getattr(instance, "max_tries", None) or 0)
 
 
 def holder(context: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from twinhive.applying.actions import Action
 from twinhive.applying.progress import Progress
 from twinhive.domain.changes import tables_of
-from twinhive.domain.errors import ActNow
+from twinhive.domain.errors import ActNow, Unexplained, may_pass
 from twinhive.domain.frozen import is_frozen, with_frozen
 from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
@@ -23,10 +23,15 @@ class ObjectTrouble(ActNow):
     @classmethod
     def of(cls, error: ActNow, action: Action) -> "ObjectTrouble":
         """Say with an error which event it was."""
+        kind = UnexplainedTrouble if isinstance(error, Unexplained) else cls
         events = ", ".join(str(event) for event in action.events[:3]) + (" and more" if len(action.events) > 3 else "")
-        return cls(
+        return kind(
             f"event {events}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step
         )
+
+
+class UnexplainedTrouble(ObjectTrouble, Unexplained):
+    """The same, for an answer that nobody knows."""
 
 
 def tables_touched(policy: Policy, action: Action) -> set[str]:
@@ -41,11 +46,15 @@ def trouble_table(policy: Policy, action: Action) -> str | None:
 
 
 class Quarantine:
-    """Keep the tables that are frozen, as parameters of the replica's database."""
+    """Keep the tables that are frozen, as parameters of the replica's database.
 
-    def __init__(self, policy: Policy, progress: Progress) -> None:
+    No table is frozen for an answer that nobody knows before the last try of the work.
+    """
+
+    def __init__(self, policy: Policy, progress: Progress, *, is_last_try: bool = True) -> None:
         self._policy = policy
         self._progress = progress
+        self._is_last_try = is_last_try
 
     @property
     def parameters(self) -> Parameters:
@@ -58,7 +67,9 @@ class Quarantine:
 
     def accepts(self, error: ActNow) -> bool:
         """True when the table of this error is to be frozen while the rest goes on."""
-        return self._policy.options.on_object_error == "quarantine" and not isinstance(error, StopBefore)
+        if isinstance(error, StopBefore) or may_pass(error, is_last_try=self._is_last_try):
+            return False
+        return self._policy.options.on_object_error == "quarantine"
 
     def freeze(self, table: str, error: ActNow) -> None:
         """Freeze a table as it is now."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from twinhive.copying.event_source import LostFile
-from twinhive.domain.errors import CopyDiffers, Missing, SourceGone, SourceMoved, TryAgain, TwinhiveError
+from twinhive.domain.errors import CopyDiffers, Missing, SourceGone, SourceMoved, TryAgain, TwinhiveError, Unexplained
 
 _KEPT = 100
 
@@ -29,10 +29,13 @@ class FailureKind(StrEnum):
     UNREACHABLE = "unreachable"
     """A server did not answer, or is in safe mode."""
 
+    UNEXPLAINED = "unexplained"
+    """A server gave an answer that nobody knows."""
+
     @property
     def may_retry(self) -> bool:
         """True when the same copy may succeed later without anybody's help."""
-        return self in (FailureKind.DIFFERS, FailureKind.UNREACHABLE)
+        return self in (FailureKind.DIFFERS, FailureKind.UNREACHABLE, FailureKind.UNEXPLAINED)
 
     @classmethod
     def of(cls, error: TwinhiveError) -> "FailureKind":
@@ -43,6 +46,7 @@ class FailureKind(StrEnum):
             Missing: cls.MISSING,
             LostFile: cls.LOST,
             CopyDiffers: cls.DIFFERS,
+            Unexplained: cls.UNEXPLAINED,
         }
         return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
 

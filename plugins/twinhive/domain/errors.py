@@ -2,7 +2,8 @@
 
 There are two families above the adapters, and nothing else: `TryAgain` (the same call may
 succeed later: a retry is right) and `ActNow` (a person must change something first: a retry
-only wastes the night).
+only wastes the night). Which failures are tried again is said by `may_pass` alone: of `ActNow`
+those that are `Unexplained`, where whoever repeats work has tries left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -108,6 +109,13 @@ class Refused(ActNow):
     """A server understood the request and refused it (permission, quota, invalid object)."""
 
 
+class Unexplained(Refused):
+    """A server that is well gave an answer of which nobody knows whether it is a refusal.
+
+    It is held for one, but before a person is asked, the work is tried again as often as anything that may pass.
+    """
+
+
 class Foreign(ActNow):
     """An object on the replica does not carry this policy's mark; it is not touched."""
 
@@ -118,6 +126,19 @@ class InvalidSettings(ActNow):
 
 class CopyDiffers(TryAgain):
     """A copied file does not equal its source."""
+
+
+def may_pass(error: BaseException, *, is_last_try: bool = False) -> bool:
+    """Tell whether the same work may succeed without anybody's help; after the last try a person is asked."""
+    return isinstance(error, TryAgain) or (isinstance(error, Unexplained) and not is_last_try)
+
+
+def family_of(errors: Iterable[BaseException]) -> type["TwinhiveError"]:
+    """Return what one error must be that stands for several: a person's turn comes before a repetition's."""
+    there = list(errors)
+    if all(isinstance(error, TryAgain) for error in there):
+        return TryAgain
+    return Unexplained if all(may_pass(error) for error in there) else ActNow
 
 
 def raise_one(errors: Iterable[BaseException | None]) -> None:
@@ -139,8 +160,7 @@ def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -
     if len(problems) == 1:
         return problems[0]
     kinds = {type(problem) for problem in problems}
-    retry = all(isinstance(problem, TryAgain) for problem in problems)
-    family = kinds.pop() if len(kinds) == 1 else TryAgain if retry else ActNow
+    family = kinds.pop() if len(kinds) == 1 else family_of(problems)
     text = Wording.of(what)
     for number, problem in enumerate(problems[:shown], start=1):
         text += f"\n{number}. " + problem.text

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from twinhive.copying.job import Unusable
 from twinhive.copying.result import ExitCode
-from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.domain.errors import ActNow, TryAgain, TwinhiveError, may_pass
 
 
 def ended(job: str, run: Callable[[], int]) -> int:
@@ -20,7 +20,7 @@ def ended(job: str, run: Callable[[], int]) -> int:
         return ExitCode.UNUSABLE
     except TwinhiveError as error:
         print(f"{job} failed: {error}", file=sys.stderr)
-        return ExitCode.TRY_AGAIN if isinstance(error, TryAgain) else ExitCode.ACT_NOW
+        return ExitCode.TRY_AGAIN if may_pass(error) else ExitCode.ACT_NOW
 
 
 def last_words(output: str, job: str) -> str:

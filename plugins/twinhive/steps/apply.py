@@ -144,7 +144,7 @@ class _Applying:
         self._progress = Progress(
             ports.replica, lease, database.name, database.parameters, write_first=self._pending.flush
         )
-        self._quarantine = Quarantine(policy, self._progress)
+        self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
         self._target = open_target(ports, policy, log_id, lease)
         self._synced = Synced(ports.replica_files, policy)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)

@@ -42,6 +42,7 @@ class Work:
     dump     name of the dump that the batch belongs to, '' for steps that are not mapped
     holder   who runs this, for the lease: run, task, try
     report   takes lines for the task's log
+    is_last_try   nothing repeats this work by itself when it fails
     part_of  the larger work that this step is a part of, None for none: the kind that it holds the lease as
     """
 
@@ -50,4 +51,5 @@ class Work:
     dump: str = ""
     holder: dict[str, str] = field(default_factory=dict)
     report: Report = _silent
+    is_last_try: bool = True
     part_of: LeaseKind | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from twinhive.copying.result import ExitCode
-from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError
+from twinhive.domain.errors import ActNow, Missing, TryAgain, TwinhiveError, family_of
 from twinhive.domain.external import EMPTY, LEAVE_OUT
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import FileStatus
@@ -240,8 +240,9 @@ def _of(entry: Entry, error: TwinhiveError) -> TwinhiveError:
     """Return an error that names the table as well."""
     if error.what.startswith(f"{entry.key}:"):
         return error
-    family = TryAgain if isinstance(error, TryAgain) else ActNow
-    return family(f"{entry.key}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step)
+    return family_of([error])(
+        f"{entry.key}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step
+    )
 
 
 class _Nothing:

@@ -76,7 +76,12 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
         synced = Synced(ports.replica_files, policy)
         progress = Progress(ports.replica, lease, database.name, database.parameters)
-        publish(ExternalTarget(target, pending, synced.covers), synced, Quarantine(policy, progress), work.report)
+        publish(
+            ExternalTarget(target, pending, synced.covers),
+            synced,
+            Quarantine(policy, progress, is_last_try=work.is_last_try),
+            work.report,
+        )
 
 
 def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:

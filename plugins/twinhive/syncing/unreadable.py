@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from twinhive.domain.errors import Refused
+from twinhive.domain.errors import Refused, Unexplained
 from twinhive.domain.files import ChecksumForm
 from twinhive.ports import TreeReader
 
@@ -54,5 +54,8 @@ class _Telling:
             raise _unreadable(error) from error
 
 
-def _unreadable(error: Refused) -> SourceUnreadable:
+def _unreadable(error: Refused) -> Refused:
+    if isinstance(error, Unexplained):
+        # Nobody knows that it cannot be read: it is not left out, but tried again.
+        return error
     return SourceUnreadable(error.what, found=error.found, expected=error.expected, next_step=error.next_step)

@@ -16,7 +16,7 @@ from thrift.Thrift import TApplicationException, TException
 
 from twinhive.adapters.metastore_troubles import TROUBLES, passing_trouble
 from twinhive.adapters.thrift_failures import failure
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, TryAgain, TwinhiveError, Unwell
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, TryAgain, TwinhiveError, Unwell, may_pass
 
 PASSING = {
     "pool": (
@@ -122,10 +122,20 @@ def test_each_line_knows_an_answer(one: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSALS)
-def test_what_no_line_knows_is_a_refusal_of_a_metastore_that_is_well(text: str) -> None:
+def test_what_no_line_knows_is_tried_again_and_then_held_for_a_refusal_of_a_metastore_that_is_well(
+    text: str,
+) -> None:
     assert passing_trouble(text) is None
-    assert isinstance(judged(MetaException(text)), Refused)
+    error = judged(MetaException(text))
+    assert isinstance(error, Refused)
+    assert may_pass(error) and not may_pass(error, is_last_try=True)
+    assert text in str(error.found) and "retries by itself" in str(error.next_step)
     assert isinstance(judged(MetaException(text), well=False), Unwell)
+
+
+@pytest.mark.parametrize("kind", [InvalidObjectException, ConfigValSecurityException])
+def test_a_class_that_says_what_is_wrong_is_never_tried_again(kind: type[TException]) -> None:
+    assert not may_pass(judged(kind("no")))
 
 
 def test_a_cause_below_the_first_line_counts_too() -> None:

@@ -24,7 +24,7 @@ from twinhive.adapters.hive_metastore import ThriftMetastore
 from twinhive.adapters.thrift_connection import Request
 from twinhive.adapters.thrift_failover import Connections
 from twinhive.domain import objects
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable, Unwell
+from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unexplained, Unreachable, Unwell
 
 
 class Behaviour:
@@ -221,10 +221,10 @@ def test_an_interrupted_call_leaves_no_answer_behind(server: Server) -> None:
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (MetaException("no"), Refused),
+        (MetaException("no"), Unexplained),
         (InvalidObjectException("no"), Refused),
         (AlreadyExistsException("no"), AlreadyThere),
-        (RuntimeError("the server stumbled"), Refused),
+        (RuntimeError("the server stumbled"), Unexplained),
     ],
 )
 def test_refusals_name_the_object_the_server_and_its_message(

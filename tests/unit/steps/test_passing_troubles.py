@@ -4,7 +4,10 @@ import pytest
 
 from tests.fake_world import tuned
 from tests.unit.steps.test_incremental import Followed
-from twinhive.domain.errors import Refused, Unwell
+from twinhive.domain.errors import Refused, Unexplained, Unwell
+from twinhive.steps.apply import Apply
+from twinhive.steps.base import Work
+from twinhive.steps.phases import INCREMENTAL
 
 
 @pytest.mark.parametrize("consistency", ["every_event", "window_end"])
@@ -28,6 +31,22 @@ def test_a_refusal_of_the_request_still_quarantines(monkeypatch: pytest.MonkeyPa
     followed.users.insert("plain", None, [b"more"])
     monkeypatch.setattr(followed.world.replica, "alter_table", _fails(Refused("altering table sales.plain: no")))
     assert followed.follow()["apply"].quarantined.keys() == {"plain"}
+
+
+@pytest.mark.parametrize("consistency", ["every_event", "window_end"])
+def test_for_an_answer_that_nobody_knows_a_table_is_quarantined_after_the_last_try(
+    monkeypatch: pytest.MonkeyPatch, consistency: str
+) -> None:
+    followed = Followed(tuned(on_object_error="quarantine", consistency=consistency))
+    followed.users.insert("plain", None, [b"more"])
+    ports = followed.world.ports()
+    dump = followed.run_with(ports, INCREMENTAL[:2])["window"].dump
+    monkeypatch.setattr(followed.world.replica, "alter_table", _fails(Unexplained("altering table sales.plain: hm")))
+    with pytest.raises(Unexplained, match="event"):
+        Apply(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=False)).run(ports)
+    assert not any("quarantine" in key for key in followed.world.replica.database("sales").parameters)
+    applied = Apply(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=True)).run(ports)
+    assert applied.quarantined.keys() == {"plain"}
 
 
 def _fails(error: Exception):
