@@ -65,7 +65,7 @@ def test_nobody_was_told(oncall: OnCall, writers: SourceWriter) -> None:
     hook = Hook()
     with serving(hook):
         connection = {"connection_id": PAGER, "conn_type": "http", "host": hook.url}
-        oncall.airflow.api._send("POST", "connections", connection)
+        oncall.airflow.api._send("POST", "/connections", connection)
         look(oncall)
     told = [alert for body in hook.bodies for alert in body["alerts"] if alert["policy"] == oncall.policy]
     assert [(alert["kind"], alert["state"]) for alert in told] == [("late", "stands")]
@@ -91,7 +91,8 @@ def stopped(processes: list[int]) -> Iterator[None]:
 )
 def test_a_copy_hangs_or_is_slow(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
     writers.insert("plain", None, [b"more"])
-    run = oncall.trigger()
+    oncall.trigger()
+    run = oncall.run_at_work("copy")
     with stopped(run.wait_for_spark()):
         oncall.read(look(oncall), "alert", "a copy moves nothing", "has moved nothing for")
         oncall.clear(run, "copy")
