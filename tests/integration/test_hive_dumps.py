@@ -92,7 +92,14 @@ class Exchange:
         root = f"{self.root}/{uuid.uuid4().hex}"
         write = write_bootstrap if from_event is None else write_incremental
         directory = hive_directory(root, self.database, uuid.uuid4().hex)
-        write(self.west.files, self.west.files, self.east.files, dump, directory, Terms(policy, self.cmroot))
+        write(
+            self.west.files,
+            self.west.files,
+            self.east.files,
+            dump,
+            directory,
+            Terms(policy, self.cmroot, lambda function: {}),
+        )
         return root, dump.manifest.end.event_id
 
     def taken_over(self, hive: HiveDump) -> Dump:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinhive.domain.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unexplained, Unreachable
+from twinhive.domain.next_steps import RETRIES
 
 _REMOTE = "org.apache.hadoop.ipc.RemoteException"
 
@@ -139,7 +140,7 @@ _UNUSABLE = _Meaning(
 _OTHER = _Meaning(
     Unexplained,
     "refused",
-    "see the message and the NameNode's log; before that, the task retries by itself",
+    "see the message and the NameNode's log; before that, " + RETRIES,
     frozenset(),
 )
 

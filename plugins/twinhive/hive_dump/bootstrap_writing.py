@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from twinhive.domain.errors import AlreadyThere
-from twinhive.domain.objects import Function
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.manifest import LeftOut
 from twinhive.dump.store import Dump
@@ -13,7 +12,7 @@ from twinhive.hive_dump.own_dumps import own_mark
 from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.sayable import check_event_id, check_name, check_table_name
 from twinhive.hive_dump.structs import database_text, function_text
-from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
+from twinhive.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.hive_dump.terms import Terms
 from twinhive.owned.directories import claim
 from twinhive.ports import FileReader, FileWriter
@@ -39,7 +38,8 @@ def write_bootstrap(
     writing.check(dump.manifest.batches)
     for view in views:
         check_table_name("a view", view.table.name.table)
-    functions = list(_functions(source_files, dump, places, terms.cmroot))
+    entries = FunctionEntries(source_files, terms)
+    functions = list(_functions(entries, dump, places))
     write_all(files, writing.content(dump.manifest.batches))
     write_all(files, map(writing.table, views))
     write_all(files, functions)
@@ -48,6 +48,7 @@ def write_bootstrap(
     bare = (function for function in dump.manifest.functions if not function.resources)
     return (
         *(LeftOut(f"{database.name}.{function.name}", _NO_FILES) for function in bare),
+        *(LeftOut(name, reason) for name, reason in entries.left_out.items()),
         *(LeftOut(str(view.table.name), _NO_PARTITIONS) for view in views if view.partitions),
     )
 
@@ -90,16 +91,10 @@ def finish(files: FileWriter, places: HivePlaces, described: bytes) -> None:
     files.write(places.finished, b"")
 
 
-def _functions(source_files: FileReader, dump: Dump, places: HivePlaces, cmroot: str) -> Iterator[tuple[str, bytes]]:
+def _functions(entries: FunctionEntries, dump: Dump, places: HivePlaces) -> Iterator[tuple[str, bytes]]:
     end = dump.manifest.end.event_id
     for function in dump.manifest.functions:
-        if function.resources:
-            yield _function(source_files, function, places, cmroot, end)
-
-
-def _function(
-    source_files: FileReader, function: Function, places: HivePlaces, cmroot: str, end: int
-) -> tuple[str, bytes]:
-    check_name("a function", function.name)
-    text = function_text(function, resource_entries(source_files, function, cmroot))
-    return places.function(function.database, function.name), encode_function(end, text)
+        if function.resources and (files := entries.of(function)) is not None:
+            check_name("a function", function.name)
+            text = function_text(function, files)
+            yield places.function(function.database, function.name), encode_function(end, text)

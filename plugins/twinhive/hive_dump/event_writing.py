@@ -43,13 +43,13 @@ class EventWriting:
     """Write events of one dump.
 
     follows    which tables its policy replicates
-    resources  the entries of a function's files, with their checksums as they are now
+    resources  the entries of a function's files, with their checksums as they are now; None: it is left out
     has_files  False for a dump that is loaded without any
     """
 
     cmroot: str
     follows: Callable[[TableName], bool]
-    resources: Callable[[Function], tuple[str, ...]]
+    resources: Callable[[Function], tuple[str, ...] | None]
     has_files: bool = True
 
     def content(self, row: EventRow) -> Content:
@@ -146,7 +146,10 @@ class EventWriting:
         change: Any = event.change
         if not change.function.resources:
             return {}  # as Hive does: its class is one of the servers' own
-        function = function_text(change.function, self.resources(change.function))
+        files = self.resources(change.function)
+        if files is None:
+            return {}  # it is left out, and said
+        function = function_text(change.function, files)
         described = self._described(event, event_types.CREATE_FUNCTION)
         return {**described, description_in(str(event.event_id)): encode_function(event.event_id, function)}
 

@@ -1,7 +1,6 @@
 """Write a window of events in Hive's layout: Hive's own REPL LOAD brings a replica forward with it."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from twinhive.domain.changes import (
     AddPartitions,
@@ -19,6 +18,7 @@ from twinhive.domain.files import join
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES
+from twinhive.dump.manifest import LeftOut
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
@@ -29,15 +29,23 @@ from twinhive.hive_dump.bootstrap_writing import describe_dump, finish, make_dir
 from twinhive.hive_dump.descriptions import EventsCount
 from twinhive.hive_dump.event_writing import Content, EventWriting
 from twinhive.hive_dump.places import HivePlaces
-from twinhive.hive_dump.table_writing import TableWriting, resource_entries, write_all
+from twinhive.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.hive_dump.terms import Terms
 from twinhive.ports import FileReader, FileWriter
 
 
+@dataclass(frozen=True)
+class EventsWritten:
+    """How many events Hive is told, and the functions that are left out of them."""
+
+    events: int
+    left_out: tuple[LeftOut, ...]
+
+
 def write_incremental(
     files: FileWriter, dump_files: FileReader, source_files: FileReader, dump: Dump, directory: str, terms: Terms
-) -> int:
-    """Write a window's dump into a new directory (`places.hive_directory`); return how many events Hive is told.
+) -> EventsWritten:
+    """Write a window's dump into a new directory (`places.hive_directory`); return what Hive is told.
 
     Tables that are brought over whole go to `_bootstrap`, in the place of their events. Raises ActNow, with nothing
     written, for what Hive's layout cannot say.
@@ -51,11 +59,12 @@ def write_incremental(
     tables.check(whole)
     stretch = Stretch.unpack(dump_files.read(dump.layout.events))
     there = frozenset(slice_.table.table for batch in whole for slice_ in batch.slices)
+    functions = FunctionEntries(source_files, terms)
     telling = _Telling(
         EventWriting(
             terms.cmroot,
             terms.policy.follows,
-            partial(resource_entries, source_files, cmroot=terms.cmroot),
+            functions.of,
             has_files=not manifest.metadata_only,
         ),
         terms.policy,
@@ -68,7 +77,7 @@ def write_incremental(
     write_all(files, tables.content(whole))
     files.write(places.events_count, EventsCount(manifest.end.event_id, count).encode())
     finish(files, places, said)
-    return count
+    return EventsWritten(count, tuple(LeftOut(name, reason) for name, reason in functions.left_out.items()))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from twinhive.copying.items import file_of
@@ -23,6 +23,7 @@ from twinhive.hive_dump.places import HivePlaces
 from twinhive.hive_dump.refusals import unsayable
 from twinhive.hive_dump.sayable import check_file, check_table_name, check_values
 from twinhive.hive_dump.structs import partition_text, table_text
+from twinhive.hive_dump.terms import Terms
 from twinhive.ports import FileReader, FileWriter
 
 _THREADS = 8
@@ -111,14 +112,26 @@ def write_all(files: FileWriter, content: Iterable[tuple[str, bytes]]) -> None:
                 pass
 
 
-def resource_entries(source_files: FileReader, function: Function, cmroot: str) -> tuple[str, ...]:
-    """Return the files of a function as entries with checksums. Raises Missing, ActNow."""
-    entries = []
-    for uri in function.resources:
-        file = SourceFile(uri, "", checksum=source_files.checksum(uri, ChecksumForm.IDENTITY))
+@dataclass
+class FunctionEntries:
+    """The files of functions as entries with checksums; `left_out` are the functions that have none, and why."""
+
+    source_files: FileReader
+    terms: Terms
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def of(self, function: Function) -> tuple[str, ...] | None:
+        """Return the entries, None for a function that is left out. Raises Missing, ActNow."""
+        places = self.terms.function_files(function)
+        if isinstance(places, str):
+            self.left_out[f"{function.database}.{function.name}"] = places
+            return None
+        return tuple(self._entry(function, uri, places.get(uri, uri)) for uri in function.resources)
+
+    def _entry(self, function: Function, uri: str, place: str) -> str:
+        file = SourceFile(uri, "", checksum=self.source_files.checksum(place, ChecksumForm.IDENTITY))
         check_file(f"function {function.name}", file)
-        entries.append(encode_entry(file, cmroot))
-    return tuple(entries)
+        return encode_entry(file, self.terms.cmroot)
 
 
 def _check_item(item: CopyItem) -> None:

@@ -1,8 +1,12 @@
 """Say under which terms a dump of ours is written for Hive."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from twinhive.domain.objects import Function
 from twinhive.domain.policy import Policy
+
+FunctionFiles = Callable[[Function], Mapping[str, str] | str]
 
 _ALL, _NONE = ".*", "(?!)"
 
@@ -14,10 +18,13 @@ class Terms:
     policy         whose tables are in the dump
     cmroot         directory of the source's change manager, where files are that are not at their paths any more
     scope_changed  the policy was another one before: Hive drops what it does not select
+    function_files  where the content of each file of a function is, by the URI that the function names, as far as
+                    it is on the source's file system; or why the function is left out
     """
 
     policy: Policy
     cmroot: str
+    function_files: FunctionFiles
     scope_changed: bool = False
 
     @property

@@ -23,6 +23,7 @@ from twinhive.ports import DumpPorts, FileWriter, SourcePorts
 from twinhive.repl.clusters import StatementPlace
 from twinhive.statements import Scope, scope_text
 from twinhive.steps.base import Report
+from twinhive.steps.function_check import function_files
 from twinhive.steps.repl_fit import ANY_SCOPE
 from twinhive.steps.repl_objects import consolidated, described
 from twinhive.steps.repl_order import Dumped, DumpOrder
@@ -38,13 +39,18 @@ def written_for_hive(ports: DumpPorts, order: DumpOrder, report: Report) -> Dump
     sealed, dump = open_sealed(files, policy.dumps)
     directory = hive_directory(policy.dump_root, sealed.database, base_name(policy.dumps))
     cmroot = change_manager_root(ports.source, ports.source_files.root) or ""
-    terms = Terms(policy, cmroot, scope_changed=bool(order.replaces))
+    terms = Terms(
+        policy, cmroot, function_files(ports.source_files, policy, cmroot), scope_changed=bool(order.replaces)
+    )
     try:
         if dump.manifest.kind is DumpKind.INCREMENTAL:
-            report(f"{write_incremental(files, files, ports.source_files, dump, directory, terms)} events for Hive")
+            written = write_incremental(files, files, ports.source_files, dump, directory, terms)
+            report(f"{written.events} events for Hive")
+            left_out = written.left_out
         else:
-            for entry in write_bootstrap(files, files, ports.source_files, dump, directory, terms):
-                report(f"left out: {entry.name}: {entry.reason}")
+            left_out = write_bootstrap(files, files, ports.source_files, dump, directory, terms)
+        for entry in left_out:
+            report(f"left out: {entry.name}: {entry.reason}")
     finally:
         if (ours := own_dumps_of(files, policy)) is not None:
             ours.discard()

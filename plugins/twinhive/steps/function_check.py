@@ -1,6 +1,6 @@
-"""Say before a load which functions the replica will do without."""
+"""Say before a load, or in a dump for Hive, which functions the replica will do without."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from twinhive.applying.function_files import FunctionSources, LeftOut
 from twinhive.domain.errors import Missing, TryAgain
@@ -29,3 +29,18 @@ def left_out(source_files: FileReader, policy: Policy, functions: Iterable[Funct
         except LeftOut as left:
             found[function.name] = left
     return found
+
+
+def function_files(
+    source_files: FileReader, policy: Policy, kept_in: str
+) -> Callable[[Function], Mapping[str, str] | str]:
+    """Return what finds the files of a function: where each is, by the URI that it names, or why it is left out."""
+    sources = FunctionSources(source_files, policy, kept_in=lambda: kept_in)
+
+    def find(function: Function) -> Mapping[str, str] | str:
+        try:
+            return {uri: found.path for uri, found in sources.all_of(function)}
+        except LeftOut as left:
+            return f"{left.what}; next: {left.next_step}"
+
+    return find

@@ -5,6 +5,7 @@ from itertools import count
 
 from tests.unit.steps.repl_world import EVERYTHING, ReplWorld, Scope
 from twinhive.domain.policy import Policy
+from twinhive.dump.manifest import LeftOut
 from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
 from twinhive.hive_dump.bootstrap_writing import write_bootstrap
@@ -14,6 +15,7 @@ from twinhive.hive_dump.places import hive_directory
 from twinhive.hive_dump.reading import HiveDump, read_hive_dump
 from twinhive.hive_dump.terms import Terms
 from twinhive.steps.base import Work
+from twinhive.steps.function_check import function_files
 from twinhive.steps.repl_load import ReplLoad
 
 CMROOT = "hdfs://east/cmroot"
@@ -28,6 +30,7 @@ class HiveWorld:
         self.users = self.repl.users
         self.files = self.repl.world.source_files
         self._serial = count(1)
+        self.left_out: tuple[LeftOut, ...] = ()
         self.database_before = self.repl.world.source.database("sales")
         self.users.drop_partitions("orders", [("50%=#:ü",)])
 
@@ -38,8 +41,14 @@ class HiveWorld:
         """Write a dump of ours for Hive; return its directory."""
         directory = hive_directory(ROOT, "sales", str(next(self._serial)))
         write = write_bootstrap if dump.manifest.kind == "consolidate" else write_incremental
-        write(self.files, self.files, self.files, dump, directory, Terms(self.repl.policy(scope), CMROOT))
+        written = write(self.files, self.files, self.files, dump, directory, self.terms(scope))
+        self.left_out = written if isinstance(written, tuple) else written.left_out
         return directory
+
+    def terms(self, scope: Scope = (EVERYTHING, ())) -> Terms:
+        """Return what Hive is told beside the objects."""
+        policy = self.repl.policy(scope)
+        return Terms(policy, CMROOT, function_files(self.files, policy, CMROOT))
 
     def for_hive(self, from_event: int | None = None, scope: Scope = (EVERYTHING, ())) -> HiveDump:
         """Return what Hive is told of all there is, or of what came after an event."""

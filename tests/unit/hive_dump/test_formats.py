@@ -83,7 +83,7 @@ def test_a_dump_lies_where_hive_looks_for_it() -> None:
     ],
 )
 def test_many_patterns_are_one_to_hive(include: tuple, exclude: tuple, patterns: tuple) -> None:
-    assert Terms(a_policy(include=include, exclude=exclude), CMROOT).patterns == patterns
+    assert Terms(a_policy(include=include, exclude=exclude), CMROOT, lambda function: {}).patterns == patterns
 
 
 def test_texts_of_any_alphabet_are_written_in_ascii_and_come_back() -> None:

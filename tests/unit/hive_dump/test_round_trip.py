@@ -8,8 +8,10 @@ from tests.source_writer import SourceWriter
 from tests.unit.hive_dump.hive_world import CMROOT, ROOT, HiveWorld
 from tests.unit.steps import test_incremental as histories
 from tests.unit.steps.twins import assert_twin
+from twinhive.applying.function_files import ORIGINAL
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.events import EventRow
+from twinhive.domain.files import ChecksumForm
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.dump.layout import DumpKind
@@ -43,6 +45,17 @@ def objects_in(hive: HiveWorld, dump: Dump) -> dict:
 
 def _said(table: Table) -> tuple:
     return table.columns, table.parameters, table.location
+
+
+def functions(hive: HiveWorld) -> set[str]:
+    return {function.name for function in hive.repl.world.replica.functions("sales")}
+
+
+def contents(hive: HiveWorld) -> list[bytes]:
+    """Return all that the replica's file system holds."""
+    files = hive.repl.world.replica_files
+    found = (path for path in files.paths() if not files.status(path).is_directory)
+    return [files.read(path) for path in found]
 
 
 def files_in(hive: HiveWorld, dump: Dump) -> set:
@@ -103,6 +116,62 @@ def with_functions(users: SourceWriter) -> None:
     users.create_function("shout", ["hdfs://east/jars/a.jar"])
     users.create_function("whisper", ["hdfs://east/jars/a.jar"])
     users.drop_function("shout")
+
+
+def test_a_function_whose_file_is_gone_is_left_out_of_what_hive_is_told_and_said(hive: HiveWorld) -> None:
+    hive.users.files.write("hdfs://east/jars/b.jar", b"jar")
+    hive.users.create_function("shout", ["hdfs://east/jars/a.jar"])
+    hive.users.create_function("whisper", ["hdfs://east/jars/b.jar"])
+    begin = hive.load(hive.for_hive())
+    [left] = hive.left_out
+    assert left.name == "sales.shout" and "a.jar is gone" in left.reason and "next: " in left.reason
+    assert functions(hive) == {"whisper"}
+    hive.users.create_function("murmur", ["hdfs://east/jars/a.jar"])
+    hive.load(hive.for_hive(begin))
+    assert [left.name for left in hive.left_out] == ["sales.murmur"]
+    assert functions(hive) == {"whisper"}
+
+
+def test_of_a_function_whose_file_only_the_change_manager_has_hive_is_told_its_content(hive: HiveWorld) -> None:
+    hive.users.create_function("shout", ["hdfs://east/jars/a.jar"])
+    hive.files.write(f"{CMROOT}/a.jar_kept", b"jar")
+    hive.files.set_attribute(f"{CMROOT}/a.jar_kept", ORIGINAL, "/jars/a.jar")
+    written = hive.for_hive()
+    assert hive.left_out == ()
+    entry = hive.files.read(f"{written.places.functions('sales')}/shout/_metadata").decode()
+    assert str(hive.files.checksum(f"{CMROOT}/a.jar_kept", ChecksumForm.IDENTITY)) in entry
+
+
+OUTSIDE = pytest.mark.parametrize("uri", ["hdfs://east/user/ann/secret", "hdfs://east/jars/../user/ann/secret"])
+
+
+@OUTSIDE
+def test_no_file_outside_of_the_directories_of_functions_is_told_to_hive(hive: HiveWorld, uri: str) -> None:
+    hive.users.files.write("hdfs://east/user/ann/secret", b"secret")
+    hive.users.create_function("shout", [uri])
+    begin = hive.load(hive.for_hive())
+    assert [left.name for left in hive.left_out] == ["sales.shout"]
+    hive.users.create_function("murmur", [uri])
+    hive.load(hive.for_hive(begin))
+    assert [left.name for left in hive.left_out] == ["sales.murmur"]
+    assert functions(hive) == set()
+
+
+@OUTSIDE
+def test_no_file_outside_of_the_directories_of_functions_is_taken_from_a_dump_that_hive_wrote(
+    hive: HiveWorld, uri: str
+) -> None:
+    hive.users.files.write("hdfs://east/user/ann/secret", b"secret")
+    hive.users.files.write("hdfs://east/jars/a.jar", b"jar")
+    hive.users.create_function("shout", [uri])
+    hive.users.create_function("whisper", ["hdfs://east/jars/a.jar"])
+    trusting = Terms(hive.repl.policy(), CMROOT, lambda function: {uri: "hdfs://east/user/ann/secret"})
+    hive.terms = lambda scope=None: trusting  # type: ignore[method-assign]
+    begin = hive.load(hive.for_hive())
+    hive.users.create_function("murmur", [uri])
+    hive.load(hive.for_hive(begin))
+    assert functions(hive) == {"whisper"}
+    assert not any(b"secret" in content for content in contents(hive))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +280,7 @@ def test_partitions_of_views_are_left_out_and_said(hive: HiveWorld) -> None:
     (record,) = [one for one in ours.objects(hive.files, "views") if one.table.name.table == "seen"]
     assert len(record.partitions) == 1
     directory = hive_directory(ROOT, "sales", "left-out")
-    left = write_bootstrap(hive.files, hive.files, hive.files, ours, directory, Terms(hive.repl.policy(), CMROOT))
+    left = write_bootstrap(hive.files, hive.files, hive.files, ours, directory, hive.terms())
     assert [entry.name for entry in left] == ["sales.seen"]
     (back,) = [
         one
