@@ -66,11 +66,11 @@ class DatabaseChanges:
             f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
             found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
             expected="a source database",
-            next_step=Wording(
-                f"to give the replica up: twinhive forget {policy.name}; "
-                f"to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...",
-                "to give the replica up: drop it, and load nothing of this database any more",
-            ),
+            next_step="to give the replica up: "
+            + Wording.of_command(
+                ["twinhive", "forget", policy.name], "drop it, and load nothing of this database any more"
+            )
+            + Wording(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
         )
 
     def _create_function(self, event: Event, progress: Progress) -> bool:

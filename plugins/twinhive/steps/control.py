@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from twinhive.domain.files import base_name, join
 from twinhive.domain.marks import SKIPPED
+from twinhive.domain.next_steps import command
 from twinhive.domain.policy import Policy
+from twinhive.domain.wording import Wording
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
 from twinhive.steps.named_files import NamedFiles
@@ -25,7 +27,7 @@ def _directory(policy: Policy) -> str:
 def is_paused(files: FileReader, policy: Policy) -> str | None:
     """Return why a policy is paused, None when it is not."""
     if forgetting_has_begun(files, policy):
-        return f"the policy is being forgotten; end it with: twinhive forget {policy.name}"
+        return "the policy is being forgotten; end it with: " + command("twinhive", "forget", policy.name)
     path = join(_directory(policy), "paused.json")
     try:
         found = read_json(files, path)
@@ -35,6 +37,12 @@ def is_paused(files: FileReader, policy: Policy) -> str | None:
         return None
     reason = found.get("reason") if isinstance(found, dict) else None
     return str(reason) if reason else f"{path} is there, and gives no reason that can be read"
+
+
+def with_way_on(policy: Policy, reason: str) -> Wording:
+    """Return why a policy is paused with the command by which it goes on; some reasons name one themselves."""
+    said = Wording.of(reason)
+    return said if said.commands else said + "; it goes on with: " + command("twinhive", "pause", policy.name, "--off")
 
 
 def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, str]:

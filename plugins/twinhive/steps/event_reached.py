@@ -13,7 +13,7 @@ from twinhive.domain.objects import Parameters
 from twinhive.domain.policy import Policy
 from twinhive.events.message import names_touched
 from twinhive.ports import ReadPorts
-from twinhive.steps.control import is_paused
+from twinhive.steps.control import is_paused, with_way_on
 from twinhive.steps.log_pages import rows_between
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.replica_state import state_of
@@ -178,8 +178,7 @@ def _paused(ports: ReadPorts, policy: Policy) -> str:
         reason = is_paused(ports.replica_files, policy)
     except TryAgain:
         return ""
-    paused = f"; a person has paused the policy ({reason}), it goes on with: twinhive pause {policy.name} --off"
-    return paused if reason else ""
+    return "; a person holds the policy back: " + with_way_on(policy, reason) if reason else ""
 
 
 def _some(names: list[str]) -> str:

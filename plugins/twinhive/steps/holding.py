@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from twinhive.domain.errors import LeaseHeld
 from twinhive.domain.files import join
 from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.domain.next_steps import command
 from twinhive.domain.policy import Policy
 from twinhive.ports import Lease, WritePorts
 from twinhive.steps.base import Work
@@ -32,6 +33,7 @@ def hold_lease(ports: WritePorts, work: Work, kind: LeaseKind) -> Iterator[Lease
                 f"the replica of policy {policy.name} is being changed by other work",
                 found=error.found,
                 expected="nobody to hold the lease",
-                next_step=f"wait until it has ended; if its process is dead: twinhive unlock {policy.name}",
+                next_step="wait until it has ended; if its process is dead: "
+                + command("twinhive", "unlock", policy.name),
             ) from None
         yield lease

@@ -31,7 +31,8 @@ class Pause:
         return [
             *lines,
             f"policy {name} begins no further window or scan: {reason}",
-            f"the source's log is kept for a limited time only; go on with: twinhive pause {name} --off",
+            "the source's log is kept for a limited time only; go on with: "
+            + command("twinhive", "pause", name, "--off"),
         ]
 
     def _before(self, ports: ReadPorts) -> list[str]:

@@ -36,7 +36,7 @@ from twinhive.steps.base import Work
 from twinhive.steps.bounded_window import beside_copies
 from twinhive.steps.cascade_memory import followed_in_window
 from twinhive.steps.cleaning import clean_staging
-from twinhive.steps.control import is_paused, remove_passed_skips, request_table
+from twinhive.steps.control import is_paused, remove_passed_skips, request_table, with_way_on
 from twinhive.steps.event_stream import EventStream, drained_end, drained_path, drop_drained, window_after
 from twinhive.steps.moved_partitions import places_on_replica
 from twinhive.steps.publish_pending import publish_between_windows
@@ -99,7 +99,7 @@ class Window:
         """
         policy = self.work.policy
         if reason := is_paused(ports.replica_files, policy):
-            self.work.report(f"paused: {reason}; go on with: twinhive pause {policy.name} --off")
+            self.work.report("paused: " + with_way_on(policy, reason))
             return None
         state = read_state(ports.replica, policy, ports.source.log_id())
         if state.phase is not Phase.FOLLOWING:
