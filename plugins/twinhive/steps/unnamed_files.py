@@ -18,11 +18,12 @@ from twinhive.domain.changes import (
     EventFile,
     tables_of,
 )
-from twinhive.domain.errors import Missing
+from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.events import Position
 from twinhive.domain.fates import Fate, Fates
-from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_hidden, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, parent
 from twinhive.domain.names import TableName
+from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Table, TableKind
 from twinhive.domain.unnamed import Unnamed
 from twinhive.events.decoder import decode_event
@@ -61,7 +62,10 @@ class _Wanted:
 def find_unnamed(
     stream: EventStream, events: Sequence[Event], end: Position, ask: Ask, aside: Collection[str]
 ) -> Found:
-    """Look into the directories that the events of a window up to `end` have filled, but for tables that are aside."""
+    """Look into the directories that the events of a window up to `end` have filled, but for tables that are aside.
+
+    Raises ActNow for a partition that was moved to another file system and is there still: nobody can look there.
+    """
     every = [*_created(events), *_moved(events, ask)]
     wanted = [one for one in every if one.table.name.table not in aside]
     looking = _Looking(stream, events, end)
@@ -69,6 +73,8 @@ def find_unnamed(
     unnamed: list[Unnamed] = []
     untold: dict[str, int] = {}
     for one, fate in looking.fates(wanted):
+        if one.moved and looking.is_away(fate.place) and fate.superseded is None and not fate.is_left:
+            raise _moved_away(one, stream.ports.source_files.root)
         at_event = _at_event(one, fate, listings.get(fate.place))
         files = None if at_event is None else looking.described(at_event)
         if files or (one.moved and files is not None):
@@ -76,6 +82,16 @@ def find_unnamed(
         elif one.moved and not _is_passing(fate, end):
             untold.setdefault(one.table.name.table, one.event.event_id)
     return Found(tuple(unnamed), untold)
+
+
+def _moved_away(one: _Wanted, root: str) -> ActNow:
+    return ActNow(
+        f"event {one.event.event_id} puts partition {one.partition} of table {one.table.name} on another file system",
+        found=one.location,
+        expected=f"a directory of {root}",
+        next_step="bring its files back and set its location there, or exclude the table; then "
+        + clear("the task window"),
+    )
 
 
 def _created(events: Iterable[Event]) -> Iterator[_Wanted]:
@@ -121,6 +137,10 @@ class _Looking:
         self._end = end
         self._later: list[Event] = []
 
+    def is_away(self, place: str) -> bool:
+        """True for a place on another file system."""
+        return "://" in place and authority(place) != self._stream.ports.source_files.root
+
     def fates(self, wanted: Sequence[_Wanted]) -> list[tuple[_Wanted, Fate]]:
         """Say of each directory what became of it, as far as the log was read."""
         fates = Fates([*self._events, *self._later])
@@ -132,8 +152,11 @@ class _Looking:
         It is read on only where something was found that it may speak of.
         """
         listings: dict[str, Listing | None] = {}
+        if any(self.is_away(one.location) for one in wanted):
+            self._read_on(wanted)
         for _ in range(_MOST_LISTINGS):
-            live = [(one, fate.place) for one, fate in self.fates(wanted) if fate.superseded is None]
+            found = ((one, fate.place) for one, fate in self.fates(wanted) if fate.superseded is None)
+            live = [(one, place) for one, place in found if not self.is_away(place)]
             places = {place for _, place in live} - listings.keys()
             if not places:
                 break

@@ -11,6 +11,7 @@ from tests.unit.steps.test_incremental import POLICY, Followed, nested_directori
 from tests.unit.steps.test_incremental_killed import killed_at
 from tests.unit.steps.test_rehearsal import plan, section
 from tests.unit.steps.twins import contents
+from twinhive.domain.errors import ActNow
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import SOURCE_PLACE
 from twinhive.domain.names import TableName
@@ -292,4 +293,25 @@ def test_what_renames_link_to_a_table_that_comes_whole_comes_with_it_and_nothing
     happens(followed)
     to_the_end(followed)
     assert frozen_tables(followed.world.replica.database("sales").parameters) == {}
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("says_before", [True, False])
+def test_a_partition_on_another_file_system_is_refused_by_the_name_of_its_event(says_before: bool) -> None:
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, "s3a://bucket/orders", says_before=says_before)
+    event = followed.world.source.current_event_id()
+    with pytest.raises(ActNow, match=f"event {event} puts partition p=a b of table sales.orders on another") as raised:
+        followed.follow()
+    assert str(raised.value.found) == "s3a://bucket/orders"
+    followed.users.set_partition_location("orders", A_B, put(followed, "back"), says_before=says_before)
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def test_a_partition_on_another_file_system_stops_nothing_when_its_rows_are_gone() -> None:
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, "s3a://bucket/orders")
+    followed.users.drop_partitions("orders", [A_B])
+    to_the_end(followed)
     followed.assert_twin()
