@@ -14,6 +14,7 @@ from twinhive.domain.names import TableName
 from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.steps import cascades
 from twinhive.steps.event_stream import EventStream
+from twinhive.steps.skip_event import SkipEvent
 
 
 def columns(metastore, table: str) -> dict:
@@ -201,3 +202,26 @@ def test_an_event_of_another_table_that_cannot_be_read_does_not_stop_windows_bef
     with pytest.raises(ActNow):
         for _ in range(5):
             followed.follow()
+
+
+def test_a_change_that_is_passed_over_after_it_was_judged_leaves_the_next_one_right() -> None:
+    followed = Followed(tuned(window_events=1))
+    followed.users.add_columns("orders", [("a", "string")], cascade=True)
+    followed.users.add_columns("orders", [("b", "string")], cascade=True)
+    passed_over = followed.world.source.current_event_id()
+    followed.follow()
+    SkipEvent(followed.policy, passed_over, "looked at it", {"run": "x"}).run(followed.world.ports())
+    followed.users.add_columns("orders", [("c", "string")], cascade=True)
+    follow_to_the_end(followed)
+    assert_columns(followed, "orders")
+
+
+def test_a_log_that_lost_rows_behind_a_look_stops_the_window_that_needs_them() -> None:
+    followed = Followed(tuned(window_events=1))
+    change_many_times(followed, 4)
+    followed.follow()
+    followed.world.source.expire_events(followed.world.source.current_event_id() - 2)
+    before = columns(followed.world.replica, "orders")
+    with pytest.raises(ActNow, match="has a gap"):
+        follow_to_the_end(followed)
+    assert columns(followed.world.replica, "orders") == before
