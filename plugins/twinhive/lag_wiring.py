@@ -1,7 +1,7 @@
 """Measure the lag of all policies of a configuration, also of those that cannot be used."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -10,6 +10,7 @@ from twinhive.adapters.jvm import start
 from twinhive.connections import Connection
 from twinhive.domain.errors import TwinhiveError
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
+from twinhive.steps.counted_events import Counted
 from twinhive.steps.follower import Follower, Limits
 from twinhive.steps.lag import PolicyLag, measure
 from twinhive.wiring import Wiring
@@ -25,10 +26,12 @@ def measure_policies(
     *,
     patience: float = PATIENCE_SECONDS,
     names: Collection[str] | None = None,
+    known: Mapping[str, Counted] | None = None,
 ) -> list[PolicyLag]:
     """Return how the policies are, all or those named, sorted by name. Raises nothing.
 
-    It takes at most twice `patience` (seconds), however many servers do not answer, and the start of Java.
+    What was counted before (`known`) is not read again. It takes at most twice `patience` (seconds), however many
+    servers do not answer, and the start of Java.
     """
     resolve_once = _Remembered(resolve)
     now = time.time()
@@ -42,7 +45,7 @@ def measure_policies(
         except TwinhiveError as error:
             found.append(_unusable(entry, now, error))
     _start_java(followers)
-    found += measure(followers, now, patience)
+    found += measure(followers, now, patience, known)
     return sorted(found, key=lambda lag: lag.policy)
 
 

@@ -337,3 +337,17 @@ def test_a_journal_that_workers_do_not_share_is_said(
 ) -> None:
     monkeypatch.setenv("AIRFLOW__CORE__EXECUTOR", executor)
     assert (not_shared(address) is not None) == is_wrong
+
+
+def test_a_policy_that_stands_still_is_counted_on_from_where_the_last_run_was(
+    monitored: Monitored, memory: dict[str, Any]
+) -> None:
+    for _ in range(400):
+        monitored.world.source._log.emit("INSERT", "sales", "t", {})
+    assert monitored.run() == ALARM
+    assert list(memory["counted"]) == ["sales"]
+    before = memory["counted"]
+    read, asked = monitored.world.source.events_after, list[int]()
+    monitored.world.source.events_after = lambda after, limit: asked.append(limit) or read(after, limit)
+    assert monitored.run() == ALARM
+    assert sum(asked) <= 310 and memory["counted"] == before

@@ -14,6 +14,7 @@ gets two minutes, so that a restart wakes nobody.
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from twinhive.journal.writing import open_journal
 from twinhive.lag_wiring import measure_policies
 from twinhive.settings import Configuration, load_configuration
 from twinhive.steps.alert_memory import Judged, alarm, judge
+from twinhive.steps.counted_events import recalled, remembered
 from twinhive.steps.lag import PolicyLag
 from twinhive.steps.lag_alerts import state_line
 
@@ -44,7 +46,7 @@ Notify = Callable[[Any], Any]
 """What is called with a task's context: a notifier of Airflow, or a function."""
 
 _PATIENCE_SECONDS = 25.0
-_MEMORY = "alerts"
+_MEMORY, _COUNTED = "alerts", "counted"
 _NEXT_STEP = "mend the newest first; nothing is to be cleared here: a minute after all is well, the newest run is green"
 
 
@@ -98,14 +100,18 @@ class MeasureOperator(BaseOperator, SkipMixin):
         with as_airflow_failures():
             checked_form(context)
         configuration = load_configuration(Path(self.config))
-        found = measure_policies(configuration, resolve_from_airflow, patience=_PATIENCE_SECONDS)
+        kept = Kept(context, self.log.warning)
+        counted = kept.get(_COUNTED)
+        known = recalled(counted)
+        found = measure_policies(configuration, resolve_from_airflow, patience=_PATIENCE_SECONDS, known=known)
+        kept.put(_COUNTED, counted, remembered({lag.policy: lag.counted for lag in found if lag.counted}))
         self._say(found)
         opened = self._what_is_open()
         found = with_stalled(found, opened.copies if opened else ())
         round_ = Round(configuration, found, opened, time.time())
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
-        judged = self._judge(round_, context)
+        judged = self._judge(round_, kept)
         round_.tell(judged, context, self.log.warning)
         said = alarm(judged.standing, time.time()) if judged.standing else None
         result = {"policies": len(found), "is_news": judged.is_news, "alarm": said}
@@ -129,20 +135,37 @@ class MeasureOperator(BaseOperator, SkipMixin):
             self.log.warning("what has failed is not known: %s", error)
             return None
 
-    def _judge(self, round_: Round, context: Any) -> Judged:
+    def _judge(self, round_: Round, kept: "Kept") -> Judged:
         """Compare with the last run; what cannot be remembered is told once too often, never too seldom."""
-        memory: Any = None
-        try:
-            memory = context["asset_state_store"][monitor_asset()].get(_MEMORY)
-        except Exception as error:
-            self.log.warning("what the last run found is not known, everything is news: %s", error)
+        memory = kept.get(_MEMORY)
         judged = judge(round_.alerts(), memory, round_.at, round_.reminders())
-        if judged.memory != memory:
-            try:
-                context["asset_state_store"][monitor_asset()].set(_MEMORY, judged.memory)
-            except Exception as error:
-                self.log.warning("what was found cannot be remembered: %s", error)
+        kept.put(_MEMORY, memory, judged.memory)
         return judged
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What one run leaves to the next, beside the monitor's asset. Airflow may not answer: that stops nothing."""
+
+    context: Any
+    warn: Callable[..., None]
+
+    def get(self, key: str) -> Any:
+        """Return what the last run left, None when that is not known."""
+        try:
+            return self.context["asset_state_store"][monitor_asset()].get(key)
+        except Exception as error:
+            self.warn("what the last run left as %s is not known, everything is news: %s", key, error)
+            return None
+
+    def put(self, key: str, before: Any, value: Any) -> None:
+        """Leave something to the next run, if it is not what was there before."""
+        if value == before or (before is None and not value):
+            return
+        try:
+            self.context["asset_state_store"][monitor_asset()].set(key, value)
+        except Exception as error:
+            self.warn("what was found cannot be remembered as %s: %s", key, error)
 
 
 class AlertOperator(BaseOperator):

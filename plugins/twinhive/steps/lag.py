@@ -14,9 +14,10 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.steps.control import paused_policies, policies_with_requests
+from twinhive.steps.counted_events import COUNTED, Counted, count_events
 from twinhive.steps.follower import Follower, Limits, file_system_name, metastore_name
 from twinhive.steps.in_parallel import Question, ask_all
-from twinhive.steps.log_pages import LogPages, NotApplied, not_applied
+from twinhive.steps.log_pages import LogPages
 from twinhive.steps.replica_state import state_of
 from twinhive.steps.watched import Watched, first_questions, second_questions, watched
 
@@ -43,6 +44,7 @@ class PolicyLag:
     requested    a person has asked for tables to be brought over as they are, and no run has done it yet
     stalled      the copies that run and move nothing, as far as somebody has looked
     error        what is wrong, None when nothing is
+    counted      how far the log was counted, for the next measurement
     """
 
     policy: str
@@ -61,6 +63,7 @@ class PolicyLag:
     stalled: tuple[CopyAtWork, ...] = ()
     error: TwinhiveError | None = None
     at_least: bool = False
+    counted: Counted | None = None
 
     @property
     def trouble(self) -> str | None:
@@ -90,11 +93,14 @@ class PolicyLag:
         return self.max_lag is not None and self.lag_seconds is not None and self.lag_seconds > self.max_lag
 
 
-def measure(followers: Sequence[Follower], at: float, patience: float) -> list[PolicyLag]:
+def measure(
+    followers: Sequence[Follower], at: float, patience: float, known: Mapping[str, Counted] | None = None
+) -> list[PolicyLag]:
     """Return how each policy is, in the given order. Raises nothing.
 
     Servers are asked beside each other, in two rounds of at most `patience` seconds: one that is dead or hangs makes
-    its own policies unreachable, and holds back no others. Each log is read once, from the oldest position on.
+    its own policies unreachable, and holds back no others. Each log is read once, from the oldest position on; of a
+    policy whose events were counted before (`known`), from there on.
     """
     first = ask_all((*_first_questions(followers), *first_questions(followers)), patience)
     databases = {one.policy.source.database for one in followers}
@@ -103,7 +109,9 @@ def measure(followers: Sequence[Follower], at: float, patience: float) -> list[P
         for one in followers
         if isinstance(found := first["log", server := metastore_name(one.ports.source)], tuple)
     }
-    second = ask_all((*_second_questions(followers, first, logs), *second_questions(followers, first, at)), patience)
+    second = ask_all(
+        (*_second_questions(followers, first, logs, known or {}), *second_questions(followers, first, at)), patience
+    )
     return [_found(one, at, {**first, **second}) for one in followers]
 
 
@@ -123,7 +131,7 @@ def _first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
 
 
 def _second_questions(
-    followers: Sequence[Follower], first: Answers, logs: Mapping[str, LogPages]
+    followers: Sequence[Follower], first: Answers, logs: Mapping[str, LogPages], known: Mapping[str, Counted]
 ) -> Iterator[Question]:
     """Ask the log what is not applied yet, and for replicas that are absent the dumps whether they have followed."""
     for one in followers:
@@ -134,8 +142,8 @@ def _second_questions(
         if state.phase is Phase.FOLLOWING and server in logs:
             paused = first["paused", one.ports.replica_files.root]
             # It stands still for long, and each minute a little more of the log would be read for it.
-            counted = {"counted": _OF_ONE_PAUSED} if isinstance(paused, dict) and name in paused else {}
-            count = partial(not_applied, logs[server], one.policy, state.position, **counted)
+            most = _OF_ONE_PAUSED if isinstance(paused, dict) and name in paused else COUNTED
+            count = partial(count_events, logs[server], one.policy, state.position, known.get(name), most)
             yield Question(server, ("behind", name), count)
         if state.phase is Phase.ABSENT:
             files = one.ports.dump_files
@@ -147,7 +155,7 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
     log = answers["log", metastore_name(one.ports.source)]
     paused, requested = (answers[kind, one.ports.replica_files.root] for kind in ("paused", "requested"))
     state = _state(one, answers)
-    behind = answers.get(("behind", policy.name), NotApplied())
+    behind = answers.get(("behind", policy.name), Counted())
     followed = answers.get(("followed", policy.name), False)
     errors = [
         answer for answer in (log, state, paused, requested, behind, followed) if isinstance(answer, TwinhiveError)
@@ -156,7 +164,7 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         errors.append(_gone(policy))
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)
     following = isinstance(state, ReplicaState) and state.phase is Phase.FOLLOWING
-    known = following and isinstance(log, tuple) and isinstance(behind, NotApplied)
+    known = following and isinstance(log, tuple) and isinstance(behind, Counted)
     return PolicyLag(
         policy.name,
         at,
@@ -165,14 +173,15 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         phase=UNREACHABLE if isinstance(error, Unreachable) else _phase(state),
         replicated=state.last_event_id if isinstance(state, ReplicaState) else None,
         newest=log[1] if isinstance(log, tuple) else None,
-        lag_events=behind.events if known else None,
-        lag_seconds=behind.age(at) if known else None,
+        lag_events=behind.found.events if known else None,
+        lag_seconds=behind.found.age(at) if known else None,
         limits=one.limits,
         watched=watched(one, at, answers),
         paused=paused.get(policy.name) if isinstance(paused, dict) else None,
         requested=isinstance(requested, frozenset) and policy.name in requested,
         error=error,
-        at_least=known and behind.at_least,
+        at_least=known and behind.found.at_least,
+        counted=behind if known else None,
     )
 
 

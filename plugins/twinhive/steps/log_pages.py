@@ -1,6 +1,6 @@
 """Read a notification log once for many policies, and tell what each of them has not applied yet."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from twinhive.domain.errors import ActNow
@@ -15,8 +15,6 @@ from twinhive.ports import EventLog
 
 _ROWS_PER_PAGE = 300  # metastore.batch.retrieve.max
 _ROWS_PER_CALL = 50
-_COUNTED = 3_000
-_FURTHEST = 10_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ class LogPages:
         self._databases = databases
         self._newest = newest
         self._pages: dict[int, list[NamedRow]] = {}
+        self._seen: set[Position] = set()
 
     def current_event_id(self) -> int:
         """Return the id of the newest event when the reading began."""
@@ -71,6 +70,13 @@ class LogPages:
         rows: list[EventRow] = [row for row in self._pages[number] if row.event_id > event_id]
         return rows[:limit]
 
+    def still_goes_on_after(self, position: Position) -> None:
+        """Ask for two rows. Raises ActNow where this is not the log of a position, or where what follows it is gone."""
+        if position not in self._seen:
+            rows = self._log.events_after(max(0, position.event_id - 1), 2)
+            next(read_events(_Few(self._newest, rows), position), None)
+            self._seen.add(position)
+
     def _page(self, number: int) -> Iterator[EventRow]:
         """Yield the rows of a page, fetched in pieces: each is forgotten before the next."""
         after, end = number * _ROWS_PER_PAGE, (number + 1) * _ROWS_PER_PAGE
@@ -80,40 +86,17 @@ class LogPages:
 
 
 @dataclass(frozen=True)
-class NotApplied:
-    """What a log holds for a policy after a position.
+class _Few:
+    """Be a log of which a few rows are known."""
 
-    events    how many events concern the policy
-    oldest    when the oldest of them happened, in seconds since 1970; None without one
-    newest    the id of the newest of them, None without one
-    at_least  the log goes on behind what was read
-    """
+    newest: int
+    rows: Sequence[EventRow]
 
-    events: int = 0
-    oldest: int | None = None
-    newest: int | None = None
-    at_least: bool = False
+    def current_event_id(self) -> int:
+        return self.newest
 
-    def age(self, at: float) -> float:
-        """Return the seconds from the oldest event to a time, 0 without one; clocks may differ."""
-        return 0.0 if self.oldest is None else max(0.0, at - self.oldest)
-
-
-def not_applied(log: EventLog, policy: Policy, position: Position, counted: int = _COUNTED) -> NotApplied:
-    """Count the events after a position that concern a policy, among the next few thousand (`counted`) of the log.
-
-    When none of ten thousand does, the first that was not looked at counts as the oldest: the position of a policy
-    whose runs work does not stay that far behind. A table that was renamed out of the database into another one is not
-    noticed, because the log files that under the other one. Raises ActNow for a log with a gap, and for another log.
-    """
-    events, oldest, newest = 0, None, None
-    for number, row in enumerate(read_events(log, position)):
-        if number >= _FURTHEST or (number >= counted and oldest is not None):
-            return NotApplied(events, row.time if oldest is None else oldest, newest, at_least=True)
-        if concerns(row, policy):
-            events, newest = events + 1, row.event_id
-            oldest = row.time if oldest is None else oldest
-    return NotApplied(events, oldest, newest)
+    def events_after(self, event_id: int, limit: int) -> list[EventRow]:
+        return [row for row in self.rows if row.event_id > event_id][:limit]
 
 
 def concerns(row: EventRow, policy: Policy) -> bool:

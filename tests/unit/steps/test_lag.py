@@ -1,5 +1,6 @@
 """How far many replicas are behind, and who has to look at what: over clusters in memory that die and hang."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from twinhive.domain.objects import Database
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.domain.times import spoken_time
 from twinhive.events.reader import read_events
-from twinhive.steps.control import pause, request_table
+from twinhive.steps.control import pause, request_table, unpause
+from twinhive.steps.counted_events import Counted, NotApplied, recalled, remembered
 from twinhive.steps.follower import Follower, Limits
 from twinhive.steps.lag import PolicyLag, measure
 from twinhive.steps.lag_alerts import alerts_of, state_line
@@ -42,6 +44,7 @@ class Many:
         self.world.source.create_table(a_table("stock.items"))
         self.policies = {name: policy_of(name) for name in ("sales", "stock")}
         self.max_lag: dict[str, float] = {}
+        self.memory: dict[str, Any] = {}
 
     def load(self, *names: str) -> None:
         for name in names or self.policies:
@@ -70,7 +73,10 @@ class Many:
             Follower(policy, worlds.get(name, self.world).ports(), Limits(self.max_lag.get(name)))
             for name, policy in self.policies.items()
         ]
-        return {lag.policy: lag for lag in measure(followers, self.now, patience)}
+        found = {lag.policy: lag for lag in measure(followers, self.now, patience, recalled(self.memory))}
+        counted = {name: lag.counted for name, lag in found.items() if lag.counted}
+        self.memory = json.loads(json.dumps(remembered(counted)))
+        return found
 
     def alerts(self, **worlds: World) -> dict[str, str]:
         return {alert.policy: alert.kind for alert in alerts_of(list(self.measured(**worlds).values()))}
@@ -304,3 +310,102 @@ def turns_of(policy: str) -> list[int]:
     """Return in which of ten minutes a run is wanted of a policy that waits."""
     lag = PolicyLag(policy, 0, phase="following", lag_seconds=120)
     return [minute for minute in range(10) if replace(lag, at=minute * 60.0).wants_a_run]
+
+
+def emit(many: Many, times: int, database: str = "sales") -> None:
+    for _ in range(times):
+        many.world.source._log.emit("INSERT", database, "t", {})
+
+
+def rows_asked_for(many: Many) -> Callable[[], int]:
+    """Return what says how many rows the source was asked for since it was called last."""
+    read, asked = many.world.source.events_after, list[int]()
+
+    def counted(event_id: int, limit: int) -> Any:
+        rows = read(event_id, limit)
+        asked.append(len(rows))
+        return rows
+
+    def since() -> int:
+        total = sum(asked)
+        asked.clear()
+        return total
+
+    many.world.source.events_after = counted
+    return since
+
+
+def test_what_was_counted_is_not_read_again_as_long_as_the_policy_stands_still(many: Many) -> None:
+    many.load()
+    del many.policies["stock"]
+    emit(many, 2_500)
+    asked = rows_asked_for(many)
+    first = many.measured()["sales"]
+    assert first.lag_events == 2_500 and asked() > 2_500
+    assert many.measured()["sales"].lag_events == 2_500 and asked() <= 302
+    emit(many, 20)
+    again = many.measured()["sales"]
+    assert (again.lag_events, again.at_least) == (2_520, False) and asked() <= 330
+    oldest = many.age("sales", again.replicated)
+    assert again.lag_seconds == oldest and asked()
+    emit(many, 1_000)
+    more = many.measured()["sales"]
+    assert (more.lag_events, more.at_least) == (3_000, True) and asked() <= 1_000
+    emit(many, 1_000)
+    assert many.measured()["sales"].lag_seconds == oldest + 2_000 and asked() == 2
+
+
+def test_of_a_log_that_goes_on_without_the_policy_nothing_is_read_again_either(many: Many) -> None:
+    many.load()
+    del many.policies["stock"]
+    emit(many, 10_050, "stock")
+    asked = rows_asked_for(many)
+    first = many.measured()["sales"]
+    assert first.at_least and asked() > 10_000
+    again = many.measured()["sales"]
+    assert (again.lag_events, again.at_least) == (0, True) and again.lag_seconds == first.lag_seconds
+    assert asked() == 2
+
+
+def test_what_was_counted_counts_for_one_position_and_one_choice_of_tables_only(many: Many) -> None:
+    many.load()
+    many.write("sales", "plain", 200)
+    assert many.measured()["sales"].lag_events > 200
+    many.policies["sales"] = replace(many.policies["sales"], exclude=("plain",))
+    assert many.measured()["sales"].lag_events == 0
+    many.policies["sales"] = policy_of("sales")
+    assert many.measured()["sales"].lag_events > 200
+    many.follow("sales")
+    many.write("sales", "plain")
+    assert many.measured()["sales"].lag_events <= 2
+
+
+def test_events_that_expire_behind_a_count_are_a_gap_all_the_same(many: Many) -> None:
+    many.load()
+    del many.policies["stock"]
+    emit(many, 400)
+    at = many.measured()["sales"].replicated
+    many.world.source._log.rows[:] = [row for row in many.world.source._log.rows if row.event_id > at + 5]
+    assert "has a gap" in str(many.measured()["sales"].trouble)
+
+
+def test_an_unpaused_policy_is_counted_on_from_where_a_paused_one_was(many: Many) -> None:
+    many.load()
+    emit(many, 1_000)
+    pause(many.world.replica_files, many.policies["sales"], "upgrade", "ann")
+    assert many.measured()["sales"].lag_events <= 51
+    unpause(many.world.replica_files, many.policies["sales"])
+    assert many.measured()["sales"].lag_events == 1_000
+
+
+@pytest.mark.parametrize("memory", [None, 7, {"sales": 1}, {"sales": ["x"] * 11}, {"sales": [1, 2, "d"]}])
+def test_a_memory_that_cannot_be_read_is_no_memory(memory: Any) -> None:
+    assert recalled(memory) == {}
+
+
+def test_the_longest_counts_are_remembered_within_what_airflow_keeps() -> None:
+    position = Position(2**40, 2**31, "f" * 32)
+    counts = {f"policy-{n:064}": Counted(position, 2**32, n, position, NotApplied(n, 1, False)) for n in range(1_000)}
+    memory = remembered(counts)
+    assert recalled(memory) == {name: one for name, one in counts.items() if name in memory}
+    assert f"policy-{999:064}" in memory and len(json.dumps(memory)) < 65_535
