@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.domain.at_work import CopyAtWork
+from twinhive.domain.errors import TryAgain
 from twinhive.domain.files import Usage
 from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows, work_rows
@@ -27,12 +28,15 @@ _LOG = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 3.0
 _ROWS_PER_SECOND = 2_000
 _PRUNING_SECONDS = 30.0
+_LOOKS = 3
+"""So often the journal's address is looked up, as long as it is not known."""
 
 
 class Journal:
     """Record what happens. No method raises, and none takes longer than `patience` (more for thousands of tables).
 
-    After the first failure nothing more is tried by this object.
+    After the first failure nothing more is tried by this object. That the journal's address is not known, because a
+    secrets backend hiccups, takes no time: that is tried again some times.
     """
 
     def __init__(
@@ -42,6 +46,8 @@ class Journal:
         self._warn = warn
         self._patience = patience
         self._is_prepared = False
+        self._url: str | None = None
+        self._times_unknown = 0
         self.is_down = False
 
     def record_state(self, state: PolicyState) -> None:
@@ -172,12 +178,14 @@ class Journal:
         try:
             return within(self._patience + patience, partial(do, *arguments))
         except Exception as error:
-            self.is_down = True
+            self._times_unknown += 1
+            self.is_down = self._url is not None or not isinstance(error, TryAgain) or self._times_unknown >= _LOOKS
             self._warn(f"the journal is not written (nothing but history is lost): {_in_one_line(error)}")
             return None
 
     def _carry_out(self, write: Callable[[Connection], None]) -> None:
-        engine = open_engine(resolved(self._address), writes=True)
+        self._url = self._url or resolved(self._address)
+        engine = open_engine(self._url, writes=True)
         if not self._is_prepared:
             prepare(engine)
             self._is_prepared = True
