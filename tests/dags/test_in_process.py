@@ -31,12 +31,6 @@ def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     return dags_of(policies, monkeypatch, {"include": False}, rest_events=0)
 
 
-@pytest.fixture(autouse=True)
-def at_the_first_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing wait for another try."""
-    monkeypatch.setitem(RETRIES, "retries", 0)
-
-
 def dags_of(
     policies: PolicyFiles,
     monkeypatch: pytest.MonkeyPatch,
@@ -44,7 +38,8 @@ def dags_of(
     notifications: Any = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Write the policy and return its DAGs by phase."""
+    """Write the policy and return its DAGs by phase; nothing in them waits for another try."""
+    monkeypatch.setitem(RETRIES, "retries", 0)
     policies.add("sales", options=options, external_tables=external_tables, notifications=notifications or {})
     # A DAG that is run parses its file once more.
     monkeypatch.setenv("TWINHIVE_CONFIG", str(policies.directory))
