@@ -20,6 +20,7 @@ from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.operate_dag import FORMS, form_dag
 from twinhive.airflow_edge.params import params_of
 from twinhive.airflow_edge.schedule import Crowd, schedule_of
+from twinhive.airflow_edge.shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
 from twinhive.airflow_edge.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.stage_task import StageOf
 from twinhive.airflow_edge.step_task import StepOperator
@@ -34,7 +35,7 @@ _COPY_JOB = "copy_files"
 
 
 def replication_dags(
-    config: Path, project: Path, notify: Sequence[Notify] = (), *, statements: bool = True
+    config: Path, project: Path, notify: Sequence[Notify] = (), *, statements: bool = True, share: Share = WHOLE
 ) -> dict[str, DAG]:
     """Return the DAGs by id: `<policy>.<phase>`, the forms of each policy, `twinhive.monitor` and `twinhive.sql`.
 
@@ -42,30 +43,33 @@ def replication_dags(
     task when the monitor finds something new (Airflow's notifiers, or functions). When Airflow parses or
     runs one DAG, only that one is built: with hundreds of policies every task start would
     otherwise pay for all of them. `statements=False` leaves out `twinhive.sql`, whose form reaches every
-    database of every cluster.
+    database of every cluster. `share=(1, 4)` makes the DAGs of one policy of four, and the first share those that are
+    no policy's: each share in a file of its own, all with the same configuration.
     """
+    refuse_unusable(share)
     wanted = get_parsing_context().dag_id
     look_in(project)
     configuration = load_configuration(config)
     place = Place(config, project, Crowd.of(configuration.policies.values()))
-    clusters = configuration.clusters
     makers: dict[str, Callable[[], DAG | None]] = {}
     for entry in configuration.policies.values():
-        makers |= {
-            f"{entry.name}.{phase}": partial(
-                _red_or, partial(build_dag, phase=phase, clusters=clusters, place=place), entry
-            )
-            for phase in PHASES
-        }
-        makers |= {
-            f"{entry.name}.{name}": partial(_red_or, partial(form_dag, config=config, form=form), entry)
-            for name, form in FORMS.items()
-        }
-    makers[MONITOR] = partial(monitor_dag, config, notify)
-    if statements:
+        if is_in(share, entry.name):
+            makers |= _makers(entry, configuration.clusters, place)
+    if makes_the_rest(share):
+        makers[MONITOR] = partial(monitor_dag, config, notify)
+    if statements and makes_the_rest(share):
         makers[SQL] = partial(sql_dag, config, configuration)
     built = {dag_id: make() for dag_id, make in makers.items() if wanted in (dag_id, None)}
     return {dag_id: dag for dag_id, dag in built.items() if dag is not None}
+
+
+def _makers(
+    entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], place: "Place"
+) -> dict[str, Callable[[], DAG | None]]:
+    """Return what makes each of a policy's DAGs."""
+    phases = {phase: partial(build_dag, phase=phase, clusters=clusters, place=place) for phase in PHASES}
+    forms = {name: partial(form_dag, config=place.config, form=form) for name, form in FORMS.items()}
+    return {f"{entry.name}.{name}": partial(_red_or, build, entry) for name, build in {**phases, **forms}.items()}
 
 
 def _red_or(build: Callable[[PolicyEntry], DAG], entry: PolicyEntry) -> DAG | None:
