@@ -90,6 +90,8 @@ def test_statsd_receives_every_metric_with_its_tags(statsd: Receiver) -> None:
         "airflow.twinhive.lag.seconds,policy=sales:61.5|g",
         "airflow.twinhive.lag.events,policy=sales:2|g",
         "airflow.twinhive.lag.limit.seconds,policy=sales:60.0|g",
+        "airflow.twinhive.copies.stalled,policy=sales:0|g",
+        "airflow.twinhive.copies.stalled,policy=dead:0|g",
         "airflow.twinhive.tables.quarantined,policy=sales:1|g",
         "airflow.twinhive.external.pending,policy=sales:3|g",
         "airflow.twinhive.external.pending.seconds,policy=sales:120.0|g",
