@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from twinhive.applying.creating import absent_before
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.errors import ActNow, Missing
@@ -18,7 +19,8 @@ def create_table(target: Target, made: Table) -> None:
     One that changes type or place of tables is not followed: raises ActNow, without the table.
     """
     target.lease.confirm()
-    target.replica.create_table(made)
+    with absent_before():
+        target.replica.create_table(made)
     target.twin.forget_table(made.name)
     found = target.twin.existing(made.name)
     if (found.table_type, found.location) == (made.table_type, made.location):
@@ -62,7 +64,8 @@ def add_partitions(target: Target, table: Table, partitions: Sequence[Partition]
     """Add partitions of one table in one call."""
     if partitions:
         target.lease.confirm()
-        target.replica.add_partitions(partitions)
+        with absent_before():
+            target.replica.add_partitions(partitions)
         _remember(target, table, partitions)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.applying.constraining import constrain
+from twinhive.applying.creating import absent_before
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
@@ -113,7 +114,8 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
         target.own(location)
     if not is_there:
         target.lease.confirm()
-        target.replica.create_table(target.table(table, location, event_id))
+        with absent_before():
+            target.replica.create_table(target.table(table, location, event_id))
     present = set(target.replica.partition_names(name)) if keys else set()
     absent = [one for one in snapshot.partitions if one.name(keys) not in present]
     source = snapshot.table or table
@@ -121,4 +123,5 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
     per_call = target.policy.options.partitions_per_call
     for start in range(0, len(placed), per_call):
         target.lease.confirm()
-        target.replica.add_partitions(placed[start : start + per_call])
+        with absent_before():
+            target.replica.add_partitions(placed[start : start + per_call])

@@ -39,7 +39,9 @@ class Twin:
                 partitions[self._policy.on_replica(table)].update(some)
         self._read_tables(sorted(tables - self._tables.keys()))
         for described, values in _described(actions):
-            if there := self._tables.get(self._policy.on_replica(described)):
+            there = self._tables.get(self._policy.on_replica(described))
+            # Before an earlier action here renames, or drops and creates, a table with other keys may have the name.
+            if there is not None and len(there.partition_keys) == len(values):
                 partitions[there.name].add(partition_name(there.partition_keys, values))
         for table, wanted in partitions.items():
             if self._tables.get(table) is not None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from twinhive.applying.creating import absent_before
 from twinhive.applying.places import managed_root
 from twinhive.domain.errors import Foreign
 from twinhive.domain.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
@@ -45,7 +46,8 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         # What waited for its data when another dump was loaded, or followed, is no part of this one.
         remove_pending(ports.replica_files, policy)
     if state.phase is Phase.ABSENT:
-        ports.replica.create_database(_replica_database(policy, dump))
+        with absent_before():
+            ports.replica.create_database(_replica_database(policy, dump))
         report(f"created database {policy.replica}")
     elif state.dump != dump.key:
         report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")

@@ -6,6 +6,7 @@ No call is repeated blindly: what exists is read first and compared by its stamp
 import threading
 from collections.abc import Collection, Mapping, Sequence
 
+from twinhive.applying.creating import absent_before
 from twinhive.domain.errors import ActNow, Foreign, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
@@ -43,7 +44,8 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool
     is_new = _present(replica, table) is None
     if is_new:
         lease.confirm()
-        replica.create_table(table)
+        with absent_before():
+            replica.create_table(table)
     made = _present(replica, table)
     if made is None:
         raise Missing(
@@ -101,7 +103,8 @@ def register_partitions(
     absent = [partition for partition in placed.values() if partition.values not in present]
     if absent:
         lease.confirm()
-        replica.add_partitions(absent)
+        with absent_before():
+            replica.add_partitions(absent)
     _check_locations(table.name, placed, _locations(replica, table.name, placed))
     return len(absent)
 
