@@ -8,7 +8,8 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 
-from twinhive.domain.files import base_name, join
+from twinhive.domain.file_names import is_altered
+from twinhive.domain.files import FileStatus, base_name, join
 from twinhive.domain.marks import SKIPPED
 from twinhive.domain.next_steps import command
 from twinhive.domain.policy import Policy
@@ -62,7 +63,13 @@ def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> fro
     by_directory = {_resyncs(policy).directory: policy for policy in policies}
     listed = files.list_directories(by_directory)
     found = ((by_directory[directory], children or ()) for directory, children in listed)
-    return frozenset(policy.name for policy, children in found if any(map(_resyncs(policy).is_one, children)))
+    return frozenset(policy.name for policy, children in found if any(_is_wanted(policy, child) for child in children))
+
+
+def _is_wanted(policy: Policy, child: FileStatus) -> bool:
+    """True for a wish for a table that the policy selects, as far as the name of the file tells."""
+    name = base_name(child.path).removesuffix(".json")
+    return _resyncs(policy).is_one(child) and (is_altered(name) or policy.selects(name))
 
 
 def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:
@@ -87,8 +94,11 @@ def forgetting_has_begun(files: FileReader, policy: Policy) -> bool:
 
 
 def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
-    """Return the tables that are to be brought over as they are (`twinhive resync`)."""
-    return tuple(_resyncs(policy).names(files, _table_of_wish))
+    """Return the tables that are to be brought over as they are (`twinhive resync`).
+
+    A wish for one that the policy does not select any more waits until it does again.
+    """
+    return tuple(table for table in _resyncs(policy).names(files, _table_of_wish) if policy.selects(table))
 
 
 def request_table(files: FileWriter, policy: Policy, table: str, by: str) -> None:

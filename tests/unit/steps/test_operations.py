@@ -13,7 +13,7 @@ from twinhive.domain.errors import ActNow, Foreign, InvalidSettings, Missing
 from twinhive.domain.files import Attributes
 from twinhive.domain.marks import without_marks
 from twinhive.domain.names import TableName
-from twinhive.steps.control import forgetting_has_begun
+from twinhive.steps.control import forgetting_has_begun, policies_with_requests
 from twinhive.steps.forget import Forget
 from twinhive.steps.operation import Operation
 from twinhive.steps.operations import KINDS, Fields, operation_of
@@ -591,3 +591,21 @@ def test_a_resync_killed_at_any_change_comes_to_equality(idle: bool) -> None:
 @pytest.fixture
 def followed() -> Followed:
     return Followed()
+
+
+def test_what_the_policy_does_not_select_any_more_is_not_brought_over_though_somebody_asked_for_it() -> None:
+    followed = Followed()
+    before = followed.world.replica.table(PLAIN)
+    resync(followed, "plain")
+    selecting, followed.policy = followed.policy, replace(followed.policy, exclude=("plain",), fingerprint="f2")
+    followed.users.insert("plain", None, [b"new"])
+    followed.users.insert("orders", ("a b",), [b"new"])
+    followed.follow()
+    assert followed.follow()["window"].idle
+    assert followed.world.replica.table(PLAIN) == before
+    assert policies_with_requests(followed.world.replica_files, [followed.policy]) == frozenset()
+    followed.policy = selecting
+    assert policies_with_requests(followed.world.replica_files, [followed.policy]) == {"sales"}
+    followed.follow()
+    followed.follow()
+    followed.assert_twin()
