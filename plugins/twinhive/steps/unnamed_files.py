@@ -138,8 +138,8 @@ class _Looking:
         self._later: list[Event] = []
 
     def is_away(self, place: str) -> bool:
-        """True for a place on another file system."""
-        return "://" in place and authority(place) != self._stream.ports.source_files.root
+        """True for a place on another file system. A port may be named in one place and left out in another."""
+        return "://" in place and _host(place) != _host(self._stream.ports.source_files.root)
 
     def fates(self, wanted: Sequence[_Wanted]) -> list[tuple[_Wanted, Fate]]:
         """Say of each directory what became of it, as far as the log was read."""
@@ -214,6 +214,10 @@ def _linked(event: Event, names: Collection[TableName]) -> set[TableName]:
     change = event.change
     is_linked = isinstance(change, AlterTable) and change.before.name in names
     return set(tables_of(change)) if is_linked else set()
+
+
+def _host(place: str) -> str:
+    return authority(place).rpartition("://")[2].partition(":")[0] if place.startswith("hdfs:") else authority(place)
 
 
 def _has_directories(entries: Iterable[FileStatus]) -> bool:
