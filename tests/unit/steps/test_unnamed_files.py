@@ -315,3 +315,12 @@ def test_a_partition_on_another_file_system_stops_nothing_when_its_rows_are_gone
     followed.users.drop_partitions("orders", [A_B])
     to_the_end(followed)
     followed.assert_twin()
+
+
+def test_a_file_system_is_the_same_one_with_its_port() -> None:
+    followed = Followed()
+    followed.users.set_partition_location("orders", A_B, "hdfs://east:8020/elsewhere/orders")
+    to_the_end(followed)
+    assert (
+        followed.world.replica.partitions(ORDERS, ["p=a b"])[0].parameters[SOURCE_PLACE].endswith("/elsewhere/orders")
+    )
