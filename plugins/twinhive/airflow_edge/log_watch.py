@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
+from twinhive.airflow_edge.one_thread import OneThread
 from twinhive.domain.errors import TwinhiveError
 from twinhive.domain.events import EventRow
 
@@ -57,16 +57,15 @@ async def watch_log(
     """
     watch = _Watch(open_log)
     # One thread, because a client keeps a connection for each thread that uses it.
-    thread = ThreadPoolExecutor(1, thread_name_prefix="notification-log")
+    thread = OneThread("notification-log")
     try:
         while True:
-            news = await asyncio.get_running_loop().run_in_executor(thread, watch.look)
+            news = await thread.call(watch.look)
             if news is not None:
                 yield news
             await asyncio.sleep(min(most_seconds, poll_seconds * 2 ** min(watch.failures, 16)))
     finally:
-        # Not waiting for it: a call may be under way that nobody answers.
-        thread.shutdown(wait=False, cancel_futures=True)
+        thread.leave()
 
 
 class _Watch:

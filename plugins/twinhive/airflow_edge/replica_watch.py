@@ -4,10 +4,10 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
+from twinhive.airflow_edge.one_thread import OneThread
 from twinhive.domain.errors import ActNow
 from twinhive.domain.objects import Database
 
@@ -80,11 +80,11 @@ class _Watch:
 
     async def _poll(self) -> None:
         # One thread, because a client keeps a connection for each thread that uses it.
-        thread = ThreadPoolExecutor(1, thread_name_prefix="replica-watch")
+        thread = OneThread("replica-watch")
         try:
             while True:
                 self.wake.clear()
-                found = await asyncio.get_running_loop().run_in_executor(thread, self._look, list(+self.questions))
+                found = await thread.call(partial(self._look, list(+self.questions)))
                 async with self.news:
                     self.answers, self.rounds = found, self.rounds + 1
                     self.news.notify_all()
@@ -95,8 +95,7 @@ class _Watch:
                 except TimeoutError:
                     continue
         finally:
-            # Not waiting for it: a call may be under way that nobody answers.
-            thread.shutdown(wait=False, cancel_futures=True)
+            thread.leave()
 
     def _look(self, questions: list[Question]) -> dict[Question, Any]:
         """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
