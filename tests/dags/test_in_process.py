@@ -28,7 +28,7 @@ ANOTHER_ROUND = {"round": "success", "copy": "skipped", "gate": "success", "load
 @pytest.fixture
 def dags(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The DAGs of a policy that allows no event to be left over for the time after the load."""
-    return dags_of(policies, monkeypatch, {"include": False}, rest_events=0)
+    return dags_of(policies, monkeypatch, {"include": False}, rest_events=0, settle_seconds=0)
 
 
 def dags_of(
