@@ -26,7 +26,8 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
     """The journal of Airflow, empty."""
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     monkeypatch.setenv("TWINHIVE_JOURNAL", url)
-    return Journal(url)
+    # On a machine that is busy a write may take longer than a task would wait for it.
+    return Journal(url, patience=60)
 
 
 @pytest.fixture
