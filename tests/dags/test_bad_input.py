@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.bad_input.sites import made_errors, reached, sites
-from tests.dags.airflow_home import parse_dags
+from tests.dags.airflow_home import create_database, parse_dags
 from tests.dags.task_context import a_context
 from tests.fake_world import World
 from tests.policies import PolicyFiles
@@ -24,6 +24,7 @@ from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.airflow_edge.spark_connection import spark_cluster
 from twinhive.airflow_edge.task_places import refuse_unknown_executors
 from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
+from twinhive.airflow_edge.terminal_pools import missing_pools
 from twinhive.domain.errors import InvalidSettings
 from twinhive.settings import PolicyEntry, PolicySettings
 from twinhive.steps.operations import KINDS
@@ -134,6 +135,15 @@ def unknown_executor() -> object:
     return refuse_unknown_executors(entry)
 
 
+def unknown_pool() -> object:
+    create_database()
+    said = {"policy": "sales", "airflow": {"copies": {"pool": "nightly"}}}
+    said |= {side: {"cluster": side, "database": "sales"} for side in ("source", "replica")}
+    for error in missing_pools("sales", PolicySettings.model_validate(said)):
+        raise error
+    return None
+
+
 class OfASensor:
     """Ask sensors what their arguments mean."""
 
@@ -154,7 +164,8 @@ class OfASensor:
         (OfASensor.since, "since of wait is no time"),
         (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
-        (lambda: journal_of("nowhere"), "the journal cannot be opened"),
+        (lambda: journal_of("in_cluster_mode"), "the journal cannot be opened"),
+        (unknown_pool, "names a pool that Airflow does not have: nightly"),
         (lambda: resolve_through_airflow("nowhere"), "connection nowhere is not known to Airflow"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),
     ],
