@@ -13,6 +13,9 @@ from sandbox.errors import SandboxError
 _FINISHED = ("success", "failed")
 _PAGE = 100
 """Airflow answers no more at once, whatever limit is asked for."""
+_REPEATABLE = ("GET", "PATCH")
+_REPEATS = 5
+"""Airflow answers 500 when two of its transactions want the same rows; what says a state may be said again."""
 _COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 
 
@@ -123,6 +126,11 @@ class AirflowApi:
         answer = self._request(method, path, body)
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             self._token = ""
+            answer = self._request(method, path, body)
+        for _ in range(_REPEATS if method in _REPEATABLE else 0):
+            if not answer.is_server_error:
+                break
+            time.sleep(1)
             answer = self._request(method, path, body)
         if not answer.is_success:
             raise SandboxError(f"Airflow answered {answer.status_code} to {method} {path}: {answer.text[:1000]}")
