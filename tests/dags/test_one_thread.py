@@ -88,6 +88,8 @@ def test_a_call_that_nobody_waits_for_any_more_is_not_made() -> None:
         second = asyncio.ensure_future(one.call(lambda: made.append("second")))
         await asyncio.sleep(0)
         second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
         go_on.set()
         await first
         await one.call(lambda: made.append("third"))
