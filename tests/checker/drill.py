@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -27,11 +28,21 @@ from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, window_at
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
+from twinhive.steps.apply import Apply
+from twinhive.steps.base import Work
+from twinhive.steps.forget import Forget
 from twinhive.steps.phase_run import run_phase
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
 from twinhive.steps.requests import reason_to_cut_anew
+from twinhive.steps.scan import Scan
+from twinhive.steps.sweep import sweep
 
 MOST_RUNS = 120
+_HOUSEKEEPING = {"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0}
+
+
+def _at_once(seconds: float) -> None:
+    """Wait for nobody."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,8 @@ class Settings:
     """What a history is made of. Rates are per cent, of statements, runs and calls; `deaths` are per thousand steps.
 
     `scans` are per cent of the runs that look for silent writes and sweep, beside frozen ones too. With a `consistency`
-    other than `every_event` the replica is looked at only when a run has ended well.
+    other than `every_event` the replica is looked at only when a run has ended well. `takers` are per mille of the
+    calls before which somebody else runs: an apply, a whole run, a scan, a sweep, a dry run of giving the replica up.
     """
 
     prelude: int = 8
@@ -54,6 +66,7 @@ class Settings:
     scans: int = 0
     crosses: bool = False
     moves: bool = False
+    takers: int = 0
 
 
 class Place(Protocol):
@@ -140,7 +153,7 @@ class Drill:
             "rest_events": self.random.choice([0, 2, 100]),
             "consistency": self.settings.consistency,
             # What a scan brings over is of no event: here it looks, and sweeps at once.
-            **({"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0} if self.settings.scans else {}),
+            **(_HOUSEKEEPING if self.settings.scans or self.settings.takers else {}),
         }
 
     @property
@@ -194,16 +207,41 @@ class Drill:
             replica=Watched(given.replica, self.watcher),
             replica_files=Watched(given.replica_files, self.watcher),
         )
-        return faulty(watched, plan, (lambda: None) if quiet else self._meanwhile)
+        return faulty(watched, plan, (lambda: None) if quiet else lambda: self._meanwhile(plan))
 
-    def _meanwhile(self) -> None:
+    def _meanwhile(self, plan: Plan | None = None) -> None:
         if not self._meeting.acquire(blocking=False):
             return
         try:
             if self.random.randrange(100) < self.settings.pace and not self._users_wait():
                 self.crowd.tick()
+            # Who takes a lease waits for as long as a call of its last holder may be under way.
+            if plan is not None and not plan.is_at_change and self.random.randrange(1000) < self.settings.takers:
+                self._take()
         finally:
             self._meeting.release()
+
+    def _take(self) -> None:
+        """Let somebody else come who may want the lease; what he is refused is no concern of ours."""
+        if ReplicaState.read(self.viewer.parameters()).phase is not Phase.FOLLOWING:
+            return
+        taker, come = self.random.choice(sorted(self._takers(self.ports(Plan(), quiet=True)).items()))
+        self.log.append(f"somebody else: {taker}")
+        try:
+            come()
+        except TwinhiveError as error:
+            self.log.append(f"somebody else's {taker}: {str(error).splitlines()[0]}")
+
+    def _takers(self, ports: WritePorts) -> dict[str, Callable[[], object]]:
+        """Return who may come, in a world where nobody waits for a lease."""
+        work = Work(self.policy, holder={"run": "another"}, report=self._report)
+        return {
+            "apply": lambda: Apply(work).run(ports),
+            "run": lambda: self._run(INCREMENTAL, ports),
+            "scan": lambda: Scan(work, wait=_at_once).run(ports),
+            "sweep": lambda: sweep(ports, work, time.time(), _at_once),
+            "forget": lambda: Forget(self.policy, {"user": "ann"}).plan(ports),
+        }
 
     def _users_wait(self) -> bool:
         """True when so much has happened before the replica is published that little would be left to follow."""

@@ -42,6 +42,7 @@ class Plan:
         self.port = port
         self.count = 0
         self.met: str | None = None
+        self.is_at_change = False
         self._lock = threading.Lock()
 
     def change(self, name: str, effect: Callable[[], Any]) -> Any:
@@ -92,6 +93,7 @@ class _Faulty:
             return value
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            self._plan.is_at_change = name in Killable.CHANGES
             self._meanwhile()
             if name in Killable.CHANGES:
                 return self._plan.change(f"{self._name}.{name}", lambda: value(*args, **kwargs))

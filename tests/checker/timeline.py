@@ -114,6 +114,11 @@ class Recorder:
         """Return what readers of the source see."""
         return self._there
 
+    @property
+    def tables(self) -> list[str]:
+        """Return the names of all tables and views."""
+        return [name for name, _ in self._there.tables]
+
     def called(
         self,
         what: str,

@@ -26,10 +26,6 @@ class Whole:
         self._end = self._done = self._known = 0
         self._has_any = False
 
-    def ask_for(self, table: str) -> None:
-        """Note a wish of people."""
-        self._since[table] = len(self._timeline.moments) - 1
-
     def start(self, index: int) -> None:
         """Begin with the first moment that was seen: what came before it is there."""
         self._end = self._done = index
