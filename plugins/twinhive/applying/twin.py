@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single
 from twinhive.domain.changes import DeleteStatistics, UpdateStatistics, tables_of
-from twinhive.domain.errors import Foreign, Missing
+from twinhive.domain.errors import ChangedMeanwhile, Foreign, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.next_steps import resync
+from twinhive.domain.next_steps import RETRIES, resync
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
@@ -141,6 +141,13 @@ class Twin:
         read = self._tables.get(table)
         found = self._replica.partitions(table, names) if read is not None else []
         keys = read.partition_keys if read is not None else ()
+        if any(len(one.values) != len(keys) for one in found):
+            raise ChangedMeanwhile(
+                f"table {table} on {self._policy.replica.cluster} is not what it was a moment ago",
+                found="partitions with other keys than the table had",
+                expected="nobody else who changes it while this run holds the lease",
+                next_step=RETRIES,
+            )
         self._partitions[table] |= dict.fromkeys(names) | {one.name(keys): one for one in found}
 
 

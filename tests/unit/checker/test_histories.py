@@ -77,6 +77,11 @@ def test_with_other_locations_of_tables_and_partitions(some: range) -> None:
     judge(some, Settings(moves=True))
 
 
+@pytest.mark.parametrize("some", seeds(20), ids=str)
+def test_with_others_who_want_the_lease(some: range) -> None:
+    judge(some, Settings(takers=12))
+
+
 def test_a_seed_always_gives_the_same() -> None:
     one, other = Drill(3), Drill(3)
     one.run()

@@ -2,8 +2,12 @@
 
 import pytest
 
+from tests.builders import a_partition, a_table
 from tests.fake_world import tuned
 from tests.unit.steps.test_incremental import Followed
+from twinhive.applying.twin import Twin
+from twinhive.domain.errors import ChangedMeanwhile
+from twinhive.domain.names import TableName
 
 KEYS = {"orders": ("a b",), "wide": ("x", "y")}
 
@@ -26,3 +30,16 @@ def test_statistics_of_its_partitions_are_those_of_the_later_one(by: str, consis
     users.update_statistics("orders", KEYS["wide"])
     followed.follow()
     followed.assert_twin()
+
+
+def test_a_table_that_another_run_has_made_anew_meanwhile_is_read_again_by_the_next_try() -> None:
+    followed = Followed()
+    plain, replica = TableName("sales", "plain"), followed.world.replica
+    twin = Twin(replica, followed.policy, followed.world.source.log_id())
+    assert twin.table(plain) is not None
+    replica.drop_table(plain, delete_data=False)
+    made_anew = a_table("sales.plain", partition_keys=("p",))
+    replica.create_table(made_anew)
+    replica.add_partitions([a_partition(made_anew, "1")])
+    with pytest.raises(ChangedMeanwhile, match="not what it was a moment ago"):
+        twin.partitions(plain, ["p=1"])
