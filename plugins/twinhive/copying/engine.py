@@ -19,8 +19,9 @@ from twinhive.copying.progress import Progress
 from twinhive.copying.staged import CopyItem
 from twinhive.copying.stager import Stager
 from twinhive.copying.transfer import Transfer
-from twinhive.domain.errors import Missing, SourceMoved, TwinhiveError, Unreachable
+from twinhive.domain.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError, Unreachable
 from twinhive.domain.files import parent
+from twinhive.domain.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
 
 _ATTEMPTS = 2
@@ -145,8 +146,8 @@ class _Copier:
             try:
                 outcome = self._copy_once(item)
             except TwinhiveError as caught:
-                error = caught
-                if not FailureKind.of(error).may_retry and not self._is_back(item, error):
+                error = self._explained(item, caught)
+                if not FailureKind.of(error).may_retry:
                     break
             else:
                 self._unanswered = 0
@@ -168,18 +169,24 @@ class _Copier:
         found = self._target.status(item.staged_path(self._staging))
         return found is not None and not found.is_directory and found.length == item.length
 
-    def _is_back(self, item: CopyItem, error: TwinhiveError) -> bool:
-        """True when a file was missed that is there as it was listed: its table was renamed, and back again."""
-        if item.is_event_content or FailureKind.of(error) is not FailureKind.MISSING:
-            return False
+    def _explained(self, item: CopyItem, error: TwinhiveError) -> TwinhiveError:
+        """Return what something that was missed means: of event content the source was looked at when it failed."""
+        if FailureKind.of(error) is not FailureKind.MISSING:
+            return error
         try:
-            self._listed.check(item)
+            if not item.is_event_content:
+                self._listed.check(item)
         except TwinhiveError:
-            return False
-        return True
+            return error
+        return CopyWasSwept(
+            f"{item.source_path}: is there, and its copy in staging is gone, or it was away for a moment",
+            found=error.what,
+            expected="nobody else who cleans up while this is copied, and no table that is renamed and back",
+            next_step=RETRIES,
+        )
 
     def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
-        """True when it was the source that failed, which is looked at: the staging area can be gone as well."""
+        """True when it was the source that failed, which is looked at again."""
         if item.is_event_content:
             # Whatever took it away comes later in the log; the table's files are listed again.
             return FailureKind.of(error) is FailureKind.LOST

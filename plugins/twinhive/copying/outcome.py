@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from twinhive.copying.event_source import LostFile
-from twinhive.domain.errors import CopyDiffers, Missing, SourceGone, SourceMoved, TryAgain, TwinhiveError, Unexplained
+from twinhive.domain.errors import (
+    CopyDiffers,
+    CopyWasSwept,
+    Missing,
+    SourceGone,
+    SourceMoved,
+    TryAgain,
+    TwinhiveError,
+    Unexplained,
+)
 
 _KEPT = 100
 
@@ -19,7 +28,9 @@ class FailureKind(StrEnum):
     GONE = "gone"
     """The source does not have the file any more that was listed."""
     MISSING = "missing"
-    """The source, or a directory of the staging area, is gone."""
+    """The source is gone."""
+    SWEPT = "swept"
+    """The source is there; the copy, or the directory for it, is gone from staging: another run has cleaned up."""
     LOST = "lost"
     """No place holds the content that an event named: a person's turn, or quarantine of the table."""
     REFUSED = "refused"
@@ -35,7 +46,12 @@ class FailureKind(StrEnum):
     @property
     def may_retry(self) -> bool:
         """True when the same copy may succeed later without anybody's help."""
-        return self in (FailureKind.DIFFERS, FailureKind.UNREACHABLE, FailureKind.UNEXPLAINED)
+        return self in (
+            FailureKind.SWEPT,
+            FailureKind.DIFFERS,
+            FailureKind.UNREACHABLE,
+            FailureKind.UNEXPLAINED,
+        )
 
     @classmethod
     def of(cls, error: TwinhiveError) -> "FailureKind":
@@ -45,6 +61,7 @@ class FailureKind(StrEnum):
             SourceGone: cls.GONE,
             Missing: cls.MISSING,
             LostFile: cls.LOST,
+            CopyWasSwept: cls.SWEPT,
             CopyDiffers: cls.DIFFERS,
             Unexplained: cls.UNEXPLAINED,
         }

@@ -82,7 +82,11 @@ class Stager:
         if directory not in self._made:
             self._target.make_directories(directory)
             self._made.add(directory)
-        return self._target.rename(temporary, path)
+        try:
+            return self._target.rename(temporary, path)
+        except Missing:
+            self._made.discard(directory)
+            raise
 
     def _delete_quietly(self, path: str) -> None:
         with suppress(TwinhiveError):

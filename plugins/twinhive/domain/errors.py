@@ -124,6 +124,10 @@ class InvalidSettings(ActNow):
     """A policy, a cluster or a trigger form holds something that cannot be used."""
 
 
+class CopyWasSwept(TryAgain):
+    """A copy, or the directory for it, is gone from staging, and its source is there: another run has cleaned up."""
+
+
 class CopyDiffers(TryAgain):
     """A copied file does not equal its source."""
 

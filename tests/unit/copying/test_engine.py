@@ -13,8 +13,17 @@ from twinhive.copying.engine import copy_items
 from twinhive.copying.event_source import LostFile
 from twinhive.copying.outcome import CopyOutcome, FailureKind
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.errors import CopyDiffers, LeaseLost, Missing, Refused, SafeMode, SourceMoved, TwinhiveError
-from twinhive.domain.files import FileStatus, Written
+from twinhive.domain.errors import (
+    CopyDiffers,
+    CopyWasSwept,
+    LeaseLost,
+    Missing,
+    Refused,
+    SafeMode,
+    SourceMoved,
+    TwinhiveError,
+)
+from twinhive.domain.files import ChecksumForm, FileStatus, Written
 
 STAGING = "hdfs://west/staging"
 CONTENT = b"some rows"
@@ -150,15 +159,30 @@ def test_an_early_round_still_fails_for_any_other_reason(world: World) -> None:
     assert [failure.kind for failure in world.copy(superseded_ok=True).failures] == [FailureKind.REFUSED]
 
 
-def test_a_staging_area_that_is_gone_is_not_a_superseded_file(world: World) -> None:
-    class Swept(InMemoryFiles):
-        def rename(self, source: str, target: str) -> bool:
+class Swept(InMemoryFiles):
+    """Another run cleans staging up, so many times, just when a copy is to get its name."""
+
+    times = 4
+
+    def rename(self, source: str, target: str) -> bool:
+        if self.times:
+            self.times -= 1
             self.delete(STAGING)
             raise Missing(f"{target}: the directory to rename into does not exist")
+        return super().rename(source, target)
 
+
+@pytest.mark.parametrize("of_event", [True, False])
+def test_a_staging_area_that_is_gone_is_not_a_superseded_file_and_may_be_there_again(of_event: bool) -> None:
+    world = World()
     world.target = Swept("hdfs://west")
-    outcome = world.copy(superseded_ok=True)
-    assert (outcome.superseded_files, [failure.kind for failure in outcome.failures]) == (0, [FailureKind.MISSING])
+    checksum = world.source.checksum(world.path, ChecksumForm.IDENTITY)
+    item = replace(world.item, event_id=7, checksum=checksum) if of_event else world.item
+    outcome = world.copy(item, superseded_ok=True)
+    assert (outcome.superseded_files, [failure.kind for failure in outcome.failures]) == (0, [FailureKind.SWEPT])
+    assert outcome.failures[0].kind.may_retry
+    world.target.times = 1
+    assert world.copy(item).copied_files == 1
 
 
 def test_a_failure_names_the_table(world: World) -> None:
@@ -335,6 +359,7 @@ def test_a_mistake_in_the_program_is_not_a_failed_file(world: World) -> None:
         (Missing("x"), "missing", False),
         (LostFile("x"), "lost", False),
         (Refused("x"), "refused", False),
+        (CopyWasSwept("x"), "swept", True),
         (CopyDiffers("x"), "differs", True),
         (SafeMode("x"), "unreachable", True),
         (LeaseLost("x"), "unreachable", True),

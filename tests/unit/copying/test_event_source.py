@@ -222,7 +222,7 @@ def test_an_early_round_does_not_forgive_a_staging_area_that_is_gone(world: Worl
             raise Missing(f"{target}: the directory to rename into does not exist")
 
     world.target = Swept("hdfs://west")
-    assert [failure.kind for failure in world.copy(superseded_ok=True).failures] == [FailureKind.MISSING]
+    assert [failure.kind for failure in world.copy(superseded_ok=True).failures] == [FailureKind.SWEPT]
 
 
 class Guarded(Restless):
