@@ -41,8 +41,8 @@ class Moves:
     """The moves that events tell of, found by what was moved: a window has few of them among many events."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        # Directories (event id, before, after), and the paths of one event by checksum and name of the file.
-        self._directories: list[tuple[int, str, str]] = []
+        # Directories (event id, before, after, may have stayed), and the paths of one event by checksum and file name.
+        self._directories: list[tuple[int, str | None, str, bool]] = []
         self._files: dict[tuple[str | None, str], list[tuple[int, str]]] = defaultdict(list)
         for event in events:
             self._note(event)
@@ -55,22 +55,28 @@ class Moves:
         elif isinstance(change, AlterTable | RenamePartition):
             before, after = change.before.location, change.after.location
             if before and after and before != after:
-                self._directories.append((event.event_id, before, after))
+                # A rename moves the directory; who gives another location (SET LOCATION) may move nothing.
+                may_stay = isinstance(change, AlterTable) and not change.renames
+                self._directories.append((event.event_id, before, after, may_stay))
 
     def later_places(self, item: CopyItem) -> Iterator[str]:
         """Yield the places of an event's file after its event, one after the other."""
-        path, last = item.source_path, 0
+        paths, last = [item.source_path], 0
         # Neither kind of move changes the name of the file itself.
-        exchanged = ((number, None, there) for number, there in self._files[item.checksum, base_name(path)])
+        seen = self._files[item.checksum, base_name(item.source_path)]
+        exchanged = [(number, None, there, False) for number, there in seen]
         moves = sorted([*self._directories, *exchanged], key=lambda move: move[0])
-        for event_id, before, after in moves:
+        for event_id, before, after, may_stay in moves:
             if event_id <= item.event_id or event_id == last:
                 continue
-            moved = _moved(path, before, after)
-            if moved is not None:
+            places = {path: _moved(path, before, after) for path in paths}
+            moved = [there for there in places.values() if there is not None]
+            if moved:
                 # One event moves a file once.
-                path, last = moved, event_id
-                yield path
+                last = event_id
+                stayed = [path for path, there in places.items() if may_stay or there is None]
+                paths = list(dict.fromkeys([*moved, *stayed]))
+                yield from moved
 
 
 def _moved(path: str, before: str | None, after: str) -> str | None:

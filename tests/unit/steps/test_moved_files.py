@@ -1,0 +1,17 @@
+"""Files of events are found where the source has moved them since, when the log is read."""
+
+import pytest
+
+from tests.fake_world import tuned
+from tests.unit.steps.test_incremental import Followed
+
+
+@pytest.mark.parametrize("window", [1, 2, 3])
+def test_a_partition_that_is_renamed_after_its_table_was_given_another_location(window: int) -> None:
+    followed = Followed(tuned(window_events=window))
+    followed.users.add_partitions("orders", {("new",): [b"rows"]})
+    followed.users.set_location("orders", "hdfs://east/elsewhere/orders")
+    followed.users.rename_partition("orders", ("new",), ("newer",))
+    for _ in range(3):
+        followed.follow()
+    followed.assert_twin()
