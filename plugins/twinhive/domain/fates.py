@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from twinhive.domain.changes import (
     AddPartitions,
@@ -20,7 +21,7 @@ from twinhive.domain.changes import (
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.files import is_below, join, relative_to
 from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.objects import Partition
+from twinhive.domain.objects import Partition, Table
 
 Key = tuple[TableName, str | None]
 """A table with the name of a partition; None: the table as a whole."""
@@ -31,7 +32,8 @@ class Fate:
     """What became of a directory after an event.
 
     place       where it is now: renames take it along
-    superseded  the event that removed or replaced what was in it, None where its files are still there
+    superseded  the event that removed or replaced what was in it, None where its files are still there; also one by
+                which something lies in a directory that was left: whose the files are nobody can tell then
     is_left     its table or partition lies elsewhere now; nothing of that touched the directory
     appended    the files that inserts have added, by their paths in it; None where there was no insert
     """
@@ -47,9 +49,13 @@ class Fates:
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._events: dict[Key, list[Event]] = defaultdict(list)
+        self._places: dict[str, list[Event]] = defaultdict(list)
         for event in events:
             for key in _touched(event):
                 self._events[key].append(event)
+            for place in places_of(event.change):
+                self._places[place].append(event)
+        self._sorted = sorted(self._places)
 
     def of(self, event_id: int, table: TableName, partition: str | None, place: str) -> Fate:
         """Return what became of the directory that an object had as of an event."""
@@ -57,16 +63,16 @@ class Fates:
         while (event := self._next(event_id, table, partition)) is not None:
             event_id, change = event.event_id, event.change
             if isinstance(change, AlterTable) and change.renames and change.before.name == table:
-                place, table = _along(place, change.before.location, change.after.location), change.after.name
+                place, table = along(place, change.before.location, change.after.location), change.after.name
             elif isinstance(change, RenamePartition) and _name(change, change.before) == partition:
-                place = _along(place, change.before.location, change.after.location)
+                place = along(place, change.before.location, change.after.location)
                 partition = _name(change, change.after)
             elif isinstance(change, Insert) and not change.replaces:
                 appended = (appended or frozenset()) | frozenset(_relative(change, event_id))
             elif not _keeps_files(change):
                 return Fate(place, event, False, appended)
             elif (there := _locations(change, partition)) and place not in there:
-                return Fate(place, None, True, appended)
+                return Fate(place, self._taken(event_id, place), True, appended)
         return Fate(place, None, False, appended)
 
     def _next(self, event_id: int, table: TableName, partition: str | None) -> Event | None:
@@ -74,9 +80,44 @@ class Fates:
         return min((event for event in found if event), key=lambda event: event.event_id, default=None)
 
     def _after(self, event_id: int, key: Key) -> Event | None:
-        events = self._events.get(key, [])
-        number = bisect_right(events, event_id, key=lambda event: event.event_id)
-        return events[number] if number < len(events) else None
+        return _first_after(event_id, self._events.get(key, []))
+
+    def _taken(self, event_id: int, place: str) -> Event | None:
+        """Return the next event by which something lies in a place, below it, or around it."""
+        below = takewhile(lambda one: is_below(one, place), self._sorted[bisect_right(self._sorted, f"{place}/") :])
+        found = (_first_after(event_id, self._places.get(one, [])) for one in (*with_parents(place), *below))
+        return min((event for event in found if event), key=lambda event: event.event_id, default=None)
+
+
+def places_of(change: Change) -> Iterator[str]:
+    """Yield where a change says that rows lie: of tables with partitions, those of the partitions alone."""
+    things: list[Table | Partition] = []
+    match change:
+        case CreateTable(table=table) | AlterTable(after=table) if not table.partition_keys:
+            things = [table]
+        case AddPartitions():
+            things = [one.partition for one in change.added]
+        case AlterPartitions():
+            things = [*change.after]
+        case RenamePartition(after=after):
+            things = [after]
+        case Insert():
+            things = [change.partition or change.table]
+        case _:
+            return
+    yield from (one.location for one in things if one.location)
+
+
+def _first_after(event_id: int, events: list[Event]) -> Event | None:
+    number = bisect_right(events, event_id, key=lambda event: event.event_id)
+    return events[number] if number < len(events) else None
+
+
+def with_parents(place: str) -> Iterator[str]:
+    """Yield a place and the directories around it."""
+    while "://" in place.rpartition("/")[0]:
+        yield place
+        place = place.rpartition("/")[0]
 
 
 def _touched(event: Event) -> Iterator[Key]:
@@ -131,7 +172,8 @@ def _relative(change: Insert, event_id: int) -> Iterator[str]:
     return (SourceFile.of_event(file, location, event_id).relative for file in change.files)
 
 
-def _along(place: str, before: str | None, after: str | None) -> str:
+def along(place: str, before: str | None, after: str | None) -> str:
+    """Return where a place is after a rename that moves a directory."""
     if not before or not after:
         return place
     if place == before:

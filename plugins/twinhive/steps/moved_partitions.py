@@ -14,6 +14,7 @@ from twinhive.domain.changes import (
     Insert,
     RenamePartition,
 )
+from twinhive.domain.fates import along
 from twinhive.domain.files import is_below, relative_to
 from twinhive.domain.marks import SOURCE_PLACE
 from twinhive.domain.names import TableName
@@ -82,14 +83,17 @@ class _Following:
                 self._locations.pop(table.name, None)
             case AlterTable() if change.renames:
                 before = change.before.name
-                # Where its partitions are now is known of those alone that stayed, or is asked of the replica.
                 self._origins[change.after.name] = self._origins.get(before, before)
                 self._origins[before] = None
-                self._locations.pop(before, None)
-                self._locations.pop(change.after.name, None)
+                known = self._locations.pop(before, {})
+                self._locations[change.after.name] = {name: _moved_along(place, change) for name, place in known.items()}
             case _:
                 for table, partition in _told(change):
                     self._locations[table.name][partition.name(table.partition_keys)] = partition.location
+
+
+def _moved_along(place: str | None, rename: AlterTable) -> str | None:
+    return along(place, rename.before.location, rename.after.location) if place else None
 
 
 def _told(change: object) -> Iterator[tuple[Table, Partition]]:

@@ -20,7 +20,7 @@ from twinhive.domain.changes import (
 )
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.events import Position
-from twinhive.domain.fates import Fate, Fates
+from twinhive.domain.fates import Fate, Fates, places_of, with_parents
 from twinhive.domain.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
@@ -177,7 +177,7 @@ class _Looking:
         return {place: found.get(place) for place in places}
 
     def _read_on(self, wanted: Sequence[_Wanted]) -> None:
-        names = {one.table.name for one in wanted}
+        names, places = {one.table.name for one in wanted}, {one.location for one in wanted}
         for event in self._events:
             names |= _linked(event, names)
         self._later = []
@@ -185,7 +185,8 @@ class _Looking:
             for row in self._stream.rows_after(self._end):
                 event = decode_event(row)
                 names |= _linked(event, names)
-                if names.intersection(tables_of(event.change)):
+                lies_there = any(not places.isdisjoint(with_parents(place)) for place in places_of(event.change))
+                if lies_there or names.intersection(tables_of(event.change)):
                     self._later.append(event)
         except UnreadableEvent:
             return  # whoever gets there says so

@@ -324,3 +324,60 @@ def test_a_file_system_is_the_same_one_with_its_port() -> None:
     assert (
         followed.world.replica.partitions(ORDERS, ["p=a b"])[0].parameters[SOURCE_PLACE].endswith("/elsewhere/orders")
     )
+
+
+@pytest.mark.parametrize("options", [{}, {"window_events": 1}], ids=str)
+def test_what_lies_by_now_in_a_directory_that_a_table_has_left_is_not_taken_for_its_own(options: dict) -> None:
+    followed = Followed(tuned(**options))
+    followed.users.create_table("made", files={"f": b"one"})
+    followed.users.set_location("made", put(followed, "two"))
+    followed.users.drop_table("made")
+    followed.users.create_table("made", keys=("p",))
+    followed.users.add_partitions("made", {A_B: {"g": b"of another table"}})
+    seen: list[Rows] = []
+    create = followed.world.replica.create_table
+    followed.world.replica.create_table = lambda table: (create(table), seen.append(rows(followed, "made", None)))[0]
+    to_the_end(followed)
+    assert seen[0] in ({"f": b"one"}, {})
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("options", [{}, {"window_events": 1}], ids=str)
+def test_a_partition_that_comes_back_to_a_place_is_never_a_mixture(options: dict) -> None:
+    followed = Followed(tuned(**options))
+    old, first = rows(followed), put(followed, "one")
+    with watched(followed) as seen:
+        for place in (first, put(followed, "two"), first):
+            followed.users.set_partition_location("orders", A_B, place)
+        followed.users.insert("orders", A_B, {"z": b"appended"})
+        to_the_end(followed)
+    one, two, last = {"f": b"one"}, {"f": b"two"}, {"f": b"one", "z": b"appended"}
+    assert all(after in (old, one, two, last) for after in seen)
+    assert last not in seen[:-1]
+    followed.assert_twin()
+
+
+def test_what_another_table_has_put_into_a_place_that_a_partition_has_left_is_not_taken_for_the_partitions() -> None:
+    followed = Followed(tuned(window_events=1))
+    first = put(followed, "one")
+    with watched(followed) as seen:
+        followed.users.set_partition_location("orders", A_B, first)
+        followed.users.set_partition_location("orders", A_B, put(followed, "two"))
+        followed.users.create_table("other", files={"z": b"of another table"}, location=first)
+        to_the_end(followed)
+    assert all("z" not in after for after in seen)
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("place", ["one", "default"])
+def test_a_partition_that_is_added_before_its_table_gets_another_name_moves_and_is_followed(place: str) -> None:
+    followed = Followed()
+    followed.users.add_partitions("orders", {("c",): {"f": b"first"}})
+    followed.users.rename_table("orders", "sold")
+    default = followed.users.location("sold", ("c",))
+    location = put(followed, "one") if place == "one" else default
+    followed.users.set_partition_location("sold", ("c",), location, says_before=False)
+    window = followed.follow()["window"]
+    assert sum(batch.files for batch in window.batches) == 0
+    assert rows(followed, "sold", ("c",)) == ({"f": b"one"} if place == "one" else {"f": b"first"})
+    followed.assert_twin()
