@@ -52,7 +52,8 @@ class Moves:
         if isinstance(change, AddPartitions):
             for named in (named for added in change.added for named in added.files):
                 self._files[named.checksum, base_name(named.path)].append((event.event_id, named.path))
-        elif isinstance(change, AlterTable | RenamePartition):
+        elif isinstance(change, RenamePartition) or (isinstance(change, AlterTable) and change.renames):
+            # A table that gets another location leaves its files where they are.
             before, after = change.before.location, change.after.location
             if before and after and before != after:
                 # A rename moves the directory; who gives another location (SET LOCATION) may move nothing.

@@ -86,13 +86,13 @@ class _Following:
                 self._origins[change.after.name] = self._origins.get(before, before)
                 self._origins[before] = None
                 known = self._locations.pop(before, {})
-                self._locations[change.after.name] = {name: _moved_along(place, change) for name, place in known.items()}
+                self._locations[change.after.name] = {one: _along(place, change) for one, place in known.items()}
             case _:
                 for table, partition in _told(change):
                     self._locations[table.name][partition.name(table.partition_keys)] = partition.location
 
 
-def _moved_along(place: str | None, rename: AlterTable) -> str | None:
+def _along(place: str | None, rename: AlterTable) -> str | None:
     return along(place, rename.before.location, rename.after.location) if place else None
 
 

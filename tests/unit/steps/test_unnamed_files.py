@@ -381,3 +381,14 @@ def test_a_partition_that_is_added_before_its_table_gets_another_name_moves_and_
     assert sum(batch.files for batch in window.batches) == 0
     assert rows(followed, "sold", ("c",)) == ({"f": b"one"} if place == "one" else {"f": b"first"})
     followed.assert_twin()
+
+
+def test_a_file_is_found_where_a_rename_of_its_partition_took_it_after_its_table_got_another_place() -> None:
+    followed = Followed(tuned(window_events=1))
+    followed.users.add_partitions("orders", {("c",): {"f": b"rows"}})
+    followed.users.set_location("orders", put(followed, "table"))
+    followed.users.rename_partition("orders", ("c",), ("d",))
+    followed.follow()
+    assert rows(followed, "orders", ("c",)) == {"f": b"rows"}
+    to_the_end(followed)
+    followed.assert_twin()
