@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.changes import AddPartitions, AlterTable, Event, RenamePartition
 from twinhive.domain.events import Position
-from twinhive.domain.files import base_name, is_below, join, relative_to
+from twinhive.domain.files import base_name, is_below, join, parent, relative_to
 from twinhive.domain.policy import Policy
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import read_events
@@ -16,6 +17,10 @@ from twinhive.ports import MetastoreReader
 from twinhive.steps.event_stream import is_readable
 
 _MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
+_MOST_FOLLOWED = 50
+"""So many places of one file are followed further: files of the same content, empty ones, may be everywhere."""
+Move = tuple[int, str | None, str]
+"""The event, the directory that it has moved, and where to; without one, where the file itself is since."""
 
 
 def moves_after(source: MetastoreReader, policy: Policy, begin: Position) -> list[Event]:
@@ -41,47 +46,50 @@ class Moves:
     """The moves that events tell of, found by what was moved: a window has few of them among many events."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        # Directories (event id, before, after, may have stayed), and the paths of one event by checksum and file name.
-        self._directories: list[tuple[int, str | None, str, bool]] = []
-        self._files: dict[tuple[str | None, str], list[tuple[int, str]]] = defaultdict(list)
+        # Directories (event id, before, after), the paths of one event by checksum and name of the file, and the
+        # directories of added partitions by their names.
+        self._directories: list[Move] = []
+        self._files: dict[tuple[str | None, str], list[Move]] = defaultdict(list)
+        self._added: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for event in events:
             self._note(event)
 
     def _note(self, event: Event) -> None:
         change = event.change
         if isinstance(change, AddPartitions):
-            for named in (named for added in change.added for named in added.files):
-                self._files[named.checksum, base_name(named.path)].append((event.event_id, named.path))
+            for added in change.added:
+                self._added[added.partition.name(change.table.partition_keys)].append(
+                    (event.event_id, added.partition.location or "")
+                )
+                for named in added.files:
+                    self._files[named.checksum, base_name(named.path)].append((event.event_id, None, named.path))
         elif isinstance(change, RenamePartition) or (isinstance(change, AlterTable) and change.renames):
             # A table that gets another location leaves its files where they are.
             before, after = change.before.location, change.after.location
             if before and after and before != after:
-                # A rename moves the directory; who gives another location (SET LOCATION) may move nothing.
-                may_stay = isinstance(change, AlterTable) and not change.renames
-                self._directories.append((event.event_id, before, after, may_stay))
+                self._directories.append((event.event_id, before, after))
 
     def later_places(self, item: CopyItem) -> Iterator[str]:
-        """Yield the places of an event's file after its event, one after the other."""
-        paths, last = [item.source_path], 0
+        """Yield the places where an event's file may have been after its event, one after the other."""
+        places = {item.source_path: None}
         # Neither kind of move changes the name of the file itself.
-        seen = self._files[item.checksum, base_name(item.source_path)]
-        exchanged = [(number, None, there, False) for number, there in seen]
-        moves = sorted([*self._directories, *exchanged], key=lambda move: move[0])
-        for event_id, before, after, may_stay in moves:
-            if event_id <= item.event_id or event_id == last:
+        exchanged = [*self._files[item.checksum, base_name(item.source_path)], *self._exchanged(item)]
+        for event_id, before, after in sorted([*self._directories, *exchanged], key=lambda move: move[0]):
+            if event_id <= item.event_id:
                 continue
-            places = {path: _moved(path, before, after) for path in paths}
-            moved = [there for there in places.values() if there is not None]
-            if moved:
-                # One event moves a file once.
-                last = event_id
-                stayed = [path for path, there in places.items() if may_stay or there is None]
-                paths = list(dict.fromkeys([*moved, *stayed]))
-                yield from moved
+            # An exchange says no more than that such a file is in another partition now.
+            from_each = (_moved(place, before, after) for place in islice(places, _MOST_FOLLOWED))
+            moved = [after] if before is None else [there for there in from_each if there is not None]
+            new = [there for there in moved if there not in places]
+            places |= dict.fromkeys(new)
+            yield from new
+
+    def _exchanged(self, item: CopyItem) -> Iterator[Move]:
+        """Yield where a nested file is if its partition was exchanged: no event names it, the name stays."""
+        if parent(item.relative):
+            for event_id, location in self._added.get(item.partition or "", ()):
+                yield event_id, None, join(location, item.relative)
 
 
 def _moved(path: str, before: str | None, after: str) -> str | None:
-    if before is not None:
-        return join(after, relative_to(path, before)) if is_below(path, before) else None
-    # An exchange says no more than that the same file is in another partition now.
-    return after if after != path else None
+    return join(after, relative_to(path, before)) if before and is_below(path, before) else None

@@ -34,6 +34,9 @@ from twinhive.steps.sealing import change_manager_root
 
 _THREADS = 8
 _MOST_LISTINGS = 5
+_MOST_LOOKS = 5
+_NEAR_EVENTS = 10_000
+"""So much of the log is read for directories without such files: renames may have put others in their places."""
 Listing = Mapping[str, FileStatus]
 """Files below a directory by their paths in it."""
 
@@ -68,20 +71,31 @@ def find_unnamed(
     """
     every = [*_created(events), *_moved(events, ask)]
     wanted = [one for one in every if one.table.name.table not in aside]
-    looking = _Looking(stream, events, end)
+    for _ in range(_MOST_LOOKS):
+        found, is_restless = _found(_Looking(stream, events, end), wanted, end)
+        # What a rename carries away between two calls is where the log says by then.
+        if not is_restless:
+            break
+    return found
+
+
+def _found(looking: "_Looking", wanted: Sequence[_Wanted], end: Position) -> tuple[Found, bool]:
+    """Return what is found now, and whether some of it went away meanwhile."""
     listings = looking.listings(wanted)
     unnamed: list[Unnamed] = []
     untold: dict[str, int] = {}
+    is_restless = False
     for one, fate in looking.fates(wanted):
         if one.moved and looking.is_away(fate.place) and fate.superseded is None and not fate.is_left:
-            raise _moved_away(one, stream.ports.source_files.root)
+            raise _moved_away(one, looking.root)
         at_event = _at_event(one, fate, listings.get(fate.place))
         files = None if at_event is None else looking.described(at_event)
+        is_restless |= at_event is not None and files is None
         if files or (one.moved and files is not None):
             unnamed.append(Unnamed(one.event.event_id, one.partition or "", files))
         elif one.moved and not _is_passing(fate, end):
             untold.setdefault(one.table.name.table, one.event.event_id)
-    return Found(tuple(unnamed), untold)
+    return Found(tuple(unnamed), untold), is_restless
 
 
 def _moved_away(one: _Wanted, root: str) -> ActNow:
@@ -137,9 +151,14 @@ class _Looking:
         self._end = end
         self._later: list[Event] = []
 
+    @property
+    def root(self) -> str:
+        """The source's file system."""
+        return self._stream.ports.source_files.root
+
     def is_away(self, place: str) -> bool:
         """True for a place on another file system. A port may be named in one place and left out in another."""
-        return "://" in place and _host(place) != _host(self._stream.ports.source_files.root)
+        return "://" in place and _host(place) != _host(self.root)
 
     def fates(self, wanted: Sequence[_Wanted]) -> list[tuple[_Wanted, Fate]]:
         """Say of each directory what became of it, as far as the log was read."""
@@ -149,7 +168,7 @@ class _Looking:
     def listings(self, wanted: Sequence[_Wanted]) -> dict[str, Listing | None]:
         """List each directory where it is by now, None for one that is gone; then read on in the log.
 
-        It is read on only where something was found that it may speak of.
+        All of it only where something was found that it may speak of.
         """
         listings: dict[str, Listing | None] = {}
         if any(self.is_away(one.location) for one in wanted):
@@ -161,9 +180,8 @@ class _Looking:
             if not places:
                 break
             listings |= self._listed(sorted(places), {place for one, place in live if one.moved})
-            if not any(one.moved or listings[place] != {} for one, place in live):
-                break
-            self._read_on(wanted)
+            is_found = any(one.moved or listings[place] != {} for one, place in live)
+            self._read_on(wanted, None if is_found else self._end.event_id + _NEAR_EVENTS)
         return listings
 
     def _listed(self, places: list[str], whole: Collection[str]) -> dict[str, Listing | None]:
@@ -176,18 +194,21 @@ class _Looking:
                 found[place][relative] = status
         return {place: found.get(place) for place in places}
 
-    def _read_on(self, wanted: Sequence[_Wanted]) -> None:
+    def _read_on(self, wanted: Sequence[_Wanted], last: int | None = None) -> None:
+        """Keep what later events say of the tables and places, of all events, or of about those up to the `last`."""
         names, places = {one.table.name for one in wanted}, {one.location for one in wanted}
         for event in self._events:
             names |= _linked(event, names)
         self._later = []
         try:
-            for row in self._stream.rows_after(self._end):
-                event = decode_event(row)
-                names |= _linked(event, names)
-                lies_there = any(not places.isdisjoint(with_parents(place)) for place in places_of(event.change))
-                if lies_there or names.intersection(tables_of(event.change)):
-                    self._later.append(event)
+            for stretch in self._stream.stretches_after(self._end):
+                for event in map(decode_event, stretch.rows):
+                    names |= _linked(event, names)
+                    lies_there = any(not places.isdisjoint(with_parents(place)) for place in places_of(event.change))
+                    if lies_there or names.intersection(tables_of(event.change)):
+                        self._later.append(event)
+                if last is not None and stretch.end.event_id >= last:
+                    return
         except UnreadableEvent:
             return  # whoever gets there says so
 

@@ -216,3 +216,52 @@ def test_nested_files_may_be_missing_only_where_a_later_event_has_replaced_them(
     ]
     seen = violations(Judge(Timeline(moments)), (10, database()), (20, database(t=table(ONE))))
     assert (seen == []) is is_passed
+
+
+def counted(files_: int, length: int, *there: tuple[str, str], **more: str) -> TableState:
+    """Return a table with one partition and its counts."""
+    parameters = tuple(sorted({"numFiles": str(files_), "totalSize": str(length), **more}.items()))
+    one = PartitionState(parameters, (), "{}", files=frozenset(there))
+    return table(keys=("p",)).with_partitions({("1",): one})
+
+
+NESTED = ("below/f", "c")
+
+
+@pytest.mark.parametrize(
+    ("ours", "is_passed", "is_fine"),
+    [
+        (counted(1, 5, ONE), True, True),
+        (counted(2, 9, ONE), True, True),
+        (counted(1, 5, ONE), False, False),
+        (counted(3, 5, ONE), True, False),
+        (counted(1, 9, ONE), True, False),
+        (counted(1, 5, ONE, NESTED), True, False),
+        (counted(1, 5, ONE, k="v"), True, False),
+        (counted(0, 0), True, False),
+    ],
+)
+def test_a_partition_without_its_nested_files_may_count_what_it_has(
+    ours: TableState, is_passed: bool, is_fine: bool
+) -> None:
+    directory = Directory(files(NESTED), is_passed=is_passed)
+    moments = [
+        Moment(10, database()),
+        Moment(20, database(t=counted(2, 9, ONE, NESTED)), directories={("t", ("1",)): directory}),
+    ]
+    seen = violations(Judge(Timeline(moments)), (10, database()), (20, database(t=ours)))
+    assert (seen == []) is is_fine
+
+
+@pytest.mark.parametrize(("theirs", "is_fine"), [((2, 9), True), ((2, 8), False), ((1, 7), False)])
+def test_such_a_count_stays_until_the_source_tells_another_one(theirs: tuple[int, int], is_fine: bool) -> None:
+    directory = Directory(files(NESTED), is_passed=True)
+    moments = [
+        Moment(10, database()),
+        Moment(20, database(t=counted(2, 9, ONE, NESTED)), directories={("t", ("1",)): directory}),
+        Moment(30, database(t=counted(*theirs, TWO))),
+    ]
+    ours = [database(), database(t=counted(1, 5, ONE)), database(t=counted(1, 5, TWO))]
+    seen = violations(Judge(Timeline(moments)), *zip((10, 20, 30), ours, strict=True))
+    assert (seen == []) is is_fine
+    assert violations(Judge(Timeline(moments)), (10, ours[0]), (30, ours[2])) != []

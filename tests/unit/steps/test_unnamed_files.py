@@ -18,6 +18,7 @@ from twinhive.domain.names import TableName
 from twinhive.steps.phase_run import run_rounds
 from twinhive.steps.phases import BOOTSTRAP, INCREMENTAL
 from twinhive.steps.replica_status import read_status
+from twinhive.steps.unnamed_files import _Looking
 
 ORDERS = TableName("sales", "orders")
 ELSEWHERE = "hdfs://east/elsewhere/orders"
@@ -187,6 +188,25 @@ def test_what_is_gone_before_it_was_seen_makes_no_mixture(later: Callable[[Sourc
     assert not read_status(followed.world.ports(), followed.policy).quarantined
 
 
+def test_a_partition_never_shows_the_nothing_of_a_place_that_it_has_left_and_that_is_gone() -> None:
+    followed = Followed()
+    with watched(followed) as seen:
+        followed.users.set_partition_location("orders", A_B, put(followed, "one"))
+        followed.users.set_partition_location("orders", A_B, put(followed, "two"))
+        followed.world.source_files.delete(f"{ELSEWHERE}/one")
+        to_the_end(followed)
+    assert {} not in seen
+    followed.assert_twin()
+
+
+def test_a_partition_that_went_to_another_file_system_and_back_stops_nothing() -> None:
+    followed = Followed(tuned(window_events=1))
+    followed.users.set_partition_location("orders", A_B, "s3a://bucket/orders", says_before=False)
+    followed.users.set_partition_location("orders", A_B, put(followed, "back"), says_before=False)
+    to_the_end(followed)
+    followed.assert_twin()
+
+
 class Unpublished(Followed):
     """A world whose dump is made and not consolidated."""
 
@@ -227,6 +247,99 @@ def test_files_that_the_source_moves_on_while_they_wait_are_found() -> None:
     followed.users.rename_partition("orders", A_B, ("c",))
     to_the_end(followed)
     followed.assert_twin()
+
+
+WAITING = tuned(spark_above_files=0)
+"""Files wait for a job of their own after the window was cut."""
+
+
+@pytest.mark.parametrize("to", ["taking", "renamed"])
+def test_a_nested_file_that_an_exchange_moves_on_while_it_waits_is_found(to: str) -> None:
+    followed = Followed(WAITING)
+    followed.users.create_table("taking", keys=("p",))
+    followed.users.create_table("given", keys=("p",))
+    followed.users.add_partitions("given", {A_B: {"f": b"named", "1/f": b"nested"}})
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.users.exchange_partition("given", "taking", A_B)
+    if to != "taking":
+        followed.users.rename_table("taking", to)
+    followed.run_with(followed.world.ports(), INCREMENTAL)
+    assert rows(followed, "given") == {"f": b"named", "1/f": b"nested"}
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def one_and_two(window_events: int) -> Followed:
+    """Return a world with two tables of the same partition."""
+    followed = Followed(tuned(window_events=window_events))
+    for name in ("one", "two"):
+        followed.users.create_table(name, keys=("p",))
+    followed.users.add_partitions("one", {A_B: {"f": b"named"}})
+    to_the_end(followed)
+    return followed
+
+
+def swap(users: SourceWriter, one: str, other: str) -> None:
+    for before, after in ((one, "between"), (other, one), ("between", other)):
+        users.rename_table(before, after)
+
+
+def test_nested_files_are_found_when_another_table_lies_in_their_place() -> None:
+    followed = one_and_two(1)
+    followed.users.add_partitions("two", {A_B: {"1/f": b"nested"}})
+    swap(followed.users, "one", "two")
+    followed.follow()
+    assert rows(followed, "two") == {"1/f": b"nested"}
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("when", ["events_after", "checksum"])
+def test_nested_files_are_found_when_a_rename_comes_while_they_are_looked_at(
+    when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = one_and_two(1)
+    followed.users.add_partitions("two", {A_B: {"1/f": b"nested"}})
+    port = followed.world.source if when == "events_after" else followed.world.source_files
+    call = getattr(port, when)
+
+    def renamed_first(*args):
+        monkeypatch.setattr(port, when, call)
+        swap(followed.users, "one", "two")
+        return call(*args)
+
+    listing = _Looking._listed
+
+    def listed(*args):
+        found = listing(*args)
+        if not renames:
+            renames.append(when)
+            monkeypatch.setattr(port, when, renamed_first)
+        return found
+
+    renames: list[str] = []
+    monkeypatch.setattr(_Looking, "_listed", listed)
+    followed.follow()
+    assert rows(followed, "two") == {"1/f": b"nested"}
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def test_far_behind_a_directory_without_nested_files_does_not_make_each_window_read_all_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("twinhive.steps.unnamed_files._NEAR_EVENTS", 10)
+    followed = Followed(tuned(window_events=1))
+    followed.users.add_partitions("orders", {("new",): {"f": b"named"}})
+    for number in range(150):
+        followed.users.alter_partitions("orders", [A_B], {"k": str(number)})
+    asked: list[int] = []
+    reads = followed.world.source.events_after
+    monkeypatch.setattr(
+        followed.world.source, "events_after", lambda begin, *rest: asked.append(begin) or reads(begin, *rest)
+    )
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    assert max(asked) < min(asked) + 60
 
 
 def test_killed_at_any_change_it_converges() -> None:
