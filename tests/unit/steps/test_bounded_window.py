@@ -91,6 +91,18 @@ def test_events_that_were_drained_in_one_piece_are_cut_as_well_and_none_is_lost(
     assert windows[-1].end == whole.end
 
 
+def test_what_was_drained_and_is_to_be_skipped_is_in_no_window() -> None:
+    world = a_world()
+    create_tables(world, 3)
+    policy, ports = a_policy(), world.ports()
+    whole = stretch_after(ports.source, policy, NOWHERE).stretch
+    ports.dump_files.write(drained_path(policy, whole), whole.pack())
+    skipped = whole.rows[1]
+    window = window_after(ports, policy, NOWHERE, {skipped.event_id}).stretch
+    assert list(window.rows) == [row for row in whole.rows if row != skipped]
+    assert window.end == whole.end
+
+
 def test_a_round_of_passes_tries_each_directory_once_and_then_ends() -> None:
     world = a_world_with(16, 0, **BOUND)
     left = []

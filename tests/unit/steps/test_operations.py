@@ -11,6 +11,7 @@ from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.twins import contents, spoken
 from twinhive.domain.errors import ActNow, Foreign, InvalidSettings, Missing
 from twinhive.domain.files import Attributes
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import without_marks
 from twinhive.domain.names import TableName
 from twinhive.steps.control import forgetting_has_begun, policies_with_requests
@@ -60,6 +61,15 @@ def follow_to_the_end(followed: Followed) -> None:
 
 
 # --- quarantine and resync
+
+
+def test_a_rename_that_cannot_be_applied_freezes_neither_of_its_two_names() -> None:
+    followed = followed_by(on_object_error="quarantine")
+    followed.world.replica.drop_table(PLAIN, delete_data=False)
+    followed.users.rename_table("plain", "renamed")
+    with pytest.raises(ActNow, match="plain"):
+        followed.follow()
+    assert not frozen_tables(parameters(followed))
 
 
 def test_a_table_in_trouble_is_frozen_and_the_rest_goes_on() -> None:

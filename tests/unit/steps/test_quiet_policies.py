@@ -9,6 +9,7 @@ from tests.fake_log import START_OF_TIME
 from tests.unit.steps.external_followed import FollowedExternals
 from tests.unit.steps.test_incremental import Followed
 from twinhive.steps.phases import INCREMENTAL, Stage
+from twinhive.steps.skip_event import SkipEvent
 from twinhive.steps.window import Window
 
 _HOUR = 3600
@@ -59,6 +60,19 @@ def test_events_of_others_within_an_hour_write_nothing() -> None:
     assert position(followed) == began
     assert not run_at(followed, START_OF_TIME + 2 * _HOUR)["window"].idle
     assert position(followed) == newest
+
+
+def test_an_event_that_a_person_has_skipped_is_passed_and_recorded_at_once() -> None:
+    followed = Followed()
+    followed.users.insert("plain", None, [b"more"])
+    skipped = position(followed) + 1
+    while (newest := followed.world.source.current_event_id()) >= skipped:
+        SkipEvent(followed.policy, skipped, "of no use", {"run": "x"}).run(followed.world.ports())
+        skipped += 1
+    assert not run_at(followed, START_OF_TIME)["window"].idle
+    assert position(followed) == newest
+    assert f"twinhive.skipped.{newest}" in followed.world.replica.database("sales").parameters
+    assert run_at(followed, START_OF_TIME)["window"].idle
 
 
 def test_a_log_without_a_new_event_writes_nothing_however_old_the_position_is() -> None:
