@@ -66,6 +66,7 @@ class Settings:
     scans: int = 0
     crosses: bool = False
     moves: bool = False
+    keys: bool = False
     takers: int = 0
 
 
@@ -128,6 +129,7 @@ class Drill:
             nests=self.settings.nests,
             crosses=self.settings.crosses,
             moves=self.settings.moves,
+            has_keys=self.settings.keys,
             log=self.log,
         )
         self.policy = self.place.policy(self._options())

@@ -8,7 +8,7 @@ The exceptions, and no others:
 * the columns of a partition follow a change of its table's columns (CASCADE) late: no event tells of them;
 * a table of which an event does not tell all (it came from another database, or got another location), and those that
   renames of the same window link to it, stay as they are until they are brought over as they are at the end of a
-  window that reaches the newest event; then there is no table, then the new one, then its partitions;
+  window that reaches the newest event; then there is no table, then the new one, then its constraints and partitions;
 * a partition with another location has the files that lay there when the window was cut, among them what writers had
   put there or taken away without an event; one whose content a later event has replaced by then keeps its rows until
   that event, or its table comes whole;
@@ -121,7 +121,7 @@ class Judge:
                 yield from self._differences_of(name, ours[name], theirs[name], index)
 
     def _differences_of(self, name: str, ours: TableState, theirs: TableState, index: int) -> Iterator[str]:
-        for field in ("kind", "keys", "columns", "parameters", "rest"):
+        for field in ("kind", "keys", "columns", "parameters", "rest", "constraints"):
             if not _same(field, ours, theirs):
                 yield f"{field} of {name}: {getattr(ours, field)}, not {getattr(theirs, field)}"
         yield from _claims_differ(name, ours.claims, theirs.claims)

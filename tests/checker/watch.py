@@ -83,6 +83,12 @@ class Watcher:
             state = self._viewer.state()
             self._places |= self._viewer.places
             return state
+        # What becomes of a table becomes of the foreign keys to it.
+        endings = tuple(f" in {table}" for table in tables)
+        referring = {
+            name for name, table in self._known.tables if any(one.endswith(endings) for one in table.constraints)
+        }
+        tables = tables | referring
         database = self._viewer.state(only=())
         kept = {name: table for name, table in self._known.tables if name not in tables}
         state = database.with_tables(kept | self._viewer.tables(tables))

@@ -1,6 +1,7 @@
 """Know which tables a replica brings over whole, and what it may show of them until then."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from tests.checker.states import DatabaseState, TableState
 from tests.checker.timeline import Directory, Timeline
@@ -94,13 +95,14 @@ class Whole:
         return [directory for (table, _), directory in directories.items() if table == name]
 
     def _is_part_of(self, name: str, ours: TableState, index: int) -> bool:
-        """True for a table that has some of the partitions that it will have."""
+        """True for a table that has some of the partitions and constraints that it will have."""
         theirs = dict(self._timeline.moments[index].state.tables).get(name)
         if theirs is None:
             return False
         there = dict(ours.partitions)
         some = {values: one for values, one in theirs.partitions if values in there}
-        return self._is(name, ours, theirs.with_partitions(some), index)
+        constraints = tuple(one for one in theirs.constraints if one in ours.constraints)
+        return self._is(name, ours, replace(theirs, constraints=constraints).with_partitions(some), index)
 
     def _is(self, name: str, ours: TableState, theirs: TableState, index: int) -> bool:
         """True for equal tables, where ours was listed just now."""

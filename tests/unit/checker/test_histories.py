@@ -67,6 +67,11 @@ def test_with_files_in_nested_directories(some: range) -> None:
     judge(some, Settings(nests=True))
 
 
+@pytest.mark.parametrize("some", seeds(10), ids=str)
+def test_with_tables_that_refer_to_each_other(some: range) -> None:
+    judge(some, Settings(keys=True, statements=40))
+
+
 @pytest.mark.parametrize("some", seeds(20), ids=str)
 def test_with_renames_between_databases(some: range) -> None:
     judge(some, Settings(crosses=True))

@@ -265,3 +265,29 @@ def test_such_a_count_stays_until_the_source_tells_another_one(theirs: tuple[int
     seen = violations(Judge(Timeline(moments)), *zip((10, 20, 30), ours, strict=True))
     assert (seen == []) is is_fine
     assert violations(Judge(Timeline(moments)), (10, ours[0]), (30, ours[2])) != []
+
+
+@pytest.mark.parametrize("ours", [(), ("primary_key k of id", "check c of id"), ("foreign_key f of id in u",)])
+def test_other_constraints_are_a_violation(ours: tuple[str, ...]) -> None:
+    states = [database(t=table(ONE, constraints=constraints)) for constraints in (("primary_key k of id",), ours)]
+    (what,) = violations(Judge(Timeline([Moment(10, states[0])])), (10, states[0]), (10, states[1]))
+    assert "constraints of t" in what
+
+
+def test_a_table_that_comes_whole_gets_its_constraints_after_it_is_there() -> None:
+    kept, new, gone = "check c of id", "check d of id", "check e of id"
+    moments = [
+        Moment(10, database(t=table(OLD, constraints=(gone,)))),
+        Moment(20, database(t=table(ONE, constraints=(kept, new))), whole=frozenset({"t"})),
+        Moment(30, database(t=table(TWO, constraints=(kept, new)))),
+    ]
+    coming = [database(t=table(ONE, constraints=some)) for some in ((), (kept,), (kept, new))]
+
+    def judged(*seen: DatabaseState) -> list[str]:
+        judge = Judge(Timeline(moments))
+        judge.window = lambda position: (10, 20)
+        return violations(judge, (10, moments[0].state), *((20, state) for state in seen))
+
+    assert judged(*coming) == []
+    assert judged(database(t=table(ONE, constraints=(gone,)))) != []
+    assert judged(*coming, coming[0]) != []
