@@ -63,8 +63,8 @@ class Moves:
                 )
                 for named in added.files:
                     self._files[named.checksum, base_name(named.path)].append((event.event_id, None, named.path))
-        elif isinstance(change, RenamePartition) or (isinstance(change, AlterTable) and change.renames):
-            # A table that gets another location leaves its files where they are.
+        elif isinstance(change, AlterTable | RenamePartition):
+            # SET LOCATION moves nothing; who says so may have moved the files before: both places are looked at.
             before, after = change.before.location, change.after.location
             if before and after and before != after:
                 self._directories.append((event.event_id, before, after))
