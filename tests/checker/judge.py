@@ -14,7 +14,8 @@ The exceptions, and no others:
   that event, or its table comes whole;
 * files in nested directories are missing where a later event has replaced or removed them before the window was cut;
   the replica's metastore, which counts the files of a renamed partition, counts what is there, and keeps that until the
-  source tells other numbers.
+  source tells other numbers;
+* what a listing has found in the directory of such a table or partition stays until an event tells of it.
 """
 
 from collections.abc import Callable, Iterator
@@ -87,8 +88,14 @@ class Judge:
     def differences_at_the_end(self, state: DatabaseState) -> list[str]:
         """Return how a replica that has caught up differs from its source, where nothing is late any more."""
         newest = len(self._timeline.moments) - 1
-        exact = replace(self._timeline.moments[newest], late={}, directories={})
+        moment = self._timeline.moments[newest]
+        listed = {key: replace(one, is_moved=True) for key, one in moment.directories.items() if self._was_listed(one)}
+        exact = replace(moment, late={}, directories=listed)
         return list(Judge(Timeline([exact]), self._listed)._differences(0, state))
+
+    def _was_listed(self, directory: Directory) -> bool:
+        """True where the replica has what lay there when it was brought over: no event tells of it since."""
+        return directory.is_moved or self.whole.has_listed(directory)
 
     def _untold(self, index: int, state: DatabaseState) -> tuple[Files, Files]:
         """Return what a first state may show, or lack, because of writers that had not told it yet."""
@@ -113,7 +120,7 @@ class Judge:
             yield f"functions are {dict(state.functions)}, not {dict(moment.state.functions)}"
         ours, theirs = dict(state.tables), dict(moment.state.tables)
         for name in sorted(ours.keys() | theirs.keys()):
-            if self.whole.excuses(name, ours.get(name), self._position):
+            if self.whole.excuses(name, ours.get(name)):
                 continue
             if name not in ours or name not in theirs:
                 yield f"table {name} is {'missing' if name in theirs else 'there'}"
@@ -122,7 +129,7 @@ class Judge:
 
     def _differences_of(self, name: str, ours: TableState, theirs: TableState, index: int) -> Iterator[str]:
         for field in ("kind", "keys", "columns", "parameters", "rest", "constraints"):
-            if not _same(field, ours, theirs):
+            if not _same(field, ours, theirs, is_listed=self._has_listed((name, None), ours, theirs, index)):
                 yield f"{field} of {name}: {getattr(ours, field)}, not {getattr(theirs, field)}"
         yield from _claims_differ(name, ours.claims, theirs.claims)
         yield from self._files_differ((name, None), ours.files, theirs.files, index)
@@ -138,7 +145,7 @@ class Judge:
     ) -> Iterator[str]:
         theirs = replace(theirs, parameters=self._counted((name, values), ours, theirs, index))
         for field in ("parameters", "rest"):
-            if not _same(field, ours, theirs):
+            if not _same(field, ours, theirs, is_listed=self._has_listed((name, values), ours, theirs, index)):
                 yield f"{field} of {name} {values}: {getattr(ours, field)}, not {getattr(theirs, field)}"
         if ours.columns != theirs.columns and not self._follows_late(name, values, ours, index):
             yield f"columns of {name} {values}: {ours.columns}, not {theirs.columns}"
@@ -167,6 +174,17 @@ class Judge:
         is_shorter = int(here.get("totalSize", "0")) < int(there.get("totalSize", "0"))
         return is_shorter and here.get("numFiles", "0") == str(len(ours.files))
 
+    def _has_listed(
+        self,
+        key: tuple[str, Values | None],
+        ours: TableState | PartitionState,
+        theirs: TableState | PartitionState,
+        index: int,
+    ) -> bool:
+        """True for an object that has other files than events tell, as a listing has found them."""
+        directory = self._timeline.moments[index].directories.get(key)
+        return ours.files != theirs.files and directory is not None and self._was_listed(directory)
+
     def _follows_late(self, name: str, values: Values, ours: PartitionState, index: int) -> bool:
         return ours.columns in self._timeline.moments[index].late.get((name, values), ())
 
@@ -186,7 +204,7 @@ class Judge:
 
     def _without_listed(self, directory: Directory, added: Files, lost: Files) -> tuple[Files, Files]:
         """Leave out what a listing of a directory finds, or does not, though no event says so."""
-        if directory.is_moved or self.whole.has_listed(directory):
+        if self._was_listed(directory):
             return added - directory.untold, lost - directory.gone
         return added, lost - (directory.nested if directory.is_passed else directory.nested & directory.gone)
 
@@ -219,9 +237,14 @@ def _claims_differ(what: str, ours: frozenset[str], theirs: frozenset[str]) -> I
         yield f"statistics of {what} are claimed accurate: {sorted(ours - theirs)}"
 
 
-def _same(field: str, ours: Any, theirs: Any) -> bool:
-    """True for equal fields. Where the source has no counts of files, the replica's metastore makes its own."""
+def _same(field: str, ours: Any, theirs: Any, *, is_listed: bool) -> bool:
+    """True for equal fields. Where the source has no counts of files, the replica's metastore makes its own.
+
+    It may also count those that a listing has found.
+    """
     here, there = getattr(ours, field), getattr(theirs, field)
     if field != "parameters" or here == there:
         return bool(here == there)
+    if is_listed:
+        return [pair for pair in here if pair[0] not in COUNTED] == [pair for pair in there if pair[0] not in COUNTED]
     return {key: value for key, value in here if key not in COUNTED or key in dict(there)} == dict(there)

@@ -34,7 +34,8 @@ class Directory:
     `untold` are files that were there without an event, `gone` those that were told and not there any more, `nested`
     those deeper than events name. `is_moved`: an object that was elsewhere got it with all that is in it, and `before`
     is what that object held until then. `is_passed`: a later event has replaced or removed all of it, without a word
-    of more files until then (`is_appended`). `is_left`: its object lies elsewhere now.
+    of more files until then (`is_appended`). `is_left`: its object lies elsewhere now; what something else puts there
+    then passes it as well.
     """
 
     nested: Files = NO_FILES
@@ -106,6 +107,7 @@ class Recorder:
         self._told: Told = dict(files_of(self._there))
         self._late: dict[Key, frozenset[Pairs]] = {}
         self._directories: dict[Key, Directory] = {key: Directory() for key in self._told}
+        self._left: list[tuple[frozenset[str], Directory]] = []
         self._places = dict(self._viewer.places)
         self._note("the beginning", None)
 
@@ -131,25 +133,43 @@ class Recorder:
         renamed: Collection[str] = (),
     ) -> None:
         """Note a call that concerned some tables; `told` are files as its events tell them, None for all there are."""
+        places = self._places.keys()
         self.look(tables)
+        self._take(self._places.keys() - places)
         there, before = files_of(self._there), self._told
         now = before | {key: there.get(key, NO_FILES) if files is None else files for key, files in told.items()}
         self._told = {key: now.get(key, NO_FILES) for key in there}
         self._late = {key: late for key, late in self._late.items() if key in there}
-        self._fill({*told} if append is None else set(), {} if append is None else {append.key: None}, moved, before)
+        left = self._fill(
+            {*told} if append is None else set(), {} if append is None else {append.key: None}, moved, before
+        )
+        self._left += [(frozenset(places - self._places.keys()), one) for one in left]
         self._note(what, append, frozenset(whole), frozenset(renamed))
 
-    def _fill(self, filled: set[Key], appended: Collection[Key], moved: Collection[Key], before: Told) -> None:
-        """Note whose directories have other content now, and whose are other ones."""
+    def _take(self, places: Collection[str]) -> None:
+        """Note that something lies in places by now that others had left."""
+        for gone, directory in self._left:
+            both = ((one, other) for one in gone for other in places)
+            directory.is_passed |= any(
+                one == other or is_below(one, other) or is_below(other, one) for one, other in both
+            )
+
+    def _fill(
+        self, filled: set[Key], appended: Collection[Key], moved: Collection[Key], before: Told
+    ) -> list[Directory]:
+        """Note whose directories have other content now, and whose are other ones; return those that were left."""
+        left = []
         for key in appended:
             self._directories[key].is_appended = True
         for key in {*filled, *(self._directories.keys() - self._told.keys())} & self._directories.keys():
             old = self._directories.pop(key)
             old.is_left, old.is_passed = key in moved, key not in moved
+            left += [old] if old.is_left else []
         for key in self._told.keys() - self._directories.keys():
             nested = frozenset(pair for pair in self._told[key] if "/" in pair[0])
             was = before.get(key, NO_FILES) if key in moved else NO_FILES
             self._directories[key] = Directory(nested, was, is_moved=key in moved)
+        return left
 
     def look(self, tables: Collection[str]) -> None:
         """Read tables again; what is there without an event is noted with the newest moment."""

@@ -22,9 +22,9 @@ class Whole:
         self._since: dict[str, int] = {}
         self._last: dict[str, TableState] = {}
         self._touched: set[str] = set()
-        self._made: dict[str, int] = {}
         self._listed: list[Directory] = []
         self._end = self._done = self._known = 0
+        self._before = 0
         self._has_any = False
 
     def start(self, index: int) -> None:
@@ -40,7 +40,9 @@ class Whole:
 
     def begin(self, begin: int, end: int) -> None:
         """Note the tables that a window of the events after `begin`, up to `end`, brings over whole."""
-        self._end = self._timeline.index_at(end)
+        if (index := self._timeline.index_at(end)) != self._end:
+            # One run may cut the next window while another one ends this.
+            self._before, self._end = self._end, index
         first = min(self._done, self._timeline.index_at(begin)) + 1
         moments = list(enumerate(self._timeline.moments))[first : self._end + 1]
         if self._end > self._done:
@@ -58,19 +60,23 @@ class Whole:
             tables |= more
         self._since = dict.fromkeys(tables, self._end) | self._since
 
-    def excuses(self, name: str, ours: TableState | None, position: int) -> bool:
-        """True for a table that waits, or that is on its way, and shows what such a one may show.
-
-        A rerun of the window knows a table of its own by the directory. Views have none: they are made once more.
-        """
+    def excuses(self, name: str, ours: TableState | None) -> bool:
+        """True for a table that waits, or that is on its way, and shows what such a one may show."""
         if name not in self._since:
-            return ours is None and position <= self._made.get(name, -1)
-        return ours is None or ours == self._last.get(name) or self._is_part_of(name, ours, self._end)
+            return False
+        if ours is None or ours == self._last.get(name):
+            return True
+        ends = (self._end, self._before) if self._since[name] <= self._before else (self._end,)
+        return any(self._is_part_of(name, ours, end) for end in ends)
 
     def seen(self, state: DatabaseState, index: int) -> None:
         """Note what was seen; a table that has changed, and is as it is at the end of the window, waits no more."""
         now = dict(state.tables)
-        at = max(index, self._end)
+        for at in (self._before, max(index, self._end)):
+            self._note_done(now, at)
+        self._last = now
+
+    def _note_done(self, now: dict[str, TableState], at: int) -> None:
         theirs = dict(self._timeline.moments[at].state.tables)
         for name, since in list(self._since.items()):
             ours = now.get(name)
@@ -81,10 +87,7 @@ class Whole:
             if ours is None or self._is(name, ours, theirs[name], at):
                 self._listed += self._directories(name, at)
                 self._touched.remove(name)
-                if ours is not None and ours.kind == "VIRTUAL_VIEW":
-                    self._made[name] = self._timeline.moments[at].event_id
                 del self._since[name]
-        self._last = now
 
     def has_listed(self, directory: Directory) -> bool:
         """True for a directory that was listed when its table was brought over whole."""

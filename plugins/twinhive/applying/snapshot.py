@@ -21,9 +21,13 @@ OwnFiles = Mapping[str | None, Sequence[SourceFile]]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A source table at one event; `table` is None when the source has none of this name."""
+    """A source table at one event; `table` is None when the source has none of this name.
+
+    `begin` is the event after which the window begins of which it is the end.
+    """
 
     name: TableName
+    begin: int = 0
     table: Table | None = None
     partitions: tuple[Partition, ...] = ()
     files: OwnFiles = field(default_factory=dict)
@@ -77,7 +81,8 @@ def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Positi
 
     Everything is built beside the old table in a directory named by the event and the dump (`token`): the old
     table may have been made by the same event. A table in that directory is this one: what an earlier try left
-    out is added to it. Raises Foreign for a table that is not ours.
+    out is added to it. So is a view as of the window's end: none of its events in the window is applied otherwise.
+    Raises Foreign for a table that is not ours.
     """
     name = target.policy.on_replica(snapshot.name)
     wanted = snapshot.table
@@ -85,7 +90,7 @@ def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Positi
     if wanted is not None and wanted.has_files:
         location = table_directory(target.root, name.table, silent_key(end.event_id, token))
     there = target.twin.table(name)
-    if there is not None and (location is None or there.location != location):
+    if there is not None and not _is_this(target, there, snapshot, location, end):
         progress.before_removal()
         target.lease.confirm()
         target.replica.drop_table(name, delete_data=False)
@@ -95,6 +100,14 @@ def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Positi
     table = wanted.at(name, location)
     _put(target, snapshot, table, end.event_id, is_there=there is not None)
     return tuple(constrain(target.replica, target.lease, table))
+
+
+def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | None, end: Position) -> bool:
+    if location is not None:
+        return there.location == location
+    is_view = snapshot.table is not None and not there.has_files
+    stamp = target.twin.stamp_of(there)
+    return is_view and stamp is not None and stamp.event_id == end.event_id > snapshot.begin
 
 
 def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:

@@ -216,7 +216,7 @@ class _Applying:
         """Collect what the dump holds of one table."""
         dump, files = self._dump, self._ports.dump_files
         name = TableName(self._work.policy.source.database, table)
-        snapshot = Snapshot(name)
+        snapshot = Snapshot(name, dump.manifest.begin.event_id)
         for batch in dump.manifest.batches:
             if batch.name.startswith(WHOLE_TABLES) and any(slice_.table == name for slice_ in batch.slices):
                 items = self._items(batch, name)

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 
+from twinhive.domain.errors import Missing
 from twinhive.domain.file_names import is_altered
 from twinhive.domain.files import FileStatus, base_name, join
 from twinhive.domain.marks import SKIPPED
@@ -101,10 +102,21 @@ def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     return tuple(table for table in _resyncs(policy).names(files, _table_of_wish) if policy.selects(table))
 
 
-def request_table(files: FileWriter, policy: Policy, table: str, by: str) -> None:
-    """Ask the next window to bring a table over as it is."""
+def request_table(files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None) -> None:
+    """Ask the next window to bring a table over as it is; with an event, if its replica is from before that."""
     wish = {"table": table, "by": by, "since": int(time.time())}
-    _resyncs(policy).write(files, table, json.dumps(wish).encode())
+    said = wish if event_id is None else {**wish, "event": event_id}
+    _resyncs(policy).write(files, table, json.dumps(said).encode())
+
+
+def event_of_request(files: FileReader, policy: Policy, table: str) -> int | None:
+    """Return for which event a table is asked for, None for a wish that does not depend on one."""
+    try:
+        wish = json.loads(_resyncs(policy).read(files, table))
+    except (Missing, ValueError):
+        return None
+    event_id = wish.get("event") if isinstance(wish, dict) else None
+    return event_id if isinstance(event_id, int) else None
 
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:

@@ -1,9 +1,10 @@
 """Obey what people ask for when a window is cut: tables to bring over whole, events to pass over."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from twinhive.domain.frozen import frozen_tables, with_frozen
 from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.domain.marks import ReplicaState
 from twinhive.domain.policy import Policy
 from twinhive.dump.layout import WHOLE_TABLES, result_path
 from twinhive.dump.store import Dump, read_json
@@ -12,6 +13,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.control import requested_tables, skipped_events
 from twinhive.steps.holding import hold_lease
+from twinhive.steps.whole_tables import stamps_of
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 
@@ -26,6 +28,8 @@ def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | No
     requested = set(requested_tables(ports.replica_files, policy))
     if dump.layout.is_eventless:
         return "its tables are read again" if requested else "its tables are brought over"
+    if tables := _brought_over(ports, policy, dump, requested):
+        return f"brought over by another window since: {', '.join(tables)}"
     if moved := _moved_snapshots(ports, policy, dump):
         return f"the source changed while tables were copied as a whole: {'; '.join(moved)}"
     database = ports.replica.database(policy.replica.database)
@@ -35,6 +39,18 @@ def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | No
     if events := _newly_skipped(ports, policy, dump):
         return f"to be passed over: {', '.join(map(str, events))}"
     return None
+
+
+def _brought_over(ports: ReadPorts, policy: Policy, dump: Dump, requested: Collection[str]) -> list[str]:
+    """Return the whole tables of a window that the replica has already, from another one that ended earlier.
+
+    A run that was frozen for a while may publish a window that others have overtaken.
+    """
+    fulfilled = set(dump.manifest.snapshots) - set(requested)
+    database = ports.replica.database(policy.replica.database)
+    stamps = stamps_of(ports, policy, ReplicaState.read(database.parameters if database else None), fulfilled)
+    begin, end = dump.layout.bounds
+    return sorted(table for table, stamp in stamps.items() if begin < stamp < end)
 
 
 def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:

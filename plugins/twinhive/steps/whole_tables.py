@@ -1,20 +1,20 @@
 """Say which tables a window has to bring over as a whole because of external tables, and write that down."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from twinhive.applying.progress import Progress
 from twinhive.domain.changes import AlterTable, Change, tables_of
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.external import NO_BASE
-from twinhive.domain.marks import EXTERNAL_BASE, ReplicaState
+from twinhive.domain.marks import EXTERNAL_BASE, STAMP, ReplicaState, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
 from twinhive.domain.objects import TableKind
 from twinhive.domain.policy import Policy
 from twinhive.events.decoder import decode_event
 from twinhive.ports import FileReader, ReadPorts, WritePorts
-from twinhive.steps.control import request_table, requested_tables
+from twinhive.steps.control import event_of_request, request_table, requested_tables, table_is_done
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.source_scope import read_scope
 
@@ -40,19 +40,68 @@ def request_whole_tables(
     What is found is written down: the window may end before the newest event, and leave it to a later one.
     """
     asked = requested_tables(ports.replica_files, policy)
-    found = dict.fromkeys(_of_new_class(ports, policy, state), "external tables are replicated from now on")
     altering = [(row.event_id, decode_event(row).change) for row in rows if row.event_type == "ALTER_TABLE"]
-    for event_id, change in altering:
-        if says_too_little(policy, change):
-            found |= dict.fromkeys(
-                sorted(policy.followed(tables_of(change))), f"event {event_id} changed more than it says"
-            )
+    since = {
+        table: event_id
+        for event_id, change in altering
+        if says_too_little(policy, change)
+        for table in sorted(policy.followed(tables_of(change)))
+    }
+    since = {
+        table: event_id for table, event_id in since.items() if table not in passed_by(ports, policy, state, since)
+    }
+    found: dict[str, str] = dict.fromkeys(
+        _of_new_class(ports, policy, state), "external tables are replicated from now on"
+    )
+    found |= {table: f"event {event_id} changed more than it says" for table, event_id in since.items()}
     linked = with_renames(policy, [change for _, change in altering], {*asked, *found})
+    since |= _renamed_at(altering, linked - found.keys())
     found |= dict.fromkeys(sorted(linked - found.keys()), "a rename links it to a table that comes whole")
     for table, why in found.items():
         if table not in asked:
-            request_table(ports.replica_files, policy, table, why)
+            request_table(ports.replica_files, policy, table, why, since.get(table))
     return tuple(sorted({*asked, *found}))
+
+
+def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> None:
+    """Take wishes away that were written for an event which the replica's table has passed since.
+
+    A run that was frozen for a while may write a wish after others have fulfilled it. A rename that linked tables in a
+    window which never came about may have been applied with another one.
+    """
+    asked = requested_tables(ports.replica_files, policy)
+    events = {table: event_of_request(ports.replica_files, policy, table) for table in asked}
+    since = {table: event_id for table, event_id in events.items() if event_id is not None}
+    for table in passed_by(ports, policy, state, since):
+        table_is_done(ports.replica_files, policy, table)
+
+
+def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapping[str, int]) -> frozenset[str]:
+    """Return the tables that the replica has as of an event, or of a later one: without that event no later one of a
+    table is applied, so it was brought over whole since, or the event was applied.
+    """
+    there = stamps_of(ports, policy, state, since)
+    return frozenset(table for table, stamp in there.items() if stamp >= since[table])
+
+
+def stamps_of(ports: ReadPorts, policy: Policy, state: ReplicaState, tables: Collection[str]) -> dict[str, int]:
+    """Return as of which events the replica has tables, of those that it has."""
+    if not tables:
+        return {}
+    there = ports.replica.tables(policy.replica.database, sorted(tables))
+    stamps = {table.name.table: Stamp.parse(table.parameters.get(STAMP)) for table in there}
+    return {table: stamp.event_id for table, stamp in stamps.items() if stamp and stamp.log_id == state.log_id}
+
+
+def _renamed_at(altering: Iterable[tuple[int, Change]], tables: Collection[str]) -> dict[str, int]:
+    """Return the last event that renamed each of some tables."""
+    return {
+        name.table: event_id
+        for event_id, change in altering
+        if isinstance(change, AlterTable) and change.renames
+        for name in tables_of(change)
+        if name.table in tables
+    }
 
 
 def with_renames(policy: Policy, changes: Iterable[Change], tables: Collection[str]) -> frozenset[str]:

@@ -46,7 +46,7 @@ from twinhive.steps.small_copies import left_for_spark
 from twinhive.steps.snapshots import write_snapshots
 from twinhive.steps.told_events import told_events
 from twinhive.steps.unnamed_files import find_unnamed
-from twinhive.steps.whole_tables import refuse_another_base, request_whole_tables
+from twinhive.steps.whole_tables import refuse_another_base, remove_fulfilled, request_whole_tables
 from twinhive.steps.window_files import event_items, write_event_batches
 
 # So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
@@ -112,6 +112,7 @@ class Window:
         policy = self.work.policy
         refuse_another_base(policy, state)
         remove_passed_skips(ports.replica_files, policy, state.position.event_id)
+        remove_fulfilled(ports, policy, state)
         return self._begun(ports, state) or self._cut(ports, state)
 
     def _begun(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
@@ -200,7 +201,7 @@ class Window:
         files.write(attempt.events, stretch.pack())
         write_unnamed(files, attempt, found.unnamed)
         for table, event_id in found.untold.items():
-            request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says")
+            request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says", event_id)
         # What a rename links to one of these is one with it: the wish is for both.
         wanted = request_whole_tables(ports, policy, state, stretch.rows) if found.untold else ()
         frozen = freeze_requested(ports, self.work, [table for table in wanted if table not in aside]) if wanted else ()

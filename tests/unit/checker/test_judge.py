@@ -1,12 +1,16 @@
 """Judge states that were made by hand, one rule at a time."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.checker.judge import Judge
+from tests.checker.recorded import RecordedSource
 from tests.checker.states import DatabaseState, Files, PartitionState, TableState
-from tests.checker.timeline import Append, Directory, Moment, Timeline
+from tests.checker.timeline import Append, Directory, Moment, Recorder, Timeline
+from tests.fake_world import a_world
+from tests.source_writer import SourceWriter
 
 OLD, ONE, TWO, OTHER = ("f0", "c0"), ("f1", "c1"), ("f2", "c2"), ("f3", "c3")
 
@@ -291,3 +295,32 @@ def test_a_table_that_comes_whole_gets_its_constraints_after_it_is_there() -> No
     assert judged(*coming) == []
     assert judged(database(t=table(ONE, constraints=(gone,)))) != []
     assert judged(*coming, coming[0]) != []
+
+
+@pytest.mark.parametrize(
+    ("is_moved", "says"), [(True, ("numFiles", "2")), (False, ("numFiles", "2")), (True, ("k", "x"))]
+)
+def test_what_a_listing_has_found_stays_to_the_end_and_is_counted(is_moved: bool, says: tuple[str, str]) -> None:
+    told, there = table(ONE, parameters=(("numFiles", "1"),)), table(ONE, TWO, parameters=(says,))
+    directory = Directory(untold=files(TWO), is_moved=is_moved)
+    moments = [Moment(10, database()), Moment(20, database(t=told), directories={("t", None): directory})]
+    judge = Judge(Timeline(moments))
+    seen = violations(judge, (10, database()), (20, database(t=there)))
+    is_fine = is_moved and says[0] == "numFiles"
+    assert (seen == []) is is_fine
+    assert (judge.differences_at_the_end(database(t=there)) == []) is is_fine
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_place_that_was_left_is_passed_when_something_else_lies_there(takes: bool) -> None:
+    world = a_world()
+    recorder = Recorder(world.source, world.source_files, "sales")
+    users: Any = SourceWriter(RecordedSource(world.source, recorder), world.source_files, "sales")
+    users.create_table("made", keys=("p",))
+    users.add_partitions("made", {("1",): {"f": b"x"}})
+    directory = recorder.timeline.newest.directories["made", ("1",)]
+    place = users.location("made", ("1",))
+    users.set_partition_location("made", ("1",), "hdfs://east/elsewhere/made")
+    users.create_table("other", location=place if takes else f"{place}0")
+    assert directory.is_left
+    assert directory.is_passed is takes

@@ -1,0 +1,106 @@
+"""A table that is brought over whole stays: no run does it again for an event that the replica has passed."""
+
+import pytest
+
+from tests.fake_world import Killed, tuned
+from tests.unit.steps.test_renames_across_databases import Staged
+from twinhive.domain.names import TableName
+from twinhive.steps import window
+from twinhive.steps.control import request_table, requested_tables
+from twinhive.steps.phases import INCREMENTAL
+
+FRESH = TableName("sales", "fresh")
+
+
+def came_in() -> Staged:
+    """Return a replica that has a table of another database since its rename."""
+    followed = Staged()
+    followed.staging.rename_table("fresh", "fresh", "sales")
+    followed.to_the_end()
+    return followed
+
+
+def place(followed: Staged) -> str:
+    return followed.world.replica.table(FRESH).location
+
+
+def killed_before_the_position(followed: Staged) -> None:
+    """Bring over whole what is to be, and be killed before the replica says so."""
+    ports = followed.world.ports()
+    call = ports.replica.set_database_parameters
+
+    def killed(name, parameters):
+        if "fresh" in ports.replica.table_names(name) or "seen" in ports.replica.table_names(name):
+            raise Killed
+        return call(name, parameters)
+
+    ports.replica.set_database_parameters = killed
+    with pytest.raises(Killed):
+        followed.run_with(ports)
+    del ports.replica.set_database_parameters
+
+
+def test_a_wish_that_is_written_late_for_an_event_that_has_passed_is_not_obeyed() -> None:
+    followed = came_in()
+    event, before = followed.world.source.current_event_id(), place(followed)
+    request_table(followed.world.replica_files, followed.policy, "fresh", "a frozen run", event)
+    followed.users.add_partitions("fresh", {("3",): [b"three"]})
+    followed.to_the_end()
+    assert place(followed) == before
+    assert requested_tables(followed.world.replica_files, followed.policy) == ()
+    followed.assert_twin()
+
+
+def test_a_wish_of_people_is_obeyed_whatever_the_replica_has() -> None:
+    followed = came_in()
+    before = place(followed)
+    request_table(followed.world.replica_files, followed.policy, "fresh", "anna")
+    followed.to_the_end()
+    assert place(followed) != before
+    followed.assert_twin()
+
+
+def test_a_window_that_others_have_overtaken_brings_nothing_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Staged()
+    followed.staging.rename_table("fresh", "fresh", "sales")
+    begin = window.begin_attempt
+    places = []
+
+    def late(*args):
+        monkeypatch.setattr(window, "begin_attempt", begin)
+        followed.to_the_end()
+        places.append(place(followed))
+        followed.users.add_partitions("fresh", {("3",): [b"three"]})
+        return begin(*args)
+
+    monkeypatch.setattr(window, "begin_attempt", late)
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.to_the_end()
+    assert [place(followed)] == places
+    followed.assert_twin()
+
+
+def test_a_window_that_is_cut_anew_leaves_what_was_brought_over_already() -> None:
+    followed = Staged()
+    followed.staging.rename_table("fresh", "fresh", "sales")
+    killed_before_the_position(followed)
+    before = place(followed)
+    followed.users.add_partitions("fresh", {("3",): [b"three"]})
+    followed.users.rename_table("fresh", "stale")
+    followed.policy = tuned(consistency="window_end")
+    followed.to_the_end()
+    assert followed.world.replica.table(TableName("sales", "stale")).location == before
+    followed.assert_twin()
+
+
+def test_a_view_that_was_brought_over_is_there_while_its_window_is_applied_again() -> None:
+    followed = Staged()
+    followed.staging.rename_table("orders_seen", "seen", "sales")
+    killed_before_the_position(followed)
+    ports = followed.world.ports()
+    dropped: list[TableName] = []
+    drop = ports.replica.drop_table
+    ports.replica.drop_table = lambda name, **how: (dropped.append(name), drop(name, **how))[1]
+    followed.run_with(ports)
+    assert dropped == []
+    followed.assert_twin()
