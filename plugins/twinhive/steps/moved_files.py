@@ -46,11 +46,12 @@ class Moves:
     """The moves that events tell of, found by what was moved: a window has few of them among many events."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        # Directories (event id, before, after), the paths of one event by checksum and name of the file, and the
-        # directories of added partitions by their names.
+        # Directories (event id, before, after), the paths of one event by checksum and name of the file, the places of
+        # added partitions by their names, and the names that renames have given to partitions.
         self._directories: list[Move] = []
         self._files: dict[tuple[str | None, str], list[Move]] = defaultdict(list)
         self._added: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        self._names: dict[str, set[str]] = defaultdict(set)
         for event in events:
             self._note(event)
 
@@ -64,6 +65,9 @@ class Moves:
                 for named in added.files:
                     self._files[named.checksum, base_name(named.path)].append((event.event_id, None, named.path))
         elif isinstance(change, AlterTable | RenamePartition):
+            if isinstance(change, RenamePartition):
+                old, new = (one.name(change.table.partition_keys) for one in (change.before, change.after))
+                self._names[old].add(new)
             # SET LOCATION moves nothing; who says so may have moved the files before: both places are looked at.
             before, after = change.before.location, change.after.location
             if before and after and before != after:
@@ -86,8 +90,11 @@ class Moves:
 
     def _exchanged(self, item: CopyItem) -> Iterator[Move]:
         """Yield where a nested file is if its partition was exchanged: no event names it, the name stays."""
-        if parent(item.relative):
-            for event_id, location in self._added.get(item.partition or "", ()):
+        names = {item.partition or ""} if parent(item.relative) else set()
+        while more := {new for name in names for new in self._names.get(name, ())} - names:
+            names |= more
+        for name in names:
+            for event_id, location in self._added.get(name, ()):
                 yield event_id, None, join(location, item.relative)
 
 

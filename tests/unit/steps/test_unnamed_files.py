@@ -253,14 +253,17 @@ WAITING = tuned(spark_above_files=0)
 """Files wait for a job of their own after the window was cut."""
 
 
+@pytest.mark.parametrize("values", [A_B, ("renamed before",)])
 @pytest.mark.parametrize("to", ["taking", "renamed"])
-def test_a_nested_file_that_an_exchange_moves_on_while_it_waits_is_found(to: str) -> None:
+def test_a_nested_file_that_an_exchange_moves_on_while_it_waits_is_found(to: str, values: tuple[str, ...]) -> None:
     followed = Followed(WAITING)
     followed.users.create_table("taking", keys=("p",))
     followed.users.create_table("given", keys=("p",))
     followed.users.add_partitions("given", {A_B: {"f": b"named", "1/f": b"nested"}})
     followed.run_with(followed.world.ports(), INCREMENTAL[:1])
-    followed.users.exchange_partition("given", "taking", A_B)
+    if values != A_B:
+        followed.users.rename_partition("given", A_B, values)
+    followed.users.exchange_partition("given", "taking", values)
     if to != "taking":
         followed.users.rename_table("taking", to)
     followed.run_with(followed.world.ports(), INCREMENTAL)
