@@ -47,8 +47,9 @@ def updated(many: CopyTerminal) -> CopyTerminal:
 
 
 def finished(files: HadoopFiles, directory: str) -> dict[str, FileStatus]:
-    """Return the files below a directory that are whole."""
-    return {name: status for name, status in tree(files, directory).items() if status.length == LENGTH}
+    """Return the files below a directory that are whole: one that a killed writer had not closed is not."""
+    long = {name: status for name, status in tree(files, directory).items() if status.length == LENGTH}
+    return {name: each for name, each in long.items() if files._client.java.isFileClosed(files._path(each.path))}
 
 
 def work_beside(terminal: CopyTerminal) -> str:
