@@ -29,7 +29,7 @@ def summary_table(
     files = ports.dump_files
     dump = current_dump(files, wiring.policy)
     event = read_state(ports.replica, wiring.policy, ports.source.log_id()).last_event_id
-    sizes = _sizes(files, dump) | _external_sizes(files, dump, Synced.load(ports.replica_files, wiring.policy))
+    sizes = _sizes(files, dump) | _external_sizes(files, dump, Synced(ports.replica_files, wiring.policy))
     seconds = _seconds(dump, instances)
     east, west = (_last_json(output) for output in (east_output, west_output))
     table = Table("table", title=f"{wiring.policy.source} -> {wiring.policy.replica} at event {event}")
