@@ -102,11 +102,11 @@ def _fill(url: str, shape: Shape, runs: int) -> None:
     from sqlalchemy import create_engine
 
     from benchmarks.page_filling import fill_airflow, fill_journal
-    from twinhive.journal.opening import journal_url
+    from twinhive.journal.address import journal_address
 
     began, now = time.monotonic(), time.time()
     initdb()
-    counts = fill_journal(create_engine(journal_url()), shape, now)
+    counts = fill_journal(create_engine(journal_address()), shape, now)
     all_runs = fill_airflow(create_engine(url), shape, runs, now)
     said = ", ".join(f"{name.removeprefix('twinhive_')} {number:,}" for name, number in counts.items())
     print(f"rows: {said}; dag_run {all_runs:,} (filled in {time.monotonic() - began:.0f} s)", flush=True)
