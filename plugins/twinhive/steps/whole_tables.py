@@ -47,9 +47,8 @@ def request_whole_tables(
         if says_too_little(policy, change)
         for table in sorted(policy.followed(tables_of(change)))
     }
-    since = {
-        table: event_id for table, event_id in since.items() if table not in passed_by(ports, policy, state, since)
-    }
+    passed = passed_by(ports, policy, state, since)
+    since = {table: event_id for table, event_id in since.items() if table not in passed}
     found: dict[str, str] = dict.fromkeys(
         _of_new_class(ports, policy, state), "external tables are replicated from now on"
     )
@@ -77,8 +76,9 @@ def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> 
 
 
 def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapping[str, int]) -> frozenset[str]:
-    """Return the tables that the replica has as of an event, or of a later one: without that event no later one of a
-    table is applied, so it was brought over whole since, or the event was applied.
+    """Return the tables that the replica has as of an event, each its own (`since`), or as of a later one.
+
+    Events of a table are applied in their order: such a table was brought over whole since, or has the event.
     """
     there = stamps_of(ports, policy, state, since)
     return frozenset(table for table, stamp in there.items() if stamp >= since[table])

@@ -5,7 +5,7 @@ import pytest
 from tests.fake_world import Killed, tuned
 from tests.unit.steps.test_renames_across_databases import Staged
 from twinhive.domain.names import TableName
-from twinhive.steps import window
+from twinhive.steps import whole_tables, window
 from twinhive.steps.control import request_table, requested_tables
 from twinhive.steps.phases import INCREMENTAL
 
@@ -104,3 +104,21 @@ def test_a_view_that_was_brought_over_is_there_while_its_window_is_applied_again
     followed.run_with(ports)
     assert dropped == []
     followed.assert_twin()
+
+
+@pytest.mark.parametrize("tables", [1, 5])
+def test_what_the_replica_has_is_asked_in_one_call_for_all_tables_of_a_window(
+    tables: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed, asked = Staged(), []
+    names = [f"t{number}" for number in range(tables)]
+    for name in names:
+        followed.users.create_table(name, keys=("p",))
+    followed.to_the_end()
+    for name in names:
+        followed.users.set_location(name, f"hdfs://east/elsewhere/{name}")
+    look = whole_tables.stamps_of
+    monkeypatch.setattr(whole_tables, "stamps_of", lambda *args: asked.append(args[-1]) or look(*args))
+    followed.run_with(followed.world.ports())
+    assert [set(some) for some in asked if set(some) == set(names)]
+    assert len(asked) <= 4
