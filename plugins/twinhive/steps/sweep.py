@@ -5,9 +5,10 @@ name: the first sweep that finds it unused writes it down, a later one, past the
 removes exactly that.
 
 Looking takes no lease, however many partitions there are: nothing that comes uses a directory of an event
-before the position that was read first. The places that bear no event, to which a metastore moves renamed
-partitions, stay while the log tells of such a rename since. Removing takes the lease, for a few directories
-at a time and from nobody who works: an apply that comes waits for moments.
+before the position that was read first; of the position itself, a window without events does. The places that
+bear no event, to which a metastore moves renamed partitions, stay while the log tells of such a rename since.
+Removing takes the lease, for a few directories at a time and from nobody who works: an apply that comes waits
+for moments.
 """
 
 import time
@@ -18,10 +19,10 @@ from twinhive.applying.places import managed_root
 from twinhive.domain.errors import LeaseHeld, LeaseLost, Refused, together
 from twinhive.domain.files import base_name, join, parent, relative_to
 from twinhive.domain.lease_kinds import LeaseKind
-from twinhive.domain.marks import Phase
+from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.placement import CONTENTS, event_of_directory
 from twinhive.domain.policy import Policy
-from twinhive.dump.store import read_json, write_json
+from twinhive.dump.store import read_json, window_at, write_json
 from twinhive.owned.directories import table_mark, table_of
 from twinhive.ports import FileReader, Lease, MetastoreReader, WritePorts
 from twinhive.steps.base import Detail, Work
@@ -46,7 +47,7 @@ def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], Non
     if state.phase is not Phase.FOLLOWING:
         return 0
     seen = read_json(ports.replica_files, _note(policy)) or {}
-    unused = set(unused_directories(ports.replica, ports.replica_files, policy, state.position.event_id))
+    unused = set(unused_directories(ports.replica, ports.replica_files, policy, _passed(ports, policy, state)))
     due = sorted(one for one in unused if one in seen and now - seen[one] >= policy.options.grace_seconds)
     sweeping = _Sweeping(ports, work, state.dump, RenamedPartitions(policy, state.position))
     try:
@@ -60,6 +61,17 @@ def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], Non
     if refused := sweeping.refused:
         raise together(list(refused.values()), f"{len(refused)} unused directories cannot be removed")
     return len(sweeping.gone)
+
+
+def _passed(ports: WritePorts, policy: Policy, state: ReplicaState) -> int:
+    """Return the last event whose directories nobody fills any more.
+
+    A window without events brings tables over as of the position itself, in directories that an earlier try may have
+    left: an apply that is repeated goes on with them.
+    """
+    position = state.position.event_id
+    window = window_at(ports.dump_files, policy, position)
+    return position - 1 if window is not None and window.layout.is_eventless else position
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.dump.store import read_json
 from twinhive.ports import WritePorts
 from twinhive.steps import scan as scanning
+from twinhive.steps.apply import Apply
 from twinhive.steps.base import Work
+from twinhive.steps.control import request_table
 from twinhive.steps.holding import hold_lease, lease_directory
 from twinhive.steps.scan import Scan, Scanned
 from twinhive.steps.sweep import sweep
@@ -180,6 +182,34 @@ def test_what_comes_into_use_between_looking_and_removing_stays(
     sweep(ports, work, LATER + 1e6)
     assert same(followed)
     assert read_json(ports.replica_files, f"{followed.policy.staging}/scan/unused.json") == {}
+
+
+@pytest.mark.parametrize("call", ["create_table", "add_partitions"])
+def test_what_a_repeated_apply_goes_on_with_is_not_removed(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """A table is brought over as of the position itself, and the apply was killed: its directory is there."""
+    followed = Followed(tuned(grace_seconds=60))
+    request_table(followed.world.replica_files, followed.policy, "orders", "anna")
+
+    def killed(*args: object) -> None:
+        raise Killed
+
+    monkeypatch.setattr(followed.world.replica, call, killed)
+    with pytest.raises(Killed):
+        followed.follow()
+    monkeypatch.undo()
+    followed.world.lease = InMemoryLease()
+    ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
+    sweep(ports, work, FIRST)
+    read = UsedPlaces.read
+
+    def reading(*args):
+        places = read(*args)
+        Apply(work).run(ports)
+        return places
+
+    monkeypatch.setattr(UsedPlaces, "read", reading)
+    sweep(ports, work, LATER)
+    assert same(followed)
 
 
 def test_a_sweep_that_finds_the_lease_held_leaves_everything_to_the_next_one() -> None:
