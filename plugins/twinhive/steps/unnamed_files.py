@@ -90,10 +90,11 @@ def _found(looking: "_Looking", wanted: Sequence[_Wanted], end: Position) -> tup
             raise _moved_away(one, looking.root)
         at_event = _at_event(one, fate, listings.get(fate.place))
         files = None if at_event is None else looking.described(at_event)
-        is_restless |= at_event is not None and files is None
+        is_gone = at_event is not None and files is None
+        is_restless |= is_gone
         if files or (one.moved and files is not None):
             unnamed.append(Unnamed(one.event.event_id, one.partition or "", files))
-        elif one.moved and not _is_passing(fate, end):
+        elif is_gone or (one.moved and not _is_passing(fate, end)):
             untold.setdefault(one.table.name.table, one.event.event_id)
     return Found(tuple(unnamed), untold), is_restless
 
@@ -196,7 +197,9 @@ class _Looking:
 
     def _read_on(self, wanted: Sequence[_Wanted], last: int | None = None) -> None:
         """Keep what later events say of the tables and places, of all events, or of about those up to the `last`."""
-        names, places = {one.table.name for one in wanted}, {one.location for one in wanted}
+        names = {one.table.name for one in wanted}
+        places = {one.location for one in wanted} | {fate.place for _, fate in self.fates(wanted)}
+        around = {above for place in places for above in with_parents(place)}
         for event in self._events:
             names |= _linked(event, names)
         self._later = []
@@ -204,8 +207,11 @@ class _Looking:
             for stretch in self._stream.stretches_after(self._end):
                 for event in map(decode_event, stretch.rows):
                     names |= _linked(event, names)
-                    lies_there = any(not places.isdisjoint(with_parents(place)) for place in places_of(event.change))
-                    if lies_there or names.intersection(tables_of(event.change)):
+                    lies_there = (
+                        place in around or not places.isdisjoint(with_parents(place))
+                        for place in places_of(event.change)
+                    )
+                    if names.intersection(tables_of(event.change)) or any(lies_there):
                         self._later.append(event)
                 if last is not None and stretch.end.event_id >= last:
                     return

@@ -12,6 +12,7 @@ from tests.unit.steps.test_incremental_killed import killed_at
 from tests.unit.steps.test_rehearsal import plan, section
 from tests.unit.steps.twins import contents
 from twinhive.domain.errors import ActNow
+from twinhive.domain.files import base_name
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import SOURCE_PLACE
 from twinhive.domain.names import TableName
@@ -507,4 +508,48 @@ def test_a_file_is_found_where_a_rename_of_its_partition_took_it_after_its_table
     followed.follow()
     assert rows(followed, "orders", ("c",)) == {"f": b"rows"}
     to_the_end(followed)
+    followed.assert_twin()
+
+
+def test_what_another_table_has_put_into_a_place_that_a_rename_gave_and_a_partition_has_left_is_not_taken() -> None:
+    followed = Followed(tuned(window_events=1))
+    default = followed.users.location("orders", A_B)
+    followed.world.source_files.put(f"{default}, once more/f", b"one")
+    followed.users.create_table("other", keys=("p",))
+    followed.users.add_partitions("other", {A_B: {}})
+    to_the_end(followed)
+    followed.users.set_partition_location("orders", A_B, f"{default}, once more")
+    followed.users.rename_table("orders", "sold")
+    there = followed.users.location("sold", A_B)
+    followed.users.set_partition_location("sold", A_B, put(followed, "two"))
+    followed.users.set_partition_location("other", A_B, there)
+    followed.users.insert("other", A_B, {"z": b"of another table"})
+    followed.follow()
+    assert "z" not in rows(followed)
+    to_the_end(followed)
+    followed.assert_twin()
+
+
+def test_nested_files_that_come_and_go_while_they_are_looked_at_are_not_left_out() -> None:
+    followed = Followed()
+    followed.users.add_partitions("orders", {("new",): {"1/f": b"nested", "g": b"named"}})
+    files, location = followed.world.source_files, followed.users.location("orders", ("new",))
+    files.put(f"{location}/1/0", b"passing")
+    looked: list[str] = []
+    checksum = files.checksum
+
+    def passing(path, *args, **how):
+        if path.startswith(f"{location}/1/") and base_name(path).isdigit():
+            looked.append(path)
+            files.delete_file(path)
+            files.put(f"{location}/1/{len(looked)}", b"passing")
+        return checksum(path, *args, **how)
+
+    files.checksum = passing
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    files.checksum = checksum
+    assert len(looked) > 1
+    assert "orders" in frozen_tables(followed.world.replica.database("sales").parameters)
+    to_the_end(followed)
+    assert rows(followed, values=("new",)).keys() == {"1/f", "g", f"1/{len(looked)}"}
     followed.assert_twin()
