@@ -95,7 +95,7 @@ class SourceWriter:
         location: str | None = None,
     ) -> Table:
         """Create a managed table, as a query's result when there are files."""
-        location = location or self._default_location(table)
+        location = location or self.default_location(table)
         self._put(location, files)
         made = objects.a_table(self.database, table, tuple(keys), location=location, parameters=parameters or {})
         self.metastore.create_table(made)
@@ -249,6 +249,10 @@ class SourceWriter:
         assert owner.location is not None
         return owner.location
 
+    def default_location(self, table: str) -> str:
+        """Return where Hive puts a managed table."""
+        return f"{self.files.root}/warehouse/managed/{self.database}.db/{default_directory(table)}"
+
     def _write(self, table: str, values: Values | None, files: Contents, *, replaces: bool) -> None:
         paths = self._put(self.location(table, values), files)
         checksummed = [(path, self.files.checksum(path, ChecksumForm.IDENTITY)) for path in paths]
@@ -280,9 +284,6 @@ class SourceWriter:
 
     def _file_name(self) -> str:
         return f"{next(self._serial):06d}_0-{self._unique}"
-
-    def _default_location(self, table: str) -> str:
-        return f"{self.files.root}/warehouse/managed/{self.database}.db/{default_directory(table)}"
 
     def _names(self, table: str, partitions: Sequence[Values]) -> list[str]:
         keys = self.table(table).partition_keys

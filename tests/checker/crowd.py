@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, cast
 
 from tests.checker.pauses import Pausable, pause
+from tests.checker.places import Places
 from tests.checker.recorded import RecordedFiles, RecordedSource
 from tests.checker.states import DatabaseState, TableState, Values
 from tests.checker.timeline import Recorder
@@ -228,8 +229,15 @@ class Statements:
         return self.random.choice(choices) if choices else None
 
     def _free_name(self, names: Sequence[str]) -> str | None:
-        taken = dict(self.state.tables)
-        return self._one([name for name in names if name not in taken])
+        taken, places = dict(self.state.tables), self._places()
+        return self._one([name for name in names if name not in taken and not self._users_of(name, places)])
+
+    def _places(self) -> Places:
+        return Places.of(self.users.metastore, self.users.database)
+
+    def _users_of(self, name: str, places: Places) -> set[str]:
+        """Return the tables that lie where Hive puts one of that name."""
+        return places.users(self.users.default_location(name))
 
     def _free_table(self) -> str | None:
         return self._free_name(self.crowd.names)
@@ -317,7 +325,7 @@ class Statements:
 
     def replace_table(self) -> Statement | None:
         name, keys = self._one(list(self.tables)), self._keys()
-        if name is None:
+        if name is None or self._users_of(name, self._places()) - {name}:
             return None
         files = {} if keys else self._made()
 

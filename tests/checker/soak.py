@@ -1,7 +1,8 @@
 """Run many random histories between the two real clusters: `make soak SEEDS=200`.
 
 One line for each history, then the sums. The exit code is 1 when anything was seen that may not be; the
-story of such a history is written into the working directory. A second argument is the first seed.
+story of such a history is written into the working directory, and a line says why it stopped: USERS BROKE A RULE, where
+tables of the source share a directory, which is a fault of the history's. A second argument is the first seed.
 """
 
 import os
@@ -9,13 +10,16 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from sandbox import Sandbox
 from tests.checker.clusters import SMALL, ClusterDrill, Clusters
 from tests.checker.drill import Settings
+from tests.checker.places import Places
 from tests.policies import PolicyFiles
+from twinhive.domain.errors import TwinhiveError
 
 
 @dataclass
@@ -53,7 +57,7 @@ def one_history(box: Sandbox, seed: int, *, servers: bool, directory: Path) -> t
         drill.run()
         drill.assert_end()
     except Exception as error:
-        story = drill.story("".join(traceback.format_exception(error)))
+        story = drill.story(f"{reason(place, error)}\n{''.join(traceback.format_exception(error))}")
     finally:
         place.close(keep=bool(story))
     return Sums(
@@ -67,6 +71,15 @@ def one_history(box: Sandbox, seed: int, *, servers: bool, directory: Path) -> t
         violations=len(drill.violations),
         failures=int(bool(story)),
     ), story
+
+
+def reason(place: Clusters, error: Exception) -> str:
+    """Say in one line why a history has stopped, and whether its users have done what the rules forbid them."""
+    shared: list[str] = []
+    with suppress(TwinhiveError):  # a server may be down
+        shared = Places.of(place.source, place.database).shared()
+    said = " ".join(str(error).split())[:300]
+    return f"{f'USERS BROKE A RULE: {shared}; ' if shared else ''}{type(error).__name__}: {said}"
 
 
 def main(histories: int, first: int) -> int:
@@ -85,7 +98,7 @@ def main(histories: int, first: int) -> int:
         if story:
             path = Path(f"soak-{seed}.txt")
             path.write_text(story, encoding="utf-8")
-            print(f"  went wrong, see {path}", flush=True)
+            print(f"  went wrong, see {path}: {story.splitlines()[0]}", flush=True)
     if not os.environ.get("TWINHIVE_KEEP"):
         box.down()
     print(f"total: {total}", flush=True)
