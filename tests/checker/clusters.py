@@ -110,6 +110,7 @@ class ClusterDrill(Drill):
         self._server_kills = int(servers)
         self._processes = self.random.choice([0, 1, 1, 2])
         self._server_down = False
+        self.watcher.calls_come_late = True
 
     def in_order(self) -> AbstractContextManager[None]:
         """Let things happen side by side."""

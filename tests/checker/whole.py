@@ -84,10 +84,18 @@ class Whole:
                 self._touched.add(name)
             if name not in self._touched or since > at or (ours is None) != (name not in theirs):
                 continue
+            if self._is_on_its_way(name, ours, at):
+                continue
             if ours is None or self._is(name, ours, theirs[name], at):
                 self._listed += self._directories(name, at)
                 self._touched.remove(name)
                 del self._since[name]
+
+    def _is_on_its_way(self, name: str, ours: TableState | None, at: int) -> bool:
+        """True for what looks like an earlier window's end, and may be a part of what the one after it brings."""
+        if at >= self._end or name not in dict(self._timeline.moments[self._end].state.tables):
+            return False
+        return ours is None or self._is_part_of(name, ours, self._end)
 
     def has_listed(self, directory: Directory) -> bool:
         """True for a directory that was listed when its table was brought over whole."""

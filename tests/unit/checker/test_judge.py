@@ -189,6 +189,30 @@ def test_a_table_that_has_come_whole_is_followed_as_any_other() -> None:
     assert "not a state of the source" in what
 
 
+def test_a_table_that_comes_whole_may_look_on_its_way_as_it_was_when_the_window_before_ended() -> None:
+    """Event 20: another t comes in, with one partition; 30: it gets two more; two windows, and one partition a call."""
+    parts = {(value,): PartitionState((), (), "{}", files=frozenset({(value, "c")})) for value in "123"}
+    some = [PARTED.with_partitions({key: parts[key] for key in list(parts)[:number]}) for number in range(4)]
+    moments = [
+        Moment(10, database(t=BEFORE)),
+        Moment(20, database(t=some[1]), whole=frozenset({"t"})),
+        Moment(30, database(t=some[3])),
+    ]
+    judge = Judge(Timeline(moments))
+    judge.window = lambda position: (10, 20) if position < 20 else (20, 30)
+    on_its_way = [(20, database(t=state)) for state in some]
+    seen = [
+        (10, database(t=BEFORE)),
+        (20, database(t=BEFORE)),
+        (20, database()),
+        *on_its_way,
+        (30, database(t=some[3])),
+    ]
+    assert violations(judge, *seen) == []
+    (what,) = violations(judge, (30, database(t=some[2])))
+    assert "not a state of the source" in what or "went back" in what
+
+
 @pytest.mark.parametrize(
     ("directory", "is_fine"),
     [
