@@ -171,9 +171,14 @@ def keep_records(files: FileWriter, policy: Policy, name: str, task: str, record
     write_json(files, _records_path(policy, name, task), {"records": records})
 
 
-def forget_records(files: FileWriter, policy: Policy, name: str, task: str) -> None:
-    """Take back what an earlier try of a task has kept, before that changes."""
-    files.delete_file(_records_path(policy, name, task))
+def records_change(files: FileWriter, policy: Policy, name: str, task: str) -> None:
+    """Note that a task begins to copy: what the list knew of its directories, or an earlier try has kept, is past."""
+    keep_records(files, policy, name, task, ())
+
+
+def records_have_changed(files: FileReader, policy: Policy, name: str, task: str) -> bool:
+    """Tell whether a try of a task has begun to copy, or has kept anything since the pass was listed."""
+    return files.status(_records_path(policy, name, task)) is not None
 
 
 def records_of_pass(files: FileReader, policy: Policy, listed: ExternalPass | None) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,14 @@ from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.domain.sizes import readable
-from twinhive.dump.external_passes import forget_records, keep_records, known_of_task, open_pass, task_has_ended
+from twinhive.dump.external_passes import (
+    keep_records,
+    known_of_task,
+    open_pass,
+    records_change,
+    records_have_changed,
+    task_has_ended,
+)
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.steps.base import Detail, Work
 from twinhive.steps.control import is_paused
@@ -90,7 +97,7 @@ class SyncExternal:
         done = _Done()
         differing = self._look(ports, entries, done)
         if differing:
-            forget_records(ports.replica_files, policy, name, task)
+            records_change(ports.replica_files, policy, name, task)
         self._copy(ports, differing, done, tasks)
         keep_records(ports.replica_files, policy, name, task, [asdict(record) for record in done.records])
         result = done.result()
@@ -106,10 +113,13 @@ class SyncExternal:
         """Return the directories that are not equal; of the others write down that they are."""
         policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
         moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
+        # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found, or an
+        # earlier try was killed while it copied.
+        is_known = not policy.external.snapshots
+        is_known = is_known and not records_have_changed(ports.replica_files, policy, self.work.dump, self.work.batch)
 
         def begin(entry: Entry) -> DirectorySync:
-            # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found.
-            given = None if policy.external.snapshots else entries[entry]
+            given = entries[entry] if is_known else None
             return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
 
         def note(found: Found) -> Found:

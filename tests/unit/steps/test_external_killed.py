@@ -72,6 +72,24 @@ def test_killed_at_any_change_and_run_again_both_sides_are_equal(begin, snapshot
     assert at > 20
 
 
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
+def test_a_task_that_was_killed_and_is_repeated_leaves_nothing_unfinished(after_effect: bool) -> None:
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
+        world = a_later_pass()
+        world.check()
+        listed = world.listed()
+        try:
+            world.sync(listed, killable(world.ports(), KillSwitch(at, after_effect=after_effect)))
+        except Killed:
+            world.sync(listed)
+        else:
+            break
+        for path in ("/data/events", "/data/empty"):
+            world.assert_twin(path)
+            assert not world.record(path).unfinished
+    assert at > 20
+
+
 def test_killed_again_and_again_it_comes_to_its_end() -> None:
     world = a_later_pass()
     for number in range(1, MOST_CHANGES):
