@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import sqlalchemy
 
@@ -29,6 +30,7 @@ from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Database
 from twinhive.events.reader import position_at
 from twinhive.lag_wiring import measure_policies
+from twinhive.ports import MetastoreWriter
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring import Wiring
 
@@ -69,10 +71,11 @@ def make_followers(files: PolicyFiles, count: int) -> None:
         files.add(name, external_tables={"include": False}, max_lag=600)
     configuration = load_configuration(files.directory)
     ports = Wiring.of(configuration, names[0], resolve_from_environment).write_ports()
+    source = cast(MetastoreWriter, ports.source)  # a policy only reads it
     there = set(ports.source.database_names())
     for name in names:
         if name not in there:
-            ports.source.create_database(Database(name, None, None, {}, thrift="{}"))
+            source.create_database(Database(name, None, None, {}, thrift="{}"))
     position = position_at(ports.source, ports.source.current_event_id())
     for name in names:
         if ports.replica.database(name) is None:

@@ -74,7 +74,7 @@ def fill_airflow(engine: Engine, shape: Shape, runs_per_dag: int, now: float) ->
     _write(engine, DagRun.__table__, _runs(names, runs_per_dag, now))
     _analyse(engine)
     with engine.begin() as connection:
-        return connection.execute(text("SELECT count(*) FROM dag_run")).scalar_one()
+        return int(connection.execute(text("SELECT count(*) FROM dag_run")).scalar_one())
 
 
 def _dag(dag_id: str) -> dict[str, Any]:

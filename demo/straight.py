@@ -11,6 +11,7 @@ from rich.console import Console
 from demo.load_flights import ARCHIVE, DATA, DELAYS
 from sandbox.airflow_api import AirflowApi
 from twinhive.domain.files import ChecksumForm
+from twinhive.file_wiring import files as files_of
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.steps.pending_files import pending_names
@@ -40,7 +41,7 @@ def write_and_follow(airflow: AirflowApi, config: Path, policy: str, console: Co
     ports = wiring.write_ports()
     places = {path: wiring.policy.external.place(path, path) for path in _FILES}
     for path, rows in _FILES.items():
-        ports.source_files.write(path, rows)
+        files_of(wiring.source_endpoint).write(path, rows)
     began = time.monotonic()
     dag_id = f"{policy}.external"
     run_id = airflow.trigger(dag_id)

@@ -21,8 +21,9 @@ class TwinhivePlugin(AirflowPlugin):
     ]
 
     @property
-    def fastapi_apps(self) -> list[dict[str, Any]]:
+    def fastapi_apps(self) -> list[dict[str, Any]]:  # type: ignore[override]  # asked for late
         """Return the page; only the API server asks, and only it pays a second for the import."""
-        from twinhive.page.app import PREFIX, app
+        from twinhive.page.app import app
+        from twinhive.page.links import PREFIX
 
         return [{"app": app, "url_prefix": PREFIX, "name": "Replication"}]

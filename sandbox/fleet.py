@@ -44,6 +44,6 @@ def build_servers(layout: Layout, record: InstanceRecord, shared: Path, cache: P
         JobHistory(layout, block, cache),
         NodeManager(layout, block, cache),
     ]
-    urls = [postgres.database(name).sqlalchemy_url for name in (AIRFLOW_DATABASE, JOURNAL_DATABASE)]
-    servers.append(AirflowServer(layout, block, *urls, partial(instance_environment, layout, block)))
+    own, journal = (postgres.database(name).sqlalchemy_url for name in (AIRFLOW_DATABASE, JOURNAL_DATABASE))
+    servers.append(AirflowServer(layout, block, own, journal, partial(instance_environment, layout, block)))
     return {server.name: server for server in servers}

@@ -21,7 +21,9 @@ from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Function, Partition, Table
 
 FIXTURES = Path(__file__).parent / "fixtures"
-_KINDS = {kind.__name__: kind for kind in (Constraint, Database, EventRow, FileStatus, Function, Partition, Table)}
+_KINDS: dict[str, type] = {
+    kind.__name__: kind for kind in (Constraint, Database, EventRow, FileStatus, Function, Partition, Table)
+}
 _KINDS |= {kind.__name__: kind for kind in (Node, TableName)}
 _FILES = ("source_files", "replica_files")
 _METASTORES = ("source", "replica")

@@ -130,7 +130,7 @@ class LeaseWithTakeOver(InMemoryLease):
         self.before_next: list[Callable[[], None]] = []
 
     @contextmanager
-    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Lease]:
+    def hold(self, directory: str, holder: Mapping[str, str], kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Lease]:  # type: ignore[override]
         with super().hold(directory, holder, kind) as lease:
             while self.before_next:
                 self.before_next.pop()()

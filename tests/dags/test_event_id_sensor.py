@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG
 from airflow.sdk.exceptions import TaskDeferred
-from airflow.sdk.module_loading import import_string
+from airflow.sdk.module_loading import import_string  # type: ignore[attr-defined]
 
 from tests.dags.airflow_home import register, use_own_airflow
 from tests.fake_world import World, a_world

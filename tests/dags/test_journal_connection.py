@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import Connection
+from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 from sqlalchemy import make_url
 
@@ -57,7 +57,7 @@ def backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Exception]:
             raise failures.pop(0)
         return Connection(conn_id=connection_id, conn_type="postgres", host="db", schema="journal")
 
-    monkeypatch.setattr(journal_connection.BaseHook, "get_connection", get_connection)
+    monkeypatch.setattr(BaseHook, "get_connection", get_connection)
     address = f"sqlite:///{tmp_path / 'journal.db'}"
     monkeypatch.setattr(journal_connection, "postgresql_address", lambda *found: address)
     return failures

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.sdk import DAG
 
 from tests.dags.airflow_home import parse_dags
 from tests.policies import PolicyFiles
@@ -28,7 +29,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Count the DAG objects that come into being while the factory works."""
     ids: list[str] = []
 
-    class Counted(dag_factory.DAG):
+    class Counted(DAG):
         def __init__(self, dag_id: str, **kwargs: Any) -> None:
             ids.append(dag_id)
             super().__init__(dag_id, **kwargs)

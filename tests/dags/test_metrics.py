@@ -54,7 +54,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Leave no metrics of these tests to others."""
     monkeypatch.setattr(metrics, "_unsent", metrics._Unsent())
     yield
-    stats.initialize(factory=stats_utils.NoStatsLogger, export_legacy_names=False)
+    stats.initialize(factory=stats_utils.NoStatsLogger, export_legacy_names=False)  # type: ignore[attr-defined]
 
 
 def configure(monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:

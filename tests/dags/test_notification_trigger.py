@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from airflow.sdk.module_loading import import_string
+from airflow.sdk.module_loading import import_string  # type: ignore[attr-defined]
 from airflow.triggers.base import TriggerEvent
 
 from tests.dags.airflow_home import parse_dags

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ class Bootstrap:
     def __init__(self, policies: PolicyFiles, policy: str) -> None:
         command = [sys.executable, "-c", RUN, "run", policy, "bootstrap", "--config", str(policies.directory)]
         environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        streams: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(command, env=environment, text=True, **streams)
         self.output: list[str] = []
 

@@ -94,7 +94,7 @@ def places_appends_together(patch: Patch) -> None:
 
 def swaps_neighbours(patch: Patch) -> None:
     """Events of two tables change places."""
-    faithful = lane.actions
+    faithful = lane.actions  # type: ignore[attr-defined]
 
     def swapped(events: Any, cascades: Any = frozenset()) -> Iterator[Action]:
         found = list(faithful(events, cascades))

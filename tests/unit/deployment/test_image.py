@@ -6,6 +6,7 @@ import zipfile
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_sparks_classes_exist(name: str):
 @pytest.mark.parametrize("role", ["namenode", "datanode", "metastore"])
 def test_a_cluster_server_is_the_program_that_the_sandbox_runs(role: str, tmp_path):
     record = new_record("any", tmp_path, 21000)
-    sandbox_server = build_servers(Layout(tmp_path), record, tmp_path, tmp_path)[f"east-{role}"]
+    sandbox_server: Any = build_servers(Layout(tmp_path), record, tmp_path, tmp_path)[f"east-{role}"]
     assert java_command(role)[-1] == sandbox_server.main
     service = services()[f"east-{role}"]
     assert service["command"][-1] == role

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.hive_dump.hive_world import HiveWorld
-from twinhive.domain.errors import ActNow, Missing
+from twinhive.domain.errors import ActNow, Missing, TwinhiveError
 from twinhive.hive_dump.reading import HiveDump, is_hive_dump, read_hive_dump
 
 
@@ -115,7 +115,9 @@ def a_constraint_without_a_name(hive: HiveWorld, directory: str) -> None:
         (a_constraint_without_a_name, ActNow, "_constraints/c_plain"),
     ],
 )
-def test_a_bootstrap_that_is_wrong_in_one_way(hive: HiveWorld, damage: Callable, kind: type, said: str) -> None:
+def test_a_bootstrap_that_is_wrong_in_one_way(
+    hive: HiveWorld, damage: Callable, kind: type[TwinhiveError], said: str
+) -> None:
     _refused(hive, a_bootstrap(hive), damage, kind, said)
 
 
@@ -173,11 +175,13 @@ def with_half_a_letter_in_a_rename(hive: HiveWorld, directory: str) -> None:
         (with_half_a_letter_in_a_rename, ActNow, "EVENT_RENAME_TABLE"),
     ],
 )
-def test_events_that_are_wrong_in_one_way(hive: HiveWorld, damage: Callable, kind: type, said: str) -> None:
+def test_events_that_are_wrong_in_one_way(
+    hive: HiveWorld, damage: Callable, kind: type[TwinhiveError], said: str
+) -> None:
     _refused(hive, events(hive), damage, kind, said)
 
 
-def _refused(hive: HiveWorld, directory: str, damage: Callable, kind: type, said: str) -> None:
+def _refused(hive: HiveWorld, directory: str, damage: Callable, kind: type[TwinhiveError], said: str) -> None:
     damage(hive, directory)
     policy = hive.policy()
     with pytest.raises(kind) as error:

@@ -20,6 +20,8 @@ _NOT_CARRIED = {"TRANSLATED_TO_EXTERNAL"}
 class FollowedExternals(Followed):
     """A replica that was published without external tables, and a policy that has them now."""
 
+    users: ExternalWriter
+
     def __init__(self, policy: Policy = POLICY, world: World | None = None) -> None:
         super().__init__(replace(policy, external=replace(policy.external, included=False)), world)
         self.policy = policy

@@ -28,7 +28,7 @@ def columns(metastore, table: str) -> dict:
 def far_behind(monkeypatch: pytest.MonkeyPatch) -> tuple[Followed, list[int]]:
     """Return a replica whose next windows are of one event, and the ids that are decoded behind them."""
     followed, decoded = Followed(tuned(window_events=1)), []
-    decode = cascades.decode_event
+    decode = cascades.decode_event  # type: ignore[attr-defined]
 
     def counting(row):
         decoded.append(row.event_id)

@@ -127,14 +127,14 @@ def test_no_file_is_read_that_the_policy_does_not_let_be_read(place: str, reason
     files.write("hdfs://east/jarsy/f", b"secret")
     files.write("hdfs://east/jars/directory/f", b"")
     files.write("hdfs://east/jars/long.jar", b"x" * 101)
-    files.opened = []
-    opened = files.open
-    files.open = lambda path, **how: (files.opened.append(path), opened(path, **how))[1]
+    opened: list[str] = []
+    real = files.open
+    files.open = lambda path, **how: (opened.append(path), real(path, **how))[1]
     followed.users.create_function("f", [place])
     followed.follow()
     assert functions(followed.world) == {}
     assert any(reason in line for line in said(followed.log, "f")), followed.log
-    assert files.opened == []
+    assert opened == []
 
 
 def test_directories_are_the_policys() -> None:

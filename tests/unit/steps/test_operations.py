@@ -12,6 +12,7 @@ from tests.unit.steps.twins import contents, spoken
 from twinhive.domain.errors import ActNow, Foreign, InvalidSettings, Missing
 from twinhive.domain.files import Attributes
 from twinhive.domain.frozen import frozen_tables
+from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import without_marks
 from twinhive.domain.names import TableName
 from twinhive.steps.control import forgetting_has_begun, policies_with_requests
@@ -294,7 +295,7 @@ def test_a_skip_says_what_the_event_is(followed: Followed) -> None:
 def test_unlock_fences_the_holder_and_says_who_it_was(followed: Followed) -> None:
     ports = followed.world.ports()
     directory = f"{followed.policy.staging}/lease"
-    dead = ports.lease.hold(directory, {"run": "killed one"})
+    dead = ports.lease.hold(directory, {"run": "killed one"}, LeaseKind.EVENTS)
     held = dead.__enter__()
     plan = Unlock(followed.policy, HOLDER).plan(ports)
     assert "killed one" in plan[0]

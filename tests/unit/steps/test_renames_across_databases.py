@@ -212,6 +212,8 @@ def test_between_two_policies_of_one_source_a_table_goes_from_one_replica_to_the
 class StagedExternals(FollowedExternals):
     """The same with external tables; `staging.outside` has the name of one of ours."""
 
+    staging: ExternalWriter
+
     def __init__(self) -> None:
         super().__init__()
         self.staging = ExternalWriter.with_database(self.world.source, self.world.source_files, "staging")

@@ -11,7 +11,8 @@ from tests.unit.steps.twins import contents
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName
 from twinhive.steps import silent_differences
-from twinhive.steps.operations import Resync, SkipEvent
+from twinhive.steps.resync import Resync
+from twinhive.steps.skip_event import SkipEvent
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def stamp_of(followed: Followed, table: str) -> int:
 
 def while_it_copies(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
     """Let something happen between a scan's copying and its taking of the lease."""
-    copy = silent_differences.copy_items
+    copy = silent_differences.copy_items  # type: ignore[attr-defined]
 
     def copying(*args, **options):
         copied = copy(*args, **options)

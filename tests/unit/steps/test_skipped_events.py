@@ -22,7 +22,7 @@ from twinhive.steps.skip_event import SkipEvent
 
 HOLDER = {"run": "x"}
 
-POISON = {
+POISON: dict[str, dict[str, str | None]] = {
     "unreadable": {"event_type": "ALTER_TABLE", "database": "sales", "table": "plain"},
     "of a neighbour": {"event_type": "ALTER_TABLE", "database": "neighbour", "table": "t"},
     "unknown type": {"event_type": "REFRESH_EVERYTHING", "database": "sales", "table": "plain"},
@@ -30,7 +30,7 @@ POISON = {
 }
 
 
-@pytest.fixture(params=POISON.values(), ids=POISON)
+@pytest.fixture(params=POISON.values(), ids=list(POISON))
 def poison(request) -> dict[str, str | None]:
     return request.param
 

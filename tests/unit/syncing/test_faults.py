@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.copying.engine import FailureKind
+from twinhive.copying.outcome import FailureKind
 from twinhive.copying.result import ExitCode
 from twinhive.domain.errors import LeaseLost, Refused, Unreachable
 from twinhive.domain.lease_kinds import LeaseKind

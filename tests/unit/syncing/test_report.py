@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fake_files import InMemoryFiles
 from tests.unit.syncing.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.domain.errors import Missing
 from twinhive.domain.files import Attributes
@@ -57,7 +58,7 @@ def test_a_dry_run_changes_nothing(trees: Trees) -> None:
     assert before == {files.root: {path: node.status for path, node in files._nodes.items()} for files in both(trees)}
 
 
-def both(trees: Trees) -> tuple[object, object]:
+def both(trees: Trees) -> tuple[InMemoryFiles, InMemoryFiles]:
     return trees.source, trees.target
 
 

@@ -40,7 +40,9 @@ class Listed:
                 yield path, page if page is None else [FileStatus(join(path, name), 1, 1) for name in page]
 
 
-def walked(source: object, target: object, *directories: Directory) -> list[tuple[PairedDirectory, list[object]]]:
+def walked(
+    source: object, target: object, *directories: Directory
+) -> list[tuple[PairedDirectory, list[tuple[str, bool, bool]]]]:
     walk = Walk(source, target, lambda directory: directory.target.path if directory.target else None)  # type: ignore[arg-type]
     for directory in directories:
         walk.push(directory)
