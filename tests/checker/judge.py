@@ -11,10 +11,10 @@ The exceptions, and no others:
   window that reaches the newest event; then there is no table, then the new one, then its constraints and partitions;
 * a partition with another location has the files that lay there when the window was cut, among them what writers had
   put there or taken away without an event; one whose content a later event has replaced by then keeps its rows until
-  that event, or its table comes whole;
+  that event, or its table comes whole. The replica's metastore, which counts the files of a renamed partition, counts
+  what is there, and keeps that until the source tells other numbers;
 * files in nested directories are missing where a later event has replaced or removed them before the window was cut;
-  the replica's metastore, which counts the files of a renamed partition, counts what is there, and keeps that until the
-  source tells other numbers;
+  they are not counted in a partition that is renamed meanwhile either;
 * what a listing has found in the directory of such a table or partition stays until an event tells of it.
 """
 
@@ -143,9 +143,10 @@ class Judge:
     def _partition_differs(
         self, name: str, values: Values, ours: PartitionState, theirs: PartitionState, index: int
     ) -> Iterator[str]:
+        is_listed = self._has_listed((name, values), ours, theirs, index)
         theirs = replace(theirs, parameters=self._counted((name, values), ours, theirs, index))
         for field in ("parameters", "rest"):
-            if not _same(field, ours, theirs, is_listed=self._has_listed((name, values), ours, theirs, index)):
+            if not _same(field, ours, theirs, is_listed=is_listed):
                 yield f"{field} of {name} {values}: {getattr(ours, field)}, not {getattr(theirs, field)}"
         if ours.columns != theirs.columns and not self._follows_late(name, values, ours, index):
             yield f"columns of {name} {values}: {ours.columns}, not {theirs.columns}"
@@ -153,10 +154,11 @@ class Judge:
         yield from self._files_differ((name, values), ours.files, theirs.files, index)
 
     def _counted(self, key: tuple[str, Values], ours: PartitionState, theirs: PartitionState, index: int) -> Pairs:
-        """Return the source's parameters, with our count of a partition that lacks nested files, or has lacked them."""
+        """Return the source's parameters, with our count of a partition that has or had other files than its source."""
         here, there = _counts_of(ours), _counts_of(theirs)
         counts: Counts = (key[1], here, there)
-        if counts not in self._counts and not self._counts_what_is_there(key, ours, theirs, index):
+        has_others = self._has_listed(key, ours, theirs, index) or self._counts_what_is_there(key, ours, theirs, index)
+        if counts not in self._counts and not has_others:
             return theirs.parameters
         self._counts_seen.add(counts)
         left = {name: value for name, value in theirs.parameters if name not in FILE_COUNTS}

@@ -295,6 +295,19 @@ def test_such_a_count_stays_until_the_source_tells_another_one(theirs: tuple[int
     assert violations(Judge(Timeline(moments)), (10, ours[0]), (30, ours[2])) != []
 
 
+@pytest.mark.parametrize("theirs", [(1, 9), (2, 8)])
+def test_a_count_of_a_partition_with_the_rows_of_its_old_place_stays_as_well(theirs: tuple[int, int]) -> None:
+    directory = Directory(before=files(OLD), is_moved=True, is_passed=True)
+    moments = [
+        Moment(10, database(t=counted(1, 5, OLD))),
+        Moment(20, database(t=counted(1, 9, ONE, k="v")), directories={("t", ("1",)): directory}),
+        Moment(30, database(t=counted(*theirs, TWO))),
+    ]
+    ours = [database(t=counted(1, 5, OLD)), database(t=counted(1, 5, OLD, k="v")), database(t=counted(1, 5, TWO))]
+    seen = violations(Judge(Timeline(moments)), *zip((10, 20, 30), ours, strict=True))
+    assert (seen == []) is (theirs == (1, 9))
+
+
 @pytest.mark.parametrize("ours", [(), ("primary_key k of id", "check c of id"), ("foreign_key f of id in u",)])
 def test_other_constraints_are_a_violation(ours: tuple[str, ...]) -> None:
     states = [database(t=table(ONE, constraints=constraints)) for constraints in (("primary_key k of id",), ours)]
