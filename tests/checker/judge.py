@@ -15,7 +15,8 @@ The exceptions, and no others:
   what is there, and keeps that until the source tells other numbers;
 * files in nested directories are missing where a later event has replaced or removed them before the window was cut;
   they are not counted in a partition that is renamed meanwhile either;
-* what a listing has found in the directory of such a table or partition stays until an event tells of it.
+* what a listing has found in the directory of such a table or partition stays until an event tells of it;
+* a foreign key is missing for good that the replica has never had, to a table that had no key when it was to come.
 """
 
 from collections.abc import Callable, Iterator
@@ -60,6 +61,9 @@ class Judge:
         self.compared = 0
         self._counts: set[Counts] = set()
         self._counts_seen: set[Counts] = set()
+        self._had: set[str] = set()
+        self._left_out: set[str] = set()
+        self._left_out_seen: set[str] = set()
 
     def see(self, position: int, state: DatabaseState, when: str = "") -> None:
         """Judge one state; `when` says for people after which call it was."""
@@ -76,12 +80,14 @@ class Judge:
         if not self._goes_on(start, state):
             self._violated(position, self._difference(start, state), when)
         self.whole.seen(state, self._index)
+        self._had |= {one.split()[1] for _, table in state.tables for one in table.constraints}
 
     def _goes_on(self, start: int, state: DatabaseState) -> bool:
         for index in range(start, len(self._timeline.moments)):
             if self._explains(index, state):
                 self._index = index
                 self._counts |= self._counts_seen
+                self._left_out |= self._left_out_seen
                 return True
         return False
 
@@ -91,7 +97,9 @@ class Judge:
         moment = self._timeline.moments[newest]
         listed = {key: replace(one, is_moved=True) for key, one in moment.directories.items() if self._was_listed(one)}
         exact = replace(moment, late={}, directories=listed)
-        return list(Judge(Timeline([exact]), self._listed)._differences(0, state))
+        last = Judge(Timeline([exact]), self._listed)
+        last._had, last._left_out = self._had, self._left_out
+        return list(last._differences(0, state))
 
     def _was_listed(self, directory: Directory) -> bool:
         """True where the replica has what lay there when it was brought over: no event tells of it since."""
@@ -109,7 +117,7 @@ class Judge:
         moment = self._timeline.moments[index]
         if state == moment.state:
             return True
-        self._counts_seen = set()
+        self._counts_seen, self._left_out_seen = set(), set()
         return not any(self._differences(index, state))
 
     def _differences(self, index: int, state: DatabaseState) -> Iterator[str]:
@@ -128,6 +136,7 @@ class Judge:
                 yield from self._differences_of(name, ours[name], theirs[name], index)
 
     def _differences_of(self, name: str, ours: TableState, theirs: TableState, index: int) -> Iterator[str]:
+        theirs = replace(theirs, constraints=tuple(self._constraints_that_came(ours, theirs, index)))
         for field in ("kind", "keys", "columns", "parameters", "rest", "constraints"):
             if not _same(field, ours, theirs, is_listed=self._has_listed((name, None), ours, theirs, index)):
                 yield f"{field} of {name}: {getattr(ours, field)}, not {getattr(theirs, field)}"
@@ -139,6 +148,17 @@ class Judge:
                 yield f"partition {values} of {name} is {'missing' if values in there else 'there'}"
             else:
                 yield from self._partition_differs(name, values, here[values], there[values], index)
+
+    def _constraints_that_came(self, ours: TableState, theirs: TableState, index: int) -> Iterator[str]:
+        """Leave out foreign keys that no metastore takes: at the source a key may go to which others refer."""
+        tables = dict(self._timeline.moments[index].state.tables)
+        for one in theirs.constraints:
+            kind, name, *_, parent = one.split()
+            is_refused = kind == "foreign_key" and name not in self._had and not _has_key(tables.get(parent))
+            if one not in ours.constraints and (is_refused or name in self._left_out):
+                self._left_out_seen.add(name)
+            else:
+                yield one
 
     def _partition_differs(
         self, name: str, values: Values, ours: PartitionState, theirs: PartitionState, index: int
@@ -227,6 +247,10 @@ class Judge:
 
     def _violated(self, position: int, what: str, when: str) -> None:
         self.violations.append(Violation(position, what, when))
+
+
+def _has_key(table: TableState | None) -> bool:
+    return table is not None and any(one.startswith(("primary_key ", "unique ")) for one in table.constraints)
 
 
 def _counts_of(partition: PartitionState) -> Pairs:

@@ -315,6 +315,25 @@ def test_other_constraints_are_a_violation(ours: tuple[str, ...]) -> None:
     assert "constraints of t" in what
 
 
+@pytest.mark.parametrize("has_had", [False, True])
+@pytest.mark.parametrize("has_key", [False, True])
+def test_only_a_foreign_key_that_never_came_and_had_nothing_to_refer_to_may_be_missing(
+    has_had: bool, has_key: bool
+) -> None:
+    key, foreign = table(constraints=("primary_key k of id",)), table(constraints=("foreign_key f of id in u",))
+    moments = [
+        Moment(10, database(t=foreign, u=key)),
+        Moment(20, database(t=foreign, u=key if has_key else table())),
+        Moment(30, database(t=foreign, u=key)),
+    ]
+    judge = Judge(Timeline(moments))
+    seen = [(10, moments[0].state)] if has_had else []
+    states = [database(t=table(), u=one.state.tables[1][1]) for one in moments]
+    is_fine = not has_had and not has_key
+    assert (violations(judge, *seen, (20, states[1]), (30, states[2])) == []) is is_fine
+    assert (judge.differences_at_the_end(states[2]) == []) is is_fine
+
+
 def test_a_table_that_comes_whole_gets_its_constraints_after_it_is_there() -> None:
     kept, new, gone = "check c of id", "check d of id", "check e of id"
     moments = [
