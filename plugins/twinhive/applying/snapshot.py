@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from twinhive.applying.constraining import constrain
 from twinhive.applying.creating import absent_before
 from twinhive.applying.external_target import ExternalTarget
+from twinhive.applying.metadata_calls import alter_table
 from twinhive.applying.progress import Progress
 from twinhive.applying.target import Target
 from twinhive.domain.contents import SourceFile
@@ -17,6 +18,8 @@ from twinhive.domain.pending import PendingTable, Waiting
 from twinhive.domain.placement import partition_directory, silent_key, table_directory, with_source_place
 
 OwnFiles = Mapping[str | None, Sequence[SourceFile]]
+_INCOMPLETE = 0
+"""The event in the stamp of a table until all its partitions are there: nobody takes it for one as of a later event."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,16 @@ def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Positi
         return ()
     table = wanted.at(name, location)
     _put(target, snapshot, table, end.event_id, is_there=there is not None)
-    return tuple(constrain(target.replica, target.lease, table))
+    constraints_left = tuple(constrain(target.replica, target.lease, table))
+    _say_complete(target, name, end.event_id)
+    return constraints_left
+
+
+def _say_complete(target: Target, name: TableName, event_id: int) -> None:
+    target.twin.forget_table(name)
+    made = target.twin.existing(name)
+    if not target.twin.is_at(made, event_id):
+        alter_table(target, made, target.restamped(made, event_id))
 
 
 def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | None, end: Position) -> bool:
@@ -128,7 +140,7 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
     if not is_there:
         target.lease.confirm()
         with absent_before():
-            target.replica.create_table(target.table(table, location, event_id))
+            target.replica.create_table(target.table(table, location, _INCOMPLETE))
     present = set(target.replica.partition_names(name)) if keys else set()
     absent = [one for one in snapshot.partitions if one.name(keys) not in present]
     source = snapshot.table or table

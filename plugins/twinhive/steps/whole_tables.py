@@ -7,6 +7,7 @@ from twinhive.domain.changes import AlterTable, Change, tables_of
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.external import NO_BASE
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import EXTERNAL_BASE, STAMP, ReplicaState, Stamp
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
@@ -78,10 +79,13 @@ def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> 
 def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapping[str, int]) -> frozenset[str]:
     """Return the tables that the replica has as of an event, each its own (`since`), or as of a later one.
 
-    Events of a table are applied in their order: such a table was brought over whole since, or has the event.
+    Events of a table are applied in their order: such a table was brought over whole since, or has the event. One that
+    is frozen still was not: who brings it over releases it last.
     """
     there = stamps_of(ports, policy, state, since)
-    return frozenset(table for table, stamp in there.items() if stamp >= since[table])
+    database = ports.replica.database(policy.replica.database) if there else None
+    frozen = frozen_tables(database.parameters if database else {})
+    return frozenset(table for table, stamp in there.items() if stamp >= since[table] and table not in frozen)
 
 
 def stamps_of(ports: ReadPorts, policy: Policy, state: ReplicaState, tables: Collection[str]) -> dict[str, int]:

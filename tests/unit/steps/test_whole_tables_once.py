@@ -1,15 +1,20 @@
 """A table that is brought over whole stays: no run does it again for an event that the replica has passed."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 import pytest
 
 from tests.fake_world import Killed, tuned
-from tests.unit.steps.test_renames_across_databases import Staged
+from tests.unit.steps.test_renames_across_databases import ELSEWHERE, Staged
+from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.names import TableName
 from twinhive.steps import whole_tables, window
 from twinhive.steps.control import request_table, requested_tables
 from twinhive.steps.phases import INCREMENTAL
 
 FRESH = TableName("sales", "fresh")
+ORDERS = TableName("sales", "orders")
 
 
 def came_in() -> Staged:
@@ -103,6 +108,42 @@ def test_a_view_that_was_brought_over_is_there_while_its_window_is_applied_again
     ports.replica.drop_table = lambda name, **how: (dropped.append(name), drop(name, **how))[1]
     followed.run_with(ports)
     assert dropped == []
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("call", ["create_table", "add_partitions", "add_constraints", "set_database_parameters"])
+@pytest.mark.parametrize("is_frozen", [True, False], ids=["frozen before", "in one window"])
+@pytest.mark.parametrize("is_anew", [True, False], ids=["cut anew", "gone on with"])
+def test_what_was_brought_over_in_part_is_not_taken_for_a_table_that_has_passed_its_event(
+    call: str, is_frozen: bool, is_anew: bool
+) -> None:
+    """The position may be that of the window's end already: its last event is another table's."""
+    followed = Staged(tuned(window_events=1 if is_frozen else 10_000))
+    followed.users.add_constraint("orders", "primary_key", "pk")
+    followed.to_the_end()
+    followed.users.set_location("orders", f"{ELSEWHERE}/other_orders")
+    followed.users.alter_partitions("orders", [("a b",)], {"k": "v"})
+    followed.users.insert("plain", None, [b"one"])
+    if is_frozen:
+        followed.follow()
+        followed.policy = tuned(followed.policy, window_events=10_000)
+    replica = followed.world.replica
+    before, done = replica.table(ORDERS).location, getattr(replica, call)
+
+    def killed(*arguments):
+        there = replica.table(ORDERS)
+        if there is None or there.location != before:
+            raise Killed
+        return done(*arguments)
+
+    setattr(replica, call, killed)
+    with suppress(Killed):  # nothing is to be said of a position that is there, and of a table that was not frozen
+        followed.follow()
+    delattr(replica, call)
+    if is_anew:
+        followed.policy = replace(followed.policy, fingerprint="f2")
+    followed.to_the_end()
+    assert frozen_tables(replica.database("sales").parameters) == {}
     followed.assert_twin()
 
 
