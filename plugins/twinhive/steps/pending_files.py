@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from twinhive.domain.errors import Missing
+from twinhive.domain.file_names import is_altered
 from twinhive.domain.files import FileStatus, base_name, join, short_hash
 from twinhive.domain.names import TableName
 from twinhive.domain.pending import Detail, PendingTable, PurgeNote, Waiting
@@ -46,7 +47,14 @@ def _purges(policy: Policy) -> HashedFiles:
 
 
 def pending_names(files: FileReader, policy: Policy) -> tuple[str, ...]:
-    """Return the source tables of which something waits, sorted."""
+    """Return the source tables of which something waits, sorted.
+
+    What the policy does not select any more waits for nothing: it stays as it is.
+    """
+    return tuple(table for table in _recorded(files, policy) if policy.selects(table))
+
+
+def _recorded(files: FileReader, policy: Policy) -> tuple[str, ...]:
     return tuple(_records(policy).names(files, lambda content: decode_pending(content).name.table))
 
 
@@ -63,15 +71,22 @@ def what_waits(files: FileReader, policies: Iterable[Policy]) -> dict[str, Table
 
     Of many tables those are looked at whose records nobody has written for longest.
     """
-    by_directory = {pending_directory(policy): policy.name for policy in policies}
+    by_directory = {pending_directory(policy): policy for policy in policies}
     found = {}
     for directory, children in files.list_directories(by_directory):
-        records = [child for child in children or () if child.path.endswith(_SUFFIX)]
+        policy = by_directory[directory]
+        records = [child for child in children or () if _is_selected(policy, child)]
         oldest = sorted(records, key=lambda record: record.modified_ms)[:_LOOKED_INTO]
         since = [event_id for record in oldest for event_id in _events(files, record.path)]
         if since:
-            found[by_directory[directory]] = TablesWaiting(len(records), min(since))
+            found[policy.name] = TablesWaiting(len(records), min(since))
     return found
+
+
+def _is_selected(policy: Policy, child: FileStatus) -> bool:
+    """True for the record of a table that the policy selects, as far as the name of the file tells."""
+    name = base_name(child.path)
+    return name.endswith(_SUFFIX) and (is_altered(name) or policy.selects(name.removesuffix(_SUFFIX)))
 
 
 def _events(files: FileReader, path: str) -> Iterator[int]:
@@ -105,8 +120,8 @@ class PendingFiles:
     lease: Lease
 
     def tables(self) -> tuple[str, ...]:
-        """Return the source tables that have a record."""
-        return pending_names(self.files, self.policy)
+        """Return the source tables that have a record, those that are not selected any more as well."""
+        return _recorded(self.files, self.policy)
 
     def read(self, table: str) -> PendingTable:
         """Return the record of a table."""

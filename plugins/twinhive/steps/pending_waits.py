@@ -107,9 +107,9 @@ class PendingWaits:
         return found
 
     def candidates(self, synced: Synced) -> Iterator[str]:
-        """Yield the source tables of which something may have its data."""
+        """Yield the source tables of which something may have its data, of those that the policy selects."""
         for _, waits in self.known.values():
-            if waits.may_end(synced):
+            if self.policy.selects(waits.table) and waits.may_end(synced):
                 yield waits.table
 
     def write(self, files: FileWriter) -> None:

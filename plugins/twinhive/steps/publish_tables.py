@@ -24,7 +24,7 @@ def publish_ready(external: ExternalTarget, tables: Sequence[str]) -> Published:
     if publishing.later:
         done += publishing.all_of(Publishing(external), sorted(publishing.later))
     refused = dict(sorted(done.refused.items()))
-    left = external.pending.tables
+    left = tuple(table for table in external.pending.tables if external.target.policy.selects(table))
     return Published(done.tables, done.partitions, left, refused, tuple(sorted(done.constraints_left)))
 
 

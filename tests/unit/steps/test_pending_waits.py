@@ -1,9 +1,12 @@
 """What waits is read when it was written or when a copy has brought something, not by every run."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.steps.external_followed import FollowedExternals
+from tests.unit.steps.external_followed import POLICY, FollowedExternals
 from twinhive.steps import pending_waits, publish_pending
+from twinhive.steps.pending_files import pending_names, what_waits
 from twinhive.steps.publish_pending import ready_tables
 
 
@@ -82,3 +85,28 @@ def test_without_what_is_remembered_everything_is_read_and_found(
     waiting.follow()
     assert waiting.pending == ()
     assert waiting.world.replica_files.status(path) is None
+
+
+@pytest.mark.parametrize("table", ["fresh", "fresh 50%"])
+@pytest.mark.parametrize("has_events", [True, False])
+def test_what_the_policy_does_not_select_any_more_is_not_published_though_its_data_has_come(
+    table: str, has_events: bool
+) -> None:
+    followed = FollowedExternals.from_the_beginning()
+    followed.users.create_external(table, location="hdfs://east/data/fresh")
+    followed.follow()
+    files = followed.world.replica_files
+    assert followed.pending == (table,) and what_waits(files, [followed.policy])
+    followed.policy = replace(POLICY, exclude=("fresh.*",), fingerprint="f2")
+    if has_events:
+        followed.users.insert("plain", None, [b"more"])
+    followed.sync()
+    followed.follow()
+    followed.follow()
+    assert followed.on_replica(table) is None
+    assert pending_names(files, followed.policy) == ()
+    if table == "fresh":
+        assert what_waits(files, [followed.policy]) == {}
+    followed.policy = POLICY
+    followed.follow()
+    followed.assert_twin()
