@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG
+from airflow.sdk import DAG, Param
 
 from tests.dags.airflow_home import parse_dags
 from tests.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
+from twinhive.airflow_edge.dag_arguments import with_form
 from twinhive.airflow_edge.operate_dag import FORMS
 from twinhive.steps.phases import PHASES
 
@@ -57,3 +58,19 @@ def test_a_dag_that_is_not_ours_builds_nothing(config: Path, built: list[str], m
     monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "somebody.elses")
     assert parse_dags(config) == {}
     assert built == []
+
+
+def test_a_form_is_kept_once_for_a_dag_and_not_for_each_of_its_tasks(tmp_path: Path) -> None:
+    policies = PolicyFiles(tmp_path / "config")
+    policies.add("sales")
+    dags = parse_dags(policies.directory)
+    with_fields = {dag_id for dag_id, dag in dags.items() if dag.params}
+    assert {"sales.bootstrap", "sales.incremental", "sales.operate", "sales.give_up", "twinhive.sql"} <= with_fields
+    assert {task.task_id for dag in dags.values() for task in dag.tasks if task.params} == set()
+
+
+def test_a_form_whose_defaults_do_not_fit_their_schema_is_refused_where_a_schedule_uses_them() -> None:
+    dag = DAG("odd", schedule="@daily")
+    assert with_form(dag, {"fine": Param(1, type="integer")}).params["fine"] == 1
+    with pytest.raises(ValueError, match="Schedule"):
+        with_form(dag, {"odd": Param("a", type="integer")})

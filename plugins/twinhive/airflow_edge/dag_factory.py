@@ -11,7 +11,7 @@ from airflow.sdk import DAG, get_parsing_context, task_group
 
 from twinhive.airflow_edge.assets import outlets_of
 from twinhive.airflow_edge.copy_task import CopyOperator
-from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
+from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag, with_form
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks, run_callbacks
 from twinhive.airflow_edge.failures import RETRIES
 from twinhive.airflow_edge.hand_over import HandOverOperator
@@ -118,12 +118,11 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
             **failure_callbacks(place.config, entry.name, phase),
         },
         on_failure_callback=run_callbacks(place.config, entry.name, phase),
-        params=params_of(entry, phase),
         **most_active_tasks(entry.settings),
         **ALWAYS,
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])
-    return dag
+    return with_form(dag, params_of(entry, phase))
 
 
 def _spark(entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], place: Place) -> dict[str, Any]:

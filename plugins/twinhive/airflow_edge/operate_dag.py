@@ -12,7 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag
+from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag, with_form
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
@@ -64,11 +64,10 @@ def form_dag(entry: PolicyEntry, config: Path, form: Form) -> DAG:
             **placed(entry.settings, TaskKind.FORMS),
             **failure_callbacks(config, entry.name, form.name),
         },
-        params=_params(form),
         **ALWAYS,
     ) as dag:
         OperateOperator(task_id=form.name, config=str(config), policy=entry.name, kinds=list(form.kinds))
-    return dag
+    return with_form(dag, _params(form))
 
 
 def _documentation(entry: PolicyEntry, form: Form) -> str:

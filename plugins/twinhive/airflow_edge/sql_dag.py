@@ -5,7 +5,7 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive.airflow_edge.dag_arguments import ALWAYS
+from twinhive.airflow_edge.dag_arguments import ALWAYS, with_form
 from twinhive.airflow_edge.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.forms import checked_form
@@ -31,11 +31,10 @@ def sql_dag(config: Path, configuration: Configuration) -> DAG:
         is_paused_upon_creation=False,
         tags={"twinhive"},
         default_args={**RETRIES, **failure_callbacks(config, *SQL.split("."))},
-        params=_params(configuration),
         **ALWAYS,
     ) as dag:
         FormStatementOperator(task_id="sql", config=str(config))
-    return dag
+    return with_form(dag, _params(configuration))
 
 
 def _documentation(configuration: Configuration) -> str:
