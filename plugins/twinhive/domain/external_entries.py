@@ -69,6 +69,11 @@ def topmost(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(entry for entry in by_location.values() if not _has_one_above(entry.location, by_location)))
 
 
+def around(entries: Iterable[Entry]) -> frozenset[str]:
+    """Return the locations of some entries, and all directories above them."""
+    return frozenset(place for entry in entries for place in (entry.location, *_above(entry.location)))
+
+
 def _has_one_above(location: str, others: Container[str]) -> bool:
     return any(above in others for above in _above(location))
 

@@ -10,7 +10,7 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from twinhive.domain.batches import Batch
@@ -27,6 +27,19 @@ from twinhive.ports import FileReader, FileWriter
 
 _NAME = re.compile(r"pass-\d{12,}-[0-9a-f]{8,}")
 _KEPT = 2
+
+
+@dataclass(frozen=True)
+class LastSync:
+    """What is known of the last sync of a directory before it is looked at.
+
+    synced    its record, None where that has to be looked for
+    is_quiet  nobody can ask whether it holds what a later event wants: the pass before has kept the record, no event
+              has touched a table of it since, and nothing waits for data. Found equal, it needs no record of that.
+    """
+
+    synced: dict[str, Any] | None = None
+    is_quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,18 +78,18 @@ def write_pass(
     written: ExternalPass,
     tasks: Iterable[SyncTask],
     entries: Iterable[Entry],
-    known: Callable[[str], dict[str, Any] | None] = lambda location: None,
+    known: Callable[[str], LastSync] = lambda location: LastSync(),
 ) -> None:
     """Write a pass, complete with its last file. Raises Foreign where the policy's directory is no place of ours.
 
-    `known` returns what was read of a location's last sync, which its task need not read then.
+    `known` tells of a location's last sync, of which its task need not read then.
     """
     claim_dumps(files, _of_passes(policy))
     directory = join(_directory(policy), written.name)
     files.write(join(directory, "external_locations"), encode_locations(entries))
     for task in tasks:
         wanted = [
-            {"key": entry.listed_key, "location": entry.location, "synced": known(entry.location)}
+            {"key": entry.listed_key, "location": entry.location, **asdict(known(entry.location))}
             for entry in task.entries
         ]
         write_json(files, _task_path(policy, written.name, task.name), {"entries": wanted})
@@ -121,10 +134,10 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
     return tuple(known_of_task(files, policy, name, task))
 
 
-def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> dict[Entry, dict[str, Any] | None]:
+def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> dict[Entry, LastSync]:
     """Return the directories of one task, each with what the list knew of its last sync. Raises as `entries_of_task`.
 
-    Passes of earlier versions know nothing.
+    Passes of earlier versions know less.
     """
     record = read_json(files, _task_path(policy, name, task))
     if record is None:
@@ -134,7 +147,10 @@ def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> di
             expected="the list of directories that list_external has written",
             next_step=clear("the task list_external with all tasks after it"),
         )
-    return {Entry.of_listed_key(one["key"], one["location"]): one.get("synced") for one in record["entries"]}
+    return {
+        Entry.of_listed_key(one["key"], one["location"]): LastSync(one.get("synced"), one.get("is_quiet", False))
+        for one in record["entries"]
+    }
 
 
 def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Entry, ...]:
@@ -186,6 +202,13 @@ def records_of_pass(files: FileReader, policy: Policy, listed: ExternalPass | No
     for batch in listed.batches if listed else ():
         kept = read_json(files, _records_path(policy, listed.name, batch.name)) if listed else None
         yield from kept["records"] if kept else ()
+
+
+def kept_records(dumps: FileReader, replica: FileReader, policy: Policy) -> Iterator[dict[str, Any]]:
+    """Yield what the tasks of all passes that are kept have kept, the newest pass last."""
+    for name in _names(dumps, policy):
+        written = read_json(dumps, join(_directory(policy), name, "pass.json"))
+        yield from records_of_pass(replica, policy, _read(name, written) if written else None)
 
 
 def tried_in_round(dumps: FileReader, replica: FileReader, policy: Policy) -> frozenset[str]:

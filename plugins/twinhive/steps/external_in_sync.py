@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.marks import ReplicaState
 from twinhive.domain.policy import Policy
-from twinhive.dump.external_passes import ExternalPass, locations_of_pass, newest_pass
+from twinhive.dump.external_passes import ExternalPass, kept_records, locations_of_pass, newest_pass
 from twinhive.ports import ReadPorts
 from twinhive.steps.pending_files import pending_names
 from twinhive.steps.synced import Synced
@@ -36,8 +36,11 @@ def why_not_in_sync(ports: ReadPorts, policy: Policy, since: float, table: str |
 
 def _not_copied(ports: ReadPorts, policy: Policy, entries: Sequence[Entry], since: float) -> str | None:
     synced = Synced(ports.replica_files, policy)
-    late = [entry.key for entry in entries if not synced.is_newer(entry.location, since)]
-    return f"{_some(late)}: no complete copy began since {_time(since)}" if late else None
+    late = [entry for entry in entries if not synced.is_newer(entry.location, since)]
+    if late:  # of what was equal only the pass may know
+        synced.take(kept_records(ports.dump_files, ports.replica_files, policy))
+    missing = [entry.key for entry in late if not synced.is_newer(entry.location, since)]
+    return f"{_some(missing)}: no complete copy began since {_time(since)}" if missing else None
 
 
 def _metadata_behind(ports: ReadPorts, policy: Policy, listed: ExternalPass) -> str | None:

@@ -1,13 +1,13 @@
 """List the directories of external tables that have to be synced, as one pass with its tasks."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.domain.batches import Batch
 from twinhive.domain.bounded_pass import bounded_pass
 from twinhive.domain.external import COPY
-from twinhive.domain.external_entries import topmost
+from twinhive.domain.external_entries import Entry, around, topmost
 from twinhive.domain.external_tasks import cut_tasks, sizes_of_tables
 from twinhive.domain.files import Usage
 from twinhive.domain.marks import Phase
@@ -15,6 +15,7 @@ from twinhive.domain.next_steps import bootstrap
 from twinhive.domain.policy import Policy
 from twinhive.dump.external_passes import (
     ExternalPass,
+    LastSync,
     newest_pass,
     pass_name,
     records_of_pass,
@@ -32,6 +33,7 @@ from twinhive.steps.external_entries import read_entries, with_sizes
 from twinhive.steps.external_purge import obey_purges
 from twinhive.steps.known_entries import known_entries
 from twinhive.steps.left_directories import clear_left, clear_unfinished
+from twinhive.steps.pending_files import pending_statuses
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced, spread_synced
 
@@ -79,7 +81,7 @@ class ListExternal:
         found = read_entries(ports, policy, known)
         spread_synced(ports.replica_files, policy)
         synced = Synced(ports.replica_files, policy)
-        synced.take(records_of_pass(ports.replica_files, policy, before))
+        kept = synced.take(records_of_pass(ports.replica_files, policy, before))
         copies = topmost(found.entries)
         clear_unfinished(ports, policy, synced, before, copies)
         tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
@@ -93,7 +95,15 @@ class ListExternal:
         read_at = before.read_at if before and known else began
         counts = len(found.entries), len(tasks) - taken
         written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
-        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries, synced.fields_of)
+        is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
+        write_pass(
+            ports.dump_files,
+            policy,
+            written,
+            tasks[:taken],
+            found.entries,
+            lambda location: LastSync(synced.fields_of(location), is_quiet(location)),
+        )
         remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
         report(
             f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
@@ -111,6 +121,14 @@ class ListExternal:
             report(line)
         totals = found.tables, found.partitions, len(found.entries), len(due), written.others
         return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))
+
+
+def _quiet(ports: ReadPorts, policy: Policy, kept: Collection[str], touched: Iterable[Entry]) -> Callable[[str], bool]:
+    """Return what is true for locations with a kept record of which nobody can ask anything that this does not tell."""
+    if next(pending_statuses(ports.replica_files, policy), None) is not None:
+        return lambda location: False
+    wanted = around(touched)
+    return lambda location: location in kept and location not in wanted
 
 
 def copies_under_way(ports: ReadPorts, policy: Policy) -> int:

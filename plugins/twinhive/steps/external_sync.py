@@ -17,14 +17,14 @@ from twinhive.steps.synced import SyncedEntry
 from twinhive.syncing.dry_run import dry_run
 from twinhive.syncing.executing import ExecutePlan
 from twinhive.syncing.outcome import SyncOutcome
-from twinhive.syncing.path_rule import Layout, lay_out
+from twinhive.syncing.path_rule import Layout, Statuses, lay_out
 from twinhive.syncing.places import is_ours
 from twinhive.syncing.report import PlanRow
 from twinhive.syncing.request import Deletes, SyncOptions, SyncRequest, preserved_letters
 from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_since
 from twinhive.syncing.sync import run_sync
 from twinhive.syncing.tally import Tally
-from twinhive.syncing.unchanged import nothing_to_do
+from twinhive.syncing.unchanged import asked_pairs, nothing_to_do
 from twinhive.syncing.unfinished import finished_only
 
 _NO_SNAPSHOTS = "-"
@@ -64,8 +64,8 @@ class DirectorySync:
         """With what both sides are compared."""
         return self._options(1, None)
 
-    def look(self) -> SyncedEntry | Layout | None:
-        """Tell as much as can be told without a listing. Raises TryAgain.
+    def look(self, statuses: tuple[Statuses, Statuses]) -> SyncedEntry | Layout | None:
+        """Tell as much as can be told without a listing, by the `statuses` of both sides. Raises TryAgain.
 
         Return the new record when both sides are equal, None when there is something to do, and what has to be
         listed where a listing tells.
@@ -79,18 +79,25 @@ class DirectorySync:
             is_equal = bool(record.snapshot) and nothing_changed_since(record.snapshot, here, there)
             return self.seen() if is_equal else None
         try:
-            return lay_out(self._request(options), self.trees.source, self.trees.replica)
+            return lay_out(self._request(options), *statuses)
         except ActNow:
             return None
 
-    def is_equal(self, layout: Layout) -> bool:
-        """List both sides and compare them. Raises TryAgain."""
-        return nothing_to_do(layout, self.options_to_look, self.trees.source, self.trees.replica)
+    def compared(self, layout: Layout) -> SyncedEntry | None:
+        """List both sides and compare them; return the new record when they are equal. Raises TryAgain."""
+        pairs = asked_pairs(layout, self.trees.replica, self.sign)
+        is_equal = nothing_to_do(layout, self.options_to_look, self.trees.source, self.trees.replica, pairs)
+        return self.seen(pairs.sign) if is_equal else None
 
-    def seen(self) -> SyncedEntry:
+    @property
+    def sign(self) -> str:
+        """The sign of the files that the last look has found equal."""
+        return self.record.pairs if self.record else ""
+
+    def seen(self, sign: str = "") -> SyncedEntry:
         """Return the new record of a directory that is as its last sync has left it."""
         assert self.record is not None, "what was never copied is not equal"
-        return self._seen(self.record)
+        return replace(self._seen(self.record), pairs=sign)
 
     def copy(
         self, execute: ExecutePlan, holder: Mapping[str, str], threads: int, bandwidth_mb: float | None

@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from twinhive.domain.errors import TwinhiveError, together
 from twinhive.domain.external_entries import Entry
 from twinhive.domain.policy import Policy
 from twinhive.domain.sizes import readable
 from twinhive.dump.external_passes import (
+    LastSync,
     keep_records,
     known_of_task,
     open_pass,
@@ -107,10 +108,8 @@ class SyncExternal:
             raise _all_of(done.failed, policy, len(entries))
         return result
 
-    def _look(
-        self, ports: WritePorts, entries: Mapping[Entry, Mapping[str, Any] | None], done: _Done
-    ) -> list[DirectorySync]:
-        """Return the directories that are not equal; of the others write down that they are."""
+    def _look(self, ports: WritePorts, entries: Mapping[Entry, LastSync], done: _Done) -> list[DirectorySync]:
+        """Return the directories that are not equal; of the others write down that they are, if somebody may ask."""
         policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
         moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
         # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found, or an
@@ -119,12 +118,12 @@ class SyncExternal:
         is_known = is_known and not records_have_changed(ports.replica_files, policy, self.work.dump, self.work.batch)
 
         def begin(entry: Entry) -> DirectorySync:
-            given = entries[entry] if is_known else None
+            given = entries[entry].synced if is_known else None
             return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
 
-        def note(found: Found) -> Found:
+        def note(entry: Entry, found: Found) -> Found:
             try:
-                if isinstance(found, SyncedEntry):
+                if isinstance(found, SyncedEntry) and not entries[entry].is_quiet:
                     write_unchanged(ports.replica_files, policy, found)
             except TwinhiveError as error:
                 return error
@@ -133,7 +132,7 @@ class SyncExternal:
         differing = []
         with ThreadPoolExecutor(policy.options.copy_threads, "look") as pool:
             syncs = list(pool.map(begin, entries))
-            looked_at = pool.map(note, look_at_all(syncs, ports.trees, policy.options.copy_threads))
+            looked_at = pool.map(note, entries, look_at_all(syncs, ports.trees, policy.options.copy_threads))
             for sync, found in zip(syncs, looked_at, strict=True):
                 if found is None:
                     differing.append(sync)

@@ -30,6 +30,7 @@ class SyncedEntry:
     snapshot     the snapshot that both sides have of it, '' for none
     unfinished   a later sync was begun, and not ended so far: it may have left work that has to be cleaned up
     trashed_at   when files were moved into the target's trash that may still be there, 0 for none
+    pairs        the sign of the files that were equal when they were looked at last, '' for none
     """
 
     source: str
@@ -44,6 +45,7 @@ class SyncedEntry:
     snapshot: str = ""
     trashed_at: float = 0.0
     unfinished: bool = False
+    pairs: str = ""
 
 
 _SEEN = "user.twinhive.seen"
@@ -89,10 +91,11 @@ class Synced:
         record = self.record_of(location)
         return asdict(record) if record else None
 
-    def take(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Take what somebody else has read, or written, of some locations; these are read no more."""
-        for record in records:
-            self._read[record["source"]] = self.given(record["source"], record)
+    def take(self, records: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+        """Take what somebody else has read, or written, of some locations; return these, which are read no more."""
+        found = {record["source"]: self.given(record["source"], record) for record in records}
+        self._read |= found
+        return frozenset(found)
 
     def given(self, location: str, fields: Mapping[str, Any] | None) -> SyncedEntry | None:
         """Return what somebody else has read of a location; what was not there then is looked for."""

@@ -7,7 +7,7 @@ from typing import Any
 from twinhive.domain.files import FileStatus
 from twinhive.syncing.actions import Kind
 from twinhive.syncing.request import CompareBy, Mode, SyncOptions
-from twinhive.syncing.verified import VerifiedPairs, pair_digest
+from twinhive.syncing.verified import KnowsPairs, pair_digest
 
 # The letters whose state a listing tells; checksum type and block size belong to a file's bytes.
 _LISTED = {"r": "replication", "u": "owner", "g": "group", "p": "permission", "t": "modified_ms"}
@@ -24,7 +24,7 @@ class Comparison:
     `files(source, target)` returns what is to be done with a file that is at the target.
     """
 
-    def __init__(self, options: SyncOptions, memory: VerifiedPairs | None = None) -> None:
+    def __init__(self, options: SyncOptions, memory: KnowsPairs | None = None) -> None:
         self._by_time = options.compare is CompareBy.TIME
         self._block_size_counts = "b" in options.preserve
         self._remembers = memory.knows if memory is not None and not options.recheck else None

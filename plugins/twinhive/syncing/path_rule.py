@@ -7,10 +7,10 @@ with `-update`: the same command does different things from one run to the next.
 """
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from twinhive.domain.errors import AlreadyThere, InvalidSettings, Missing, Refused
 from twinhive.domain.files import FileStatus, authority, base_name, is_below, join, parent
-from twinhive.ports import FileReader
 from twinhive.syncing.apart import check_apart
 from twinhive.syncing.places import Places, is_ours
 from twinhive.syncing.request import SyncRequest
@@ -46,7 +46,20 @@ class Layout:
         return self.places.verified(tuple(root.source.path for root in self.roots))
 
 
-def lay_out(request: SyncRequest, source: FileReader, target: FileReader) -> Layout:
+class Statuses(Protocol):
+    """Say what is at the paths of one file system."""
+
+    @property
+    def root(self) -> str:
+        """Scheme and authority."""
+        ...
+
+    def status(self, path: str) -> FileStatus | None:
+        """Return the status of a path, or None when it does not exist."""
+        ...
+
+
+def lay_out(request: SyncRequest, source: Statuses, target: Statuses) -> Layout:
     """Apply the path rule. Raises InvalidSettings, Missing, Refused, AlreadyThere; nothing is changed."""
     sources = tuple(map(_tidy, request.sources))
     goal = _tidy(request.target)
@@ -72,7 +85,7 @@ def lay_out(request: SyncRequest, source: FileReader, target: FileReader) -> Lay
 
 
 def _as_the_target(
-    original: FileStatus, goal: str, there: FileStatus | None, target: FileReader, staging: str | None
+    original: FileStatus, goal: str, there: FileStatus | None, target: Statuses, staging: str | None
 ) -> Layout:
     """A directory is the base, a file is in it."""
     if original.is_directory:
@@ -90,7 +103,7 @@ def _alone(layout: Layout) -> Layout:
     return replace(layout, places=replace(layout.places, only=first.relative))
 
 
-def _below(goal: str, original: FileStatus, there: FileStatus | None, target: FileReader) -> Root:
+def _below(goal: str, original: FileStatus, there: FileStatus | None, target: Statuses) -> Root:
     name = base_name(original.path)
     return Root(original, name, target.status(join(goal, name)) if there else None)
 
@@ -176,7 +189,7 @@ def _check_staging(staging: str | None, sources: tuple[str, ...], goal: str) -> 
             )
 
 
-def _existing(source: FileReader, path: str) -> FileStatus:
+def _existing(source: Statuses, path: str) -> FileStatus:
     found = source.status(path)
     if found is None:
         is_glob = any(character in path for character in "*?[{")

@@ -17,7 +17,7 @@ from twinhive.syncing.places import Places, is_ours
 from twinhive.syncing.plan import Plan
 from twinhive.syncing.request import SyncOptions
 from twinhive.syncing.tally import Tally
-from twinhive.syncing.verified import VerifiedPairs
+from twinhive.syncing.verified import KnowsPairs
 from twinhive.syncing.waiting import Directory
 from twinhive.syncing.walk import PairedDirectory, Pushed, Walk
 
@@ -38,7 +38,7 @@ class Planner:
         options: SyncOptions,
         source: FileReader,
         target: FileReader,
-        memory: VerifiedPairs | None = None,
+        memory: KnowsPairs | None = None,
         arriving: frozenset[str] = frozenset(),
         walk: Pushed | None = None,
     ) -> None:

@@ -3,6 +3,7 @@
 from twinhive.domain.errors import ActNow
 from twinhive.ports import TreeReader
 from twinhive.syncing.actions import Action, Kind
+from twinhive.syncing.asked_pairs import AskedPairs
 from twinhive.syncing.attributes import AttributeComparison
 from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.plan import Conflict, Plan
@@ -13,7 +14,9 @@ from twinhive.syncing.verified import VerifiedPairs
 from twinhive.syncing.walk import Pushed
 
 
-def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader) -> bool:
+def nothing_to_do(
+    layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader, pairs: AskedPairs | None = None
+) -> bool:
     """True when a run would change nothing; False as soon as that is certain.
 
     False also where something cannot be read, or has to be compared by its content: a run says what it is. Raises
@@ -22,13 +25,18 @@ def nothing_to_do(layout: Layout, options: SyncOptions, source: TreeReader, targ
     if layout.places.is_new:
         return False
     source = finished_only(source, options)
-    plan = NothingToDo(source, target, options)
+    plan = NothingToDo(source, target, options, pairs or asked_pairs(layout, target))
     try:
         with plan:
             planner_of(plan, layout, options, source, target).run()
     except (SomethingToDoError, ActNow):
         return False
-    return True
+    return plan.pairs.are_equal()
+
+
+def asked_pairs(layout: Layout, target: TreeReader, sign: str = "") -> AskedPairs:
+    """Return what takes the pairs of a layout; `sign` is that of the last look at it."""
+    return AskedPairs(lambda: VerifiedPairs.load(target, layout.memory), sign)
 
 
 def planner_of(
@@ -40,8 +48,7 @@ def planner_of(
     walk: Pushed | None = None,
 ) -> Planner:
     """Return what finds the first thing to do, its roots pushed. Raises SomethingToDoError, and ActNow likewise."""
-    memory = VerifiedPairs.load(target, layout.memory)
-    planner = Planner(plan, layout.places, options, source, target, memory, walk=walk)
+    planner = Planner(plan, layout.places, options, source, target, plan.pairs, walk=walk)
     for root in layout.roots:
         planner.add_root(root)
     return planner
@@ -52,10 +59,14 @@ class SomethingToDoError(Exception):
 
 
 class NothingToDo(Plan):
-    """A plan that ends with the first thing to do; what listings cannot tell of attributes is looked at."""
+    """A plan that ends with the first thing to do; what listings cannot tell of attributes is looked at.
 
-    def __init__(self, source: TreeReader, target: TreeReader, options: SyncOptions) -> None:
+    Nothing is to be done when it has not ended so, and the `pairs` are equal.
+    """
+
+    def __init__(self, source: TreeReader, target: TreeReader, options: SyncOptions, pairs: AskedPairs) -> None:
         super().__init__()
+        self.pairs = pairs
         self._looked_at = AttributeComparison(source, target, options.preserve)
 
     def add_file(self, action: Action) -> None:

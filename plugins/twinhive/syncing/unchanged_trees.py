@@ -12,7 +12,7 @@ from twinhive.syncing.lister import Page, Unlisted
 from twinhive.syncing.path_rule import Layout
 from twinhive.syncing.planner import Planner
 from twinhive.syncing.request import SyncOptions
-from twinhive.syncing.unchanged import NothingToDo, SomethingToDoError, planner_of
+from twinhive.syncing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
 from twinhive.syncing.waiting import Directory
 from twinhive.syncing.walk import PairedDirectory
 
@@ -23,10 +23,12 @@ _AHEAD = 2
 class Tree:
     """One tree: its directories that are still to be listed, and whether something was found that differs."""
 
-    def __init__(self, layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader) -> None:
+    def __init__(
+        self, layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader, sign: str = ""
+    ) -> None:
         self.is_equal = not layout.places.is_new
         self.waiting: list[Directory] = []
-        self._plan = NothingToDo(source, target, options)
+        self._plan = NothingToDo(source, target, options, asked_pairs(layout, target, sign))
         self._planner: Planner | None = None
         if self.is_equal:
             try:
@@ -50,6 +52,15 @@ class Tree:
         except (SomethingToDoError, ActNow):
             self.differs()
 
+    def settle(self) -> None:
+        """Say of a tree that was listed whether its files are known to be equal. Raises TryAgain."""
+        self.is_equal = self.is_equal and self._plan.pairs.are_equal()
+
+    @property
+    def sign(self) -> str:
+        """What tells the next look that nothing has changed."""
+        return self._plan.pairs.sign
+
     def differs(self) -> None:
         """Look no further: something has to be done, or cannot be told from here."""
         self.is_equal = False
@@ -60,11 +71,17 @@ class Tree:
         self._plan.close()
 
 
-def look_at(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None:
+def look_at(trees: Sequence[Tree], source: FileReader, target: FileReader, threads: int = 1) -> None:
     """List all directories of the trees on both sides, and compare them. Raises TryAgain.
 
     Afterwards `is_equal` tells of each tree what `nothing_to_do` would.
     """
+    _list(trees, source, target)
+    with ThreadPoolExecutor(threads, "settle") as pool:
+        list(pool.map(Tree.settle, trees))
+
+
+def _list(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None:
     with ThreadPoolExecutor(1, "list-source") as here, ThreadPoolExecutor(1, "list-target") as there:
         begun: list[_Group] = []
         left = list(trees)

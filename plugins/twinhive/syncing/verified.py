@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import compress
+from typing import Protocol
 
 from twinhive.domain.errors import ActNow
 from twinhive.domain.files import FileStatus, join
@@ -33,6 +34,14 @@ def pair_digest(source: FileStatus, target_id: int) -> int:
         return 0
     identity = _pack(source.file_id, target_id, source.length, source.modified_ms & _MASK)
     return int.from_bytes(_blake2b(identity, digest_size=8).digest(), "little")
+
+
+class KnowsPairs(Protocol):
+    """Tell which pairs are equal."""
+
+    def knows(self, digest: int) -> bool:
+        """True when a pair is known to be equal."""
+        ...
 
 
 class VerifiedPairs:

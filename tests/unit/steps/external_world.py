@@ -13,6 +13,7 @@ from twinhive.domain.marks import Phase, ReplicaState
 from twinhive.domain.objects import Database, Partition, Table
 from twinhive.domain.pending import PurgeNote
 from twinhive.domain.policy import Options, Policy
+from twinhive.dump.external_passes import kept_records
 from twinhive.ports import WritePorts
 from twinhive.steps.base import Work
 from twinhive.steps.external_gate import BaseChecked, CheckBase
@@ -95,6 +96,13 @@ class ExternalWorld:
     def record(self, path: str) -> SyncedEntry | None:
         """Return the record of a location of the source, by its path."""
         return Synced(self.world.replica_files, self.policy).record_of(f"hdfs://east{path}")
+
+    def last_look(self, path: str) -> SyncedEntry | None:
+        """Return what the last pass has found of a location, which it may not have written into the record."""
+        dumps, replica = self.world.source_files, self.world.replica_files
+        synced = Synced(replica, self.policy)
+        synced.take(kept_records(dumps, replica, self.policy))
+        return synced.record_of(f"hdfs://east{path}")
 
     def there(self, path: str) -> dict[str, bytes | None]:
         """Return what the replica has of a path of the source, without what copies keep for themselves."""
