@@ -6,6 +6,7 @@ from dataclasses import replace
 from tests import fake_messages as messages
 from tests.fake_state import MetastoreState, is_managed, owns_files, put_location, text_map
 from twinhive.domain.errors import AlreadyThere, Missing, Refused
+from twinhive.domain.files import qualified
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.thrift_objects import fresh_partition, read_partition
@@ -24,13 +25,15 @@ class PartitionsInMemory(MetastoreState):
         """Return the named partitions that exist, in the order of their names."""
         with self._call():
             there = self._partitions.get(table, {})
-            return [there[name] for name in sorted(set(names)) if name in there]
+            found = (there[name] for name in sorted(set(names)) if name in there)
+            return [one.at(one.table, one.location and qualified(one.location, self.file_system)) for one in found]
 
     def partition_locations(self, table: Table) -> list[tuple[str, str]]:
         """Return names and locations of all partitions, sorted by name. Raises Missing without such a table."""
         with self._call():
             self._existing(table.name)
-            return sorted((name, str(each.location)) for name, each in self._partitions[table.name].items())
+            found = ((name, str(each.location)) for name, each in self._partitions[table.name].items())
+            return sorted((name, qualified(location, self.file_system)) for name, location in found)
 
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
@@ -45,7 +48,8 @@ class PartitionsInMemory(MetastoreState):
                 if partition_name in self._partitions[name] or partition_name in added:
                     raise AlreadyThere(f"partition {partition_name} of {name} exists already")
                 place = f"{table.location}/{partition_name}" if table.location else None
-                added[partition_name] = self._settled_partition(partition, place)
+                location = partition.location and qualified(partition.location, self.file_system)
+                added[partition_name] = self._settled_partition(partition.at(name, location), place)
             self._add(table, added)
 
     def alter_partition(self, partition: Partition) -> None:

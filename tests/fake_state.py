@@ -32,6 +32,7 @@ class MetastoreState:
         addresses: Sequence[str] = ("east-metastore:9083",),
         files: FileWriter | None = None,
     ) -> None:
+        self.file_system = file_system
         self.cluster = file_system.removeprefix("hdfs://")
         self.managed_warehouse = f"{file_system}/warehouse/managed"
         self.external_warehouse = f"{file_system}/warehouse/external"

@@ -11,7 +11,9 @@ from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 _METASTORE_PORT = 9083
 
 
-def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve, cluster: str = "") -> MetastoreEndpoint:
+def metastore_endpoint(
+    settings: MetastoreSettings, resolve: Resolve, cluster: str = "", file_system: str = ""
+) -> MetastoreEndpoint:
     """Resolve a metastore; a connection may name several hosts, separated by commas."""
     if settings.connection:
         connection = resolve(settings.connection)
@@ -20,9 +22,9 @@ def metastore_endpoint(settings: MetastoreSettings, resolve: Resolve, cluster: s
         if not addresses:
             raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
         user = settings.user or _user(connection)
-        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user, cluster)
+        return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user, cluster, file_system)
     addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
-    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user, cluster)
+    return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user, cluster, file_system)
 
 
 def _address(text: str, port: int) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from twinhive.adapters.hive_source_marker import MetastoreMarker
 from twinhive.domain.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
-from twinhive.domain.files import authority
+from twinhive.domain.files import authority, qualified
 from twinhive.domain.next_steps import DUMP_ROOT, clear, correct
 from twinhive.domain.policy import DatabaseAddress, Options, Policy
 from twinhive.endpoints import file_system_endpoint, metastore_endpoint
@@ -41,8 +41,8 @@ class Wiring:
             replica=DatabaseAddress(settings.replica.cluster, settings.replica.database),
             include=settings.tables.include,
             exclude=settings.tables.exclude,
-            dump_root=_qualified(settings.dump_root, self.source_endpoint),
-            staging_root=_qualified(settings.staging_root, self.replica_endpoint),
+            dump_root=qualified(settings.dump_root, self.source_endpoint.root),
+            staging_root=qualified(settings.staging_root, self.replica_endpoint.root),
             external=self._external,
             options=Options(**settings.options.model_dump()),
             fingerprint=settings.fingerprint,
@@ -94,17 +94,14 @@ class Wiring:
     def write_ports(self) -> WritePorts:
         """Return what changing steps use."""
         return ports_between(
-            Servers(self._metastore_of(self.settings.source.cluster), self.source_endpoint),
-            Servers(self._metastore_of(self.settings.replica.cluster), self.replica_endpoint),
+            self._servers_of(self.settings.source.cluster, self.source_endpoint),
+            self._servers_of(self.settings.replica.cluster, self.replica_endpoint),
             self.dump_endpoint,
         )
 
-    def _metastore_of(self, cluster: str) -> MetastoreEndpoint:
-        return metastore_endpoint(self.configuration.clusters[cluster].metastore, self.resolve, cluster)
-
-
-def _qualified(path: str, endpoint: FileSystemEndpoint) -> str:
-    return path if "://" in path else endpoint.root + path
+    def _servers_of(self, cluster: str, files: FileSystemEndpoint) -> "Servers":
+        settings = self.configuration.clusters[cluster].metastore
+        return Servers(metastore_endpoint(settings, self.resolve, cluster, files.root), files)
 
 
 @dataclass(frozen=True)
@@ -134,4 +131,5 @@ def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) 
 @cache
 def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
-    return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, endpoint.cluster)
+    of_cluster = endpoint.cluster, endpoint.file_system
+    return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)

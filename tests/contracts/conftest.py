@@ -30,7 +30,9 @@ def metastore(request: pytest.FixtureRequest) -> Iterator[MetastoreWriter]:
 @pytest.fixture
 def real(sandbox: Any) -> Iterator[ThriftSource]:
     cluster = sandbox.clusters["east"]
-    metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
+    metastore = ThriftSource(
+        [(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user, file_system=cluster.hdfs_uri
+    )
     yield metastore
     metastore.close()
 

@@ -37,6 +37,18 @@ def test_partitions_inside_and_outside_the_tables_directory(metastore: Metastore
     assert metastore.partition_locations(table) == sorted(expected.items())
 
 
+def test_a_location_without_a_host_is_on_the_clusters_file_system(metastore: MetastoreWriter, database: str) -> None:
+    """The metastore completes a location that it is given, but not where several partitions are altered."""
+    table = an_external(metastore, database, ("p",))
+    metastore.add_partitions([a_partition(table, "1", location=f"/data/{database}/1")])
+    (partition,) = metastore.partitions(table.name, ["p=1"])
+    assert partition.location == f"hdfs://east/data/{database}/1"
+    metastore.alter_partitions([partition.at(table.name, f"/data/{database}/2")])
+    expected = f"hdfs://east/data/{database}/2"
+    assert metastore.partitions(table.name, ["p=1"])[0].location == expected
+    assert dict(metastore.partition_locations(table)) == {"p=1": expected}
+
+
 def test_awkward_values(metastore: MetastoreWriter, database: str) -> None:
     table = an_external(metastore, database, ("p",))
     metastore.add_partitions([a_partition(table, value) for value in AWKWARD])

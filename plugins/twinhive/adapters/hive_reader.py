@@ -14,6 +14,7 @@ from twinhive.domain import thrift_objects as objects
 from twinhive.domain.constraints import Constraint, constraints_of
 from twinhive.domain.errors import Missing, Refused
 from twinhive.domain.events import EventRow
+from twinhive.domain.files import qualified
 from twinhive.domain.log_access import LogAccess
 from twinhive.domain.names import DEFAULT_PARTITION, TableName, unescape_path_name
 from twinhive.domain.objects import Database, Function, Partition, Table
@@ -40,7 +41,8 @@ _CONSTRAINTS = {
 class ThriftMetastoreReader:
     """Read one metastore behind one or several addresses. Threads may share an instance.
 
-    It is told the name of `user`, and what it refuses is told with the name of its `cluster`.
+    It is told the name of `user`, and what it refuses is told with the name of its `cluster`. Locations that name no
+    host are on the `file_system` of that.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class ThriftMetastoreReader:
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         user: str | None = None,
         cluster: str = "",
+        file_system: str = "",
     ) -> None:
+        self._file_system = file_system
         self.connections = Connections(addresses, timeout_seconds, user)
         self._log_rights = LogRights(user, cluster)
         self._partition_locations = PartitionLocations(self.connections, self._locations_by_names)
@@ -153,7 +157,7 @@ class ThriftMetastoreReader:
             raise
         if not located:
             self._check_there(table.name)
-        return located
+        return [(name, self._qualified(location)) for name, location in located]
 
     def constraints(self, table: TableName) -> tuple[Constraint, ...]:
         """Return the constraints of a table, foreign keys last; none without the table."""
@@ -210,7 +214,11 @@ class ThriftMetastoreReader:
             if self.table(table) is None:
                 return []
             raise
-        return [objects.read_partition(tree_of(partition)) for partition in answer.partitions or ()]
+        found = (objects.read_partition(tree_of(partition)) for partition in answer.partitions or ())
+        return [one.at(one.table, one.location and self._qualified(one.location)) for one in found]
+
+    def _qualified(self, location: str) -> str:
+        return qualified(location, self._file_system) if self._file_system else location
 
     def _read(self, doing: str, call: Callable[[Any], Any]) -> Any:
         return self.connections.read(Request(doing, call))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from twinhive.copying.staged import unfinished_directory
 from twinhive.copying.transfer import Transfer
 from twinhive.domain.errors import ActNow, Missing, Refused
-from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_below, join, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_below, join, parent, qualified
 from twinhive.domain.objects import Function
 from twinhive.domain.policy import Policy
 from twinhive.domain.wording import Wording
@@ -63,7 +63,7 @@ class FunctionSources:
                 yield uri, self.find(function, uri)
 
     def _full(self, directory: str) -> str:
-        return self.files.root + directory if directory.startswith("/") else directory
+        return qualified(directory, self.files.root)
 
     def _usable(self, function: Function, uri: str, found: FileStatus | None) -> FileStatus:
         most = self.policy.options.function_file_bytes

@@ -1,6 +1,6 @@
 """List the files below many directories, level by level, in bulk calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from twinhive.domain.files import FileStatus, base_name, is_hidden, join
@@ -18,16 +18,23 @@ def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterato
     """
     level = [(owner, "", directory) for owner, directory in roots]
     while level:
-        below = []
-        children = files.list_directories([directory for _, _, directory in level])
-        for (owner, relative, _), (_, entries) in zip(level, children, strict=True):
-            for entry in entries or []:
-                name = base_name(entry.path)
-                if is_hidden(name):
-                    continue
-                path = join(relative, name) if relative else name
-                if entry.is_directory:
-                    below.append((owner, path, entry.path))
-                else:
-                    yield owner, path, entry
-        level = below
+        owners: dict[str, list[tuple[Owner, str]]] = {}
+        for owner, relative, directory in level:
+            owners.setdefault(directory, []).append((owner, relative))
+        level = []
+        for owner, path, entry in _entries(files, owners):
+            if entry.is_directory:
+                level.append((owner, path, entry.path))
+            else:
+                yield owner, path, entry
+
+
+def _entries(
+    files: FileReader, owners: Mapping[str, Sequence[tuple[Owner, str]]]
+) -> Iterator[tuple[Owner, str, FileStatus]]:
+    """Yield what readers see in some directories, page by page: one may hold a million files."""
+    for directory, page in files.list_pages(owners):
+        for entry in page or ():
+            name = base_name(entry.path)
+            for owner, relative in () if is_hidden(name) else owners[directory]:
+                yield owner, join(relative, name) if relative else name, entry

@@ -15,9 +15,12 @@ class FileSystemEndpoint:
 
 @dataclass(frozen=True)
 class MetastoreEndpoint:
-    """A metastore: its addresses, seconds to wait for one call, the user we are there, and its cluster if known."""
+    """A metastore: its addresses, seconds to wait for one call, the user we are there; if known, its cluster and the
+    file system of that.
+    """
 
     addresses: tuple[tuple[str, int], ...]
     timeout_seconds: int
     user: str | None
     cluster: str = ""
+    file_system: str = ""

@@ -167,6 +167,16 @@ def authority(path: str) -> str:
     return f"{scheme}{separator}{rest.partition('/')[0]}"
 
 
+def qualified(path: str, root: str) -> str:
+    """Return a path as a full URI; one that names no host is on the file system `root`, as for Hadoop's clients.
+
+    Metastores keep locations of partitions as they are given them, of ALTER_PARTITIONS at least.
+    """
+    bare = path.removeprefix(f"{root.partition('://')[0]}:")
+    names_host = not bare.startswith("/") or (bare.startswith("//") and not bare.startswith("///"))
+    return path if names_host else f"{root}/{bare.lstrip('/')}"
+
+
 def name_order(name: str) -> bytes:
     """Return the key by which the names of a directory are sorted everywhere: HDFS's own order, signed UTF-8 bytes."""
     return name.encode("utf-8", "surrogatepass").translate(_SIGNED)

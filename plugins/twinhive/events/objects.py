@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from twinhive.domain import thrift_objects
+from twinhive.domain.files import authority, qualified
 from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Function, Partition, Table
+from twinhive.domain.objects import Database, Function, Partition, Table, TableKind
 from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
@@ -39,9 +40,16 @@ def partition_of(owner: Table) -> Callable[[Tree, str], Partition]:
             raise ValueError(f"the partition values {read.values!r:.80} are not texts")
         if len(read.values) != len(owner.partition_keys):
             raise ValueError(f"the partition values {read.values!r:.80} are not those of {owner.partition_keys}")
-        return read.at(owner.name, read.location)
+        return read.at(owner.name, _place(read.location, owner))
 
     return partition
+
+
+def _place(location: str | None, owner: Table) -> str | None:
+    """Complete a location that names no host: it is on the cluster's file system, as all that is managed."""
+    if location and owner.location and owner.kind is TableKind.MANAGED:
+        return qualified(location, authority(owner.location))
+    return location
 
 
 def function(tree: Tree, text: str) -> Function:

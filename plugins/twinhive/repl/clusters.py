@@ -89,7 +89,8 @@ class StatementPlace:
     def servers(self, cluster: str) -> Servers:
         """Return the servers of a cluster."""
         settings = self.configuration.clusters[cluster]
-        return Servers(metastore_endpoint(settings.metastore, self.resolve, cluster), self.file_system(cluster))
+        files = self.file_system(cluster)
+        return Servers(metastore_endpoint(settings.metastore, self.resolve, cluster, files.root), files)
 
     def file_system(self, cluster: str) -> FileSystemEndpoint:
         """Return the file system of a cluster."""

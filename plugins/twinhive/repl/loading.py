@@ -5,7 +5,7 @@ from functools import partial
 
 from twinhive.domain.endpoints import FileSystemEndpoint
 from twinhive.domain.errors import InvalidSettings, Missing
-from twinhive.domain.files import join
+from twinhive.domain.files import join, qualified
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.dump.sealed import SealedDump, newest_sealed, open_sealed
 from twinhive.dump.store import Dump
@@ -16,7 +16,7 @@ from twinhive.ports import WritePorts
 from twinhive.repl.clusters import StatementPlace
 from twinhive.repl.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
 from twinhive.repl.keys import keys_of
-from twinhive.repl.policies import loading_name, loading_policy, qualified
+from twinhive.repl.policies import loading_name, loading_policy
 from twinhive.repl.spark_copies import CopiesBySpark
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements import ReplLoad, parse_scope

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from twinhive.domain.errors import InvalidSettings
 from twinhive.domain.external import External
-from twinhive.domain.files import join, parent
+from twinhive.domain.files import join, parent, qualified
 from twinhive.domain.policy import DatabaseAddress, Policy
 from twinhive.dump.sealed import SealedDump
 from twinhive.repl.clusters import StatementPlace
@@ -86,8 +86,3 @@ def _external(sealed: SealedDump, settings: ReplSettings, source_root: str, targ
         base_directory=base or of_dump or None,
         source_root=source_root,
     )
-
-
-def qualified(path: str, root: str) -> str:
-    """Return a path as a URI; without a scheme it is one of the file system `root`."""
-    return path if "://" in path else root + path

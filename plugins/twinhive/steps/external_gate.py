@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.domain.errors import ActNow, InvalidSettings, TwinhiveError, together
 from twinhive.domain.external import COPY
-from twinhive.domain.files import authority
+from twinhive.domain.files import authority, qualified
 from twinhive.domain.next_steps import (
     BASE_DIRECTORY,
     DUMP_ROOT,
@@ -116,8 +116,8 @@ def kept_places(ports: ReadPorts, policy: Policy) -> dict[str, str]:
         places[database.managed_location] = f"the managed tables of the replica database {database.name}"
     places |= {policy.staging_root: STAGING_ROOT, policy.dump_root: DUMP_ROOT}
     root = ports.replica_files.root
-    qualified = {path if "://" in path else root + path: what for path, what in places.items()}
-    return {path: what for path, what in qualified.items() if authority(path) == root}
+    whole = {qualified(path, root): what for path, what in places.items()}
+    return {path: what for path, what in whole.items() if authority(path) == root}
 
 
 Found = tuple[str, list[TwinhiveError]]

@@ -7,7 +7,7 @@ somebody's rows, or somebody's rows below a directory of ours.
 from collections.abc import Iterable, Iterator, Mapping
 
 from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.files import authority
+from twinhive.domain.files import authority, qualified
 from twinhive.domain.next_steps import DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT, clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
@@ -81,7 +81,7 @@ def _base(policy: Policy) -> Iterator[Place]:
 def _places(metastore: MetastoreReader, root: str, only: str | None = None) -> Iterator[Place]:
     """Yield the warehouses, the directories of databases, and those of tables, of all databases or only of one."""
     for place, what in _unqualified(metastore, only):
-        yield place if "://" in place else root + place, what
+        yield qualified(place, root), what
 
 
 def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[Place]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import ChecksumForm, FileStatus, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, parent, qualified
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import read_json
@@ -45,9 +45,7 @@ def seal_batches(ports: SourcePorts, layout: DumpLayout, batches: Iterable[Batch
 def change_manager_root(source: MetastoreReader, file_system: str) -> str | None:
     """Return the directory in which the source's change manager keeps removed files, None without one."""
     said = source.configuration(source.addresses()[0], "metastore.repl.cmrootdir").strip()
-    if not said:
-        return None
-    return said if "://" in said else file_system + said
+    return qualified(said, file_system) if said else None
 
 
 def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: int) -> list[CopyItem | None]:

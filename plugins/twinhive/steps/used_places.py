@@ -1,15 +1,19 @@
 """Know which directories the tables and partitions of a replica use, without holding their locations as text."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from posixpath import normpath
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import is_below, parent
+from twinhive.domain.files import authority, is_below, parent
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
 from twinhive.steps.hashed_paths import HashedPaths
 from twinhive.steps.source_scope import tables_in_bulk
+
+_WITHOUT_HOST = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?")
 
 
 class UsedPlaces:
@@ -51,6 +55,7 @@ class UsedPlaces:
 
     def add_rows(self, directory: str) -> None:
         """Note that a directory holds rows, and so what lies between it and the root."""
+        directory = self._place(directory)
         if not is_below(directory, self._root):
             return
         self._rows.add(directory)
@@ -62,7 +67,15 @@ class UsedPlaces:
 
     def add_above(self, directory: str) -> None:
         """Note that a directory is in use, and that what is below it is used or not by itself."""
-        self._above.add(directory)
+        self._above.add(self._place(directory))
+
+    def _place(self, directory: str) -> str:
+        """Return a place as we name it: a writer may leave out the host, or name another port, or too many slashes.
+
+        What lies at the same path elsewhere is taken for this: too much counts as used, never too little.
+        """
+        path = _WITHOUT_HOST.sub("", directory)
+        return f"{authority(self._root)}/{normpath(path).lstrip('/')}"
 
     def holds_rows(self, directory: str) -> bool:
         """Return True where a directory is in use with all that is below it."""

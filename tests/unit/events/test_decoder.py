@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ from twinhive.domain.thrift_objects import fresh_table, read_database, read_func
 from twinhive.domain.tjson import from_text
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
 from twinhive.events.not_replicated import REASONS
+from twinhive.events.objects import partition_of
 
 ORDERS = TableName("sales", "orders")
 A_FILE = EventFile(f"{WAREHOUSE}/orders/f", CHECKSUM, CMROOT, "")
@@ -150,6 +152,14 @@ def test_added_partitions_come_with_their_own_files() -> None:
         (("1",), (EventFile("hdfs://east/f", CHECKSUM, CMROOT, ""),)),
         (("a=b é",), ()),
     ]
+
+
+def test_a_managed_partition_that_names_no_host_lies_where_its_table_does() -> None:
+    owner = read_table(from_text(TABLE) | {"7": {"rec": {"2": {"str": "hdfs://east/t"}}}})
+    for kind, expected in (("MANAGED_TABLE", "hdfs://east/x/p"), ("EXTERNAL_TABLE", "/x/p")):
+        read = partition_of(replace(owner, table_type=kind, partition_keys=("p",)))
+        tree = {"1": {"lst": ["str", 1, "1"]}, "6": {"rec": {"2": {"str": "/x/p"}}}}
+        assert read(tree, "").location == expected
 
 
 def test_files_of_added_partitions_are_found_by_name_and_not_by_place() -> None:

@@ -110,6 +110,36 @@ def test_directories_are_asked_for_by_pages_and_found_whatever_their_size() -> N
     assert files.calls["list_directories"] == before
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["{path}", "hdfs:{path}", "hdfs://{path}", "hdfs://west:8020{path}", "hdfs://west//{path}/", "/x/..{path}"],
+    ids=["no scheme", "no host", "empty host", "with a port", "slashes", "a way around"],
+)
+def test_a_place_is_used_however_a_writer_names_it(written: str) -> None:
+    used = f"{ROOT}/t.7/_tw/7/day=1"
+    assert ROOT.startswith("hdfs://west/")
+    places = UsedPlaces(ROOT)
+    places.add_rows(written.format(path=used.removeprefix("hdfs://west")))
+    assert places.holds_rows(used)
+    assert places.is_above(parent(used))
+
+
+def test_a_partition_whose_location_was_written_without_a_host_keeps_its_directory() -> None:
+    followed = Followed()
+    position = followed.world.source.current_event_id()
+    replica, files, policy = followed.world.replica, followed.world.replica_files, followed.policy
+    before = set(unused_directories(replica, files, policy, position))
+    bare = 0
+    for name in replica.table_names(policy.replica.database):
+        table = replica.table(TableName(policy.replica.database, name))
+        for partition in replica.partitions(table.name, replica.partition_names(table.name)):
+            location = str(partition.location).removeprefix("hdfs://west")
+            replica.alter_partitions([partition.at(table.name, location)])
+            bare += location.startswith("/")
+    assert bare
+    assert set(unused_directories(replica, files, policy, position)) == before
+
+
 @pytest.mark.parametrize("bits", [1, 3, 64])
 def test_hashes_that_meet_never_make_a_used_directory_unused(bits: int) -> None:
     used = [f"{ROOT}/t{number % 5}.7/_tw/{number}/day={number}" for number in range(40)]
