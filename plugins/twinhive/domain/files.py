@@ -177,6 +177,15 @@ def qualified(path: str, root: str) -> str:
     return path if names_host else f"{root}/{bare.lstrip('/')}"
 
 
+def is_elsewhere(path: str, root: str) -> bool:
+    """True for a place on another file system. A port may be named in one place and left out in another."""
+    return "://" in path and _host(path) != _host(root)
+
+
+def _host(path: str) -> str:
+    return authority(path).rpartition("://")[2].partition(":")[0] if path.startswith("hdfs:") else authority(path)
+
+
 def name_order(name: str) -> bytes:
     """Return the key by which the names of a directory are sorted everywhere: HDFS's own order, signed UTF-8 bytes."""
     return name.encode("utf-8", "surrogatepass").translate(_SIGNED)

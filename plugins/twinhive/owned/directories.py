@@ -10,6 +10,7 @@ what the source still has, is discarded.
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -153,8 +154,14 @@ def foreign(files: FileReader, directory: str, mark: Mark, is_of_earlier: IsOfEa
         f"{directory} is to be the directory for '{mark}', and is somebody else's",
         found=what,
         expected="nothing there, or a directory that twinhive has made for this",
-        next_step="name another root directory, or look what it is and move it away; then run again",
+        next_step="name another root directory, or look what it is and move it away "
+        f"(hdfs dfs -mv {_quoted(directory)} {_quoted(f'{directory}.aside')}); then run again",
     )
+
+
+def _quoted(path: str) -> str:
+    """Return a path for a shell; the command itself takes some characters for patterns."""
+    return shlex.quote(re.sub(r"([*?\[\]{}\\])", r"\\\1", path))
 
 
 def is_empty(files: FileReader, directory: str) -> bool:

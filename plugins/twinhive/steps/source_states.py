@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from twinhive.copying.listing import list_files
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
-from twinhive.domain.errors import Missing, TryAgain
+from twinhive.domain.errors import ActNow, Missing, TryAgain
 from twinhive.domain.events import Position
+from twinhive.domain.files import is_elsewhere
 from twinhive.domain.names import TableName
-from twinhive.domain.next_steps import RETRIES
+from twinhive.domain.next_steps import RETRIES, clear, exclude
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.policy import Policy
 from twinhive.dump.stretch import Stretch
@@ -114,12 +115,28 @@ def _listed_again(ports: SourcePorts, state: TableState) -> TableState:
     roots = _unsure_roots(state)
     if not roots:
         return state
+    for name, place in roots.items():
+        if is_elsewhere(place, ports.source_files.root):
+            raise _elsewhere(state.table, name, place, ports.source_files.root)
     contents = _contents(ports.source_files, roots, lo)
     partitions = {
         name: replace(partition, content=_surer(partition.content, contents.get(name)))
         for name, partition in state.partitions.items()
     }
     return replace(state, content=_surer(state.content, contents.get(None)), partitions=partitions)
+
+
+def _elsewhere(table: Table, partition: str | None, place: str, root: str) -> ActNow:
+    what = f"partition {partition} of table {table.name}" if partition else f"table {table.name}"
+    return ActNow(
+        f"managed {what} lies on another file system than the source's: its files cannot be listed",
+        found=place,
+        expected=f"a directory of {root}",
+        next_step="bring its files back and set its location there, or "
+        + exclude(table.name.table)
+        + "; then "
+        + clear("the task"),
+    )
 
 
 def _surer(known: Content, fresh: Content | None) -> Content:

@@ -21,7 +21,7 @@ from twinhive.domain.changes import (
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.events import Position
 from twinhive.domain.fates import Fate, Fates, places_of, with_parents
-from twinhive.domain.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, parent
+from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Table, TableKind
@@ -159,7 +159,7 @@ class _Looking:
 
     def is_away(self, place: str) -> bool:
         """True for a place on another file system. A port may be named in one place and left out in another."""
-        return "://" in place and _host(place) != _host(self.root)
+        return is_elsewhere(place, self.root)
 
     def fates(self, wanted: Sequence[_Wanted]) -> list[tuple[_Wanted, Fate]]:
         """Say of each directory what became of it, as far as the log was read."""
@@ -242,10 +242,6 @@ def _linked(event: Event, names: Collection[TableName]) -> set[TableName]:
     change = event.change
     is_linked = isinstance(change, AlterTable) and change.before.name in names
     return set(tables_of(change)) if is_linked else set()
-
-
-def _host(place: str) -> str:
-    return authority(place).rpartition("://")[2].partition(":")[0] if place.startswith("hdfs:") else authority(place)
 
 
 def _has_directories(entries: Iterable[FileStatus]) -> bool:

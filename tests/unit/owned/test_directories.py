@@ -44,8 +44,9 @@ def test_a_directory_is_made_with_its_mark_and_for_its_owner_alone(
 def test_files_of_somebody_else_make_a_directory_foreign_and_nothing_is_changed(files: InMemoryFiles) -> None:
     files.put(f"{STAGING}/events/2024-11-22/part-0", b"rows")
     before = files.paths()
-    with pytest.raises(Foreign, match="somebody else's"):
+    with pytest.raises(Foreign, match="somebody else's") as raised:
         claim_staging(files, POLICY)
+    assert f"(hdfs dfs -mv {STAGING} {STAGING}.aside)" in raised.value.next_step
     assert own_staging(files, POLICY) is None and files.paths() == before and mark_of(files, STAGING) is None
 
 

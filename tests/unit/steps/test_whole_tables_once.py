@@ -7,6 +7,7 @@ import pytest
 
 from tests.fake_world import Killed, tuned
 from tests.unit.steps.test_renames_across_databases import ELSEWHERE, Staged
+from twinhive.domain.errors import ActNow
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.names import TableName
 from twinhive.steps import whole_tables, window
@@ -163,3 +164,14 @@ def test_what_the_replica_has_is_asked_in_one_call_for_all_tables_of_a_window(
     followed.run_with(followed.world.ports())
     assert [set(some) for some in asked if set(some) == set(names)]
     assert len(asked) <= 4
+
+
+def test_a_table_that_moved_to_another_file_system_is_named() -> None:
+    followed = Staged()
+    source = followed.world.source
+    (table, *_) = (one for one in source.tables("sales", source.table_names("sales")) if not one.partition_keys)
+    source.alter_table(table.name, table.at(table.name, "hdfs://elsewhere/data/t"))
+    with pytest.raises(ActNow, match=f"table {table.name} lies on another file system") as raised:
+        followed.to_the_end()
+    assert raised.value.found == "hdfs://elsewhere/data/t"
+    assert "exclude" in str(raised.value)
