@@ -2,8 +2,12 @@
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
+PINS := requirements-build.txt requirements.txt requirements-test.txt
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+# Each file that is installed has one of the hashes beside its pin; what builds the few sources is installed first, so that
+# nothing is fetched for a build without one.
+INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -14,11 +18,12 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-$(STAMP): requirements.txt pyproject.toml demo/machine.py
+$(STAMP): $(PINS) pyproject.toml demo/machine.py
 	@"$(PYTHON)" demo/machine.py
 	"$(PYTHON)" -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(INSTALL) --require-hashes -r requirements-build.txt
+	$(INSTALL) --require-hashes --no-build-isolation -r requirements.txt -r requirements-test.txt
+	$(INSTALL) --no-build-isolation --no-deps -e .
 	@touch $(STAMP)
 
 install: $(STAMP) ## Make the virtual environment .venv with all that is needed
@@ -52,8 +57,9 @@ up down status reset: $(STAMP) ## Start, stop, show, delete the two clusters of 
 reference: $(STAMP) ## Write the parts of docs/ that are made from the code
 	$(RUN) -m twinhive.reference docs
 
-pins: ## Resolve requirements.in to requirements.txt again (needs uv)
-	uv pip compile --quiet --python-version 3.11 --no-header requirements.in -o requirements.txt
+pins: ## Resolve requirements*.in to requirements*.txt again, with the hashes of all files of each release (needs uv)
+	for pins in $(PINS); do \
+	  uv pip compile --quiet --python-version 3.11 --no-header --generate-hashes $${pins%.txt}.in -o $$pins || exit 1; done
 
 clean: ## Remove the virtual environment
 	rm -rf $(VENV)

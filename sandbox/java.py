@@ -31,7 +31,7 @@ def package_directory(name: str) -> Path:
     """Return the directory an installed package lies in."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise SandboxError(f"the Python package {name} is missing: pip install -r requirements.txt")
+        raise SandboxError(f"the Python package {name} is missing: make install")
     return Path(spec.submodule_search_locations[0])
 
 
