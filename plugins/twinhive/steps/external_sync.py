@@ -19,6 +19,7 @@ from twinhive.syncing.executing import ExecutePlan
 from twinhive.syncing.outcome import SyncOutcome
 from twinhive.syncing.path_rule import Layout, Statuses, lay_out
 from twinhive.syncing.places import is_ours
+from twinhive.syncing.planning import Emptied
 from twinhive.syncing.report import PlanRow
 from twinhive.syncing.request import Deletes, SyncOptions, SyncRequest, preserved_letters
 from twinhive.syncing.snapshot_sync import newest_snapshot, nothing_changed_since
@@ -127,7 +128,10 @@ class DirectorySync:
         self, source: TreeSource, options: SyncOptions, execute: ExecutePlan, holder: Mapping[str, str]
     ) -> SyncOutcome:
         request, trees = self._request(options), self.trees
-        outcome = run_sync(request, source, trees.replica, trees.lease, execute, holder=holder)
+        try:
+            outcome = run_sync(request, source, trees.replica, trees.lease, execute, holder=holder)
+        except Emptied:
+            raise self._emptied() from None
         if outcome.exit_code:
             raise _failed(outcome)
         return outcome
@@ -182,15 +186,18 @@ class DirectorySync:
         if options.force or not options.deletes or _content(finished_only(source, options), self.entry.location):
             return
         if _content(self.trees.replica, self.target):
-            # A writer that replaces everything leaves the directory empty for a moment: the next look may tell.
-            raise TryAgain(
-                f"{self.entry.key}: {self.entry.location} is empty, and what the replica has would be deleted",
-                found=f"files in {self.target}",
-                expected="something in the source's directory, or nothing in the replica's",
-                next_step=RETRIES
-                + "; if the source is right, delete the replica's files (hdfs dfs -rm), or "
-                + _TAKE_AS_EMPTY,
-            )
+            raise self._emptied()
+
+    def _emptied(self) -> TryAgain:
+        """A writer that replaces everything leaves the directory empty for a moment: the next look may tell."""
+        return TryAgain(
+            f"{self.entry.key}: {self.entry.location} is empty, and what the replica has would be deleted",
+            found=f"files in {self.target}",
+            expected="something in the source's directory, or nothing in the replica's",
+            next_step=RETRIES
+            + "; if the source is right, delete the replica's files (hdfs dfs -rm), or "
+            + _TAKE_AS_EMPTY,
+        )
 
     def _copied(self, source: TreeSource, options: SyncOptions, outcome: SyncOutcome, last: SyncOutcome) -> SyncedEntry:
         snapshot, trashed_at = "", self.record.trashed_at if self.record else 0.0

@@ -14,6 +14,10 @@ from twinhive.syncing.verified import VerifiedPairs
 _SHOWN = 20
 
 
+class Emptied(Refused):
+    """A source has nothing, and what the target has would be deleted."""
+
+
 def make_plan(
     layout: Layout, options: SyncOptions, source: FileReader, target: FileReader, memory: VerifiedPairs | None = None
 ) -> Plan:
@@ -45,7 +49,7 @@ def refuse(plan: Plan, options: SyncOptions) -> None:
     if plan.totals.unreadable and (not skips or deletes_blindly):
         raise _unreadable(plan, skips)
     if plan.emptied and deletes_blindly:
-        raise Refused(
+        raise Emptied(
             f"{plan.emptied[0]}: the source is empty, and what the target has would be deleted",
             found=f"{plan.totals.deletes:,} paths to delete",
             expected="a source that has something",

@@ -1,11 +1,16 @@
 """The directory of a table that somebody writes to all the time is complete after each copy."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
 from typing import Any
 
+import pytest
+
 from tests.unit.steps.external_world import BASE, ExternalWorld, a_world_with_files
-from tests.unit.syncing.trees import Changed
+from tests.unit.syncing.trees import Changed, below
+from twinhive.domain.errors import TryAgain
 from twinhive.ports import WritePorts
 
 EVENTS = "hdfs://east/data/events"
@@ -119,3 +124,97 @@ def test_a_directory_in_which_only_a_job_has_written_is_empty() -> None:
     world.cycle()
     assert world.there("/data/events") == {}
     assert world.world.replica_files.status(f"{BASE}/data/events") is not None
+
+
+def test_a_directory_that_is_emptied_while_it_is_listed_is_tried_again() -> None:
+    world = a_world_with_files()
+    world.cycle()
+    looks = []
+
+    def list_pages(paths: Any) -> Any:
+        looks.append(paths)
+        if len(looks) == 4:  # after it was found to have files
+            for name in ("f", "day=1"):
+                world.world.source_files.delete(f"{EVENTS}/{name}")
+        return ports.trees.source.list_pages(paths)
+
+    world.put("/data/events/f", b"changed")
+    ports = world.ports()
+    trees = replace(ports.trees, source=Changed(ports.trees.source, list_pages=list_pages))
+    with pytest.raises(TryAgain, match="is empty, and what the replica has would be deleted") as raised:
+        world.cycle(replace(ports, trees=trees))
+    assert "force" not in str(raised.value)
+    assert set(world.there("/data/events")) == {"f", "day=1", "day=1/g"}
+
+
+class Users:
+    """Do random things in a table's directory: files come, finished or not, are overwritten, renamed and deleted."""
+
+    def __init__(self, world: ExternalWorld, random: Random) -> None:
+        self._world, self._random = world, random
+        self._files = world.world.source_files
+        self._number = 0
+        self.had: dict[str, set[bytes | None]] = {"f": {b"one"}, "day=1/g": {b"two"}}
+
+    def act(self, _: str = "") -> None:
+        """Do something, or nothing; everybody's file says who wrote it."""
+        self._assert_none_is_torn()
+        do = self._random.choice([self._begin, self._write, self._write, self._commit, self._delete, lambda: None])
+        do()
+
+    def end(self) -> None:
+        """Commit what is unfinished, and go."""
+        self._commit()
+        self._files.delete(f"{EVENTS}/_temporary")
+
+    def _name(self) -> str:
+        return self._random.choice(["f", "day=1/g", "day=1/h", "day=2/g", "day=2/deep/i"])
+
+    def _content(self) -> bytes:
+        self._number += 1
+        return f"{self._number}\n".encode() * self._number
+
+    def _begin(self) -> None:
+        self._world.put(f"/data/events/_temporary/0/{self._name()}", self._content())
+
+    def _commit(self) -> None:
+        for name in self._unfinished():
+            there = f"{EVENTS}/{name}"
+            self._files.delete(there)
+            self._files.make_directories(there.rpartition("/")[0])
+            content = self._files.read(f"{EVENTS}/_temporary/0/{name}")
+            self._files.rename(f"{EVENTS}/_temporary/0/{name}", there)
+            self.had.setdefault(name, set()).add(content)
+
+    def _unfinished(self) -> list[str]:
+        there = below(self._files, EVENTS)
+        return [name.removeprefix("_temporary/0/") for name, held in there.items() if "_temp" in name and held]
+
+    def _write(self) -> None:
+        name, content = self._name(), self._content()
+        self.had.setdefault(name, set()).add(content)
+        self._world.put(f"/data/events/{name}", content)
+
+    def _delete(self) -> None:
+        self._files.delete(f"{EVENTS}/{self._random.choice([self._name(), 'day=1', 'day=2'])}")
+
+    def _assert_none_is_torn(self) -> None:
+        """What readers of the replica see are whole files that the source has had there, and nothing unfinished."""
+        for name, content in self._world.there("/data/events").items():
+            assert content is None or content in self.had.get(name, ()), name
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_done_beside_a_pass_no_file_is_torn_and_at_last_all_is_equal(seed: int) -> None:
+    world = a_world_with_files(options={"copy_threads": 1})
+    random = Random(seed)
+    users = Users(world, random)
+    for _ in range(3):
+        for _ in range(random.randrange(8)):
+            users.act()
+        with suppress(TryAgain):  # a file that was overwritten while it was copied
+            world.cycle(opening(world, users.act))
+    users.end()
+    world.put("/data/events/last")  # an empty directory is taken for a mistake
+    world.cycle()
+    world.assert_twin("/data/events")
