@@ -20,6 +20,7 @@ from twinhive.domain.marks import Phase, Stamp, without_marks
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Table
 from twinhive.domain.placement import TablePlacement
+from twinhive.dump.external_passes import kept_records
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
@@ -215,6 +216,8 @@ class _Loading:
             records.write(record)
             noted[record.name.table] = Waits.of(record, policy.external)
         synced = Synced(ports.replica_files, policy)
+        # What the passes before have found equal is in no record where no event had touched it.
+        synced.take(kept_records(ports.dump_files, ports.replica_files, policy))
         ready = sorted(table for table, waits in noted.items() if waits.may_end(synced))
         target = open_target(ports, policy, self.dump.manifest.log_id, self.lease)
         published = publish_ready(ExternalTarget(target, PendingStore(records), synced.covers), ready)
