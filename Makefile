@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
-PINS := requirements-build.txt requirements.txt requirements-test.txt
+PINS := requirements-build.txt requirements-runtime.txt requirements-test.txt
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 # Each file that is installed has one of the hashes beside its pin; what builds the few sources is installed first, so that
@@ -18,11 +18,11 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-$(STAMP): $(PINS) pyproject.toml demo/machine.py
+$(STAMP): $(PINS) requirements.txt pyproject.toml demo/machine.py
 	@"$(PYTHON)" demo/machine.py
 	"$(PYTHON)" -m venv $(VENV)
 	$(INSTALL) --require-hashes -r requirements-build.txt
-	$(INSTALL) --require-hashes --no-build-isolation -r requirements.txt -r requirements-test.txt
+	$(INSTALL) --require-hashes --no-build-isolation -r requirements.txt
 	$(INSTALL) --no-build-isolation --no-deps -e .
 	@touch $(STAMP)
 

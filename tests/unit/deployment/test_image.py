@@ -51,9 +51,15 @@ def tools(words: list[str]) -> set[str]:
 
 def test_what_is_copied_exists_and_is_not_ignored():
     sources = [source for _, source in copies()]
-    assert {"plugins", "dags", "spark_jobs", "sandbox", "deploy", "requirements.txt", "requirements-build.txt"} <= set(
-        sources
-    )
+    assert {
+        "plugins",
+        "dags",
+        "spark_jobs",
+        "sandbox",
+        "deploy",
+        "requirements-runtime.txt",
+        "requirements-build.txt",
+    } <= set(sources)
     for source in sources:
         assert (CHECKOUT / source).exists(), source
         assert f"!{source}" in IGNORED, source

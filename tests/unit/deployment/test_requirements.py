@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[3]
-FILES = sorted(path.name for path in CHECKOUT.glob("requirements*.txt"))
+FILES = sorted(path.name for path in CHECKOUT.glob("requirements-*.txt"))
 _INSTALLS = re.compile(r"(?:(?<!-m )pip install|\$\(INSTALL\)) .*?(?=&&|\n|$)")
 
 
@@ -18,8 +18,13 @@ def pins(file: str) -> dict[str, str]:
 
 
 def test_there_is_a_file_of_pins_for_each_file_of_wishes() -> None:
-    assert FILES == ["requirements-build.txt", "requirements-test.txt", "requirements.txt"]
+    assert FILES == ["requirements-build.txt", "requirements-runtime.txt", "requirements-test.txt"]
     assert [name.replace(".txt", ".in") for name in FILES] == sorted(path.name for path in CHECKOUT.glob("*.in"))
+
+
+def test_one_file_names_all_that_is_needed_to_run_and_to_test() -> None:
+    named = re.findall(r"^-r (.*)$", (CHECKOUT / "requirements.txt").read_text(), re.MULTILINE)
+    assert named == ["requirements-runtime.txt", "requirements-test.txt"]
 
 
 @pytest.mark.parametrize("file", FILES)
