@@ -160,7 +160,9 @@ def details(users: ExternalWriter) -> None:
 HISTORIES = [
     value
     for value in list(globals().values())
-    if callable(value) and getattr(value, "__annotations__", {}).get("users") is ExternalWriter
+    if not isinstance(value, type)
+    and callable(value)
+    and getattr(value, "__annotations__", {}).get("users") is ExternalWriter
 ]
 
 
