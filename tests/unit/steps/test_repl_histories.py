@@ -19,7 +19,16 @@ from twinhive.steps.repl_order import Dumped
 
 ALL: Scope = (EVERYTHING, ())
 SCOPES: tuple[Scope, ...] = (ALL, (("[a-c].*", "v"), ()), (EVERYTHING, ("b.*",)), (("b", "d", "w"), ()))
-READS = ("table", "tables", "table_names", "partitions", "partition_names", "events_after", "list_directories")
+READS = (
+    "table",
+    "tables",
+    "table_names",
+    "partitions",
+    "partition_names",
+    "events_after",
+    "list_directories",
+    "list_pages",
+)
 
 
 class Ticking:

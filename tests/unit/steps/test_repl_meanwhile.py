@@ -21,7 +21,7 @@ class Meanwhile:
         self._listings = 0
 
     def __getattr__(self, name: str) -> Any:
-        if name == "list_directories":
+        if name == "list_pages":
             self._listings += 1
             if self._listings == 2:
                 self._users()
