@@ -6,7 +6,7 @@ from twinhive.domain.file_names import earlier_file_name, file_name, is_altered,
 from twinhive.domain.outside_paths import leads_elsewhere
 
 
-@pytest.mark.parametrize("name", ["orders", "two words", "täglich", "a.b", "...", "x|sh", "日" * 60])
+@pytest.mark.parametrize("name", ["orders", "two words", "täglich", "a.b", "...", "x|sh", "日" * 60, "x" * 220])
 def test_most_tables_give_files_their_plain_names(name: str) -> None:
     assert file_name(name) == name
     assert earlier_file_name(name) is None

@@ -8,7 +8,7 @@ from tests.fake_trash import TRASH
 from twinhive.domain.errors import Foreign, Refused
 from twinhive.dump.claiming import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
 from twinhive.dump.layout import DumpLayout
-from twinhive.owned.directories import MARKER, Owned, mark_of, mark_table, table_of
+from twinhive.owned.directories import ATTRIBUTE, MARKER, Owned, is_empty, mark_of, mark_table, table_of
 from twinhive.owned.staging import claim_staging, own_staging, staging_of
 
 ROOT = "hdfs://west/twinhive/staging"
@@ -39,6 +39,7 @@ def test_a_directory_is_made_with_its_mark_and_for_its_owner_alone(
     assert (files.status(f"{STAGING}/{MARKER}") is None) == keeps_attributes
     assert own_staging(files, POLICY) == claim_staging(files, POLICY)
     assert own_staging(files, a_policy(name="other", staging_root=ROOT)) is None
+    assert staging_of(files, STAGING, "other") is None
 
 
 def test_files_of_somebody_else_make_a_directory_foreign_and_nothing_is_changed(files: InMemoryFiles) -> None:
@@ -191,12 +192,33 @@ def test_a_name_like_that_of_a_dump_is_no_proof(east: InMemoryFiles) -> None:
     assert own_dump(east, token, "orders") is None
 
 
+@pytest.mark.parametrize(
+    ("mark", "is_ours"), [("dumps:sales", True), ("dump:" + "b" * 32, True), ("staging:sales", False)]
+)
+def test_a_dump_without_a_description_is_ours_only_among_dumps(east: InMemoryFiles, mark: str, is_ours: bool) -> None:
+    name = DumpLayout.of(DUMPS, "consolidate", 1, 2).directory  # type: ignore[arg-type]
+    east.put(f"{name}/part-0", b"rows")
+    east.set_attribute(DUMPS, ATTRIBUTE, mark)
+    assert discard_dump(east, name) == is_ours
+    assert (f"{name}/part-0" in east.paths()) != is_ours
+
+
 def test_staging_with_nothing_in_it_but_empty_directories_of_our_names_is_taken(files: InMemoryFiles) -> None:
     files.make_directories(f"{STAGING}/external")
     claim_staging(files, POLICY)
     assert mark_of(files, STAGING) == "staging:sales"
     files.make_directories("hdfs://west/twinhive/staging/other/somebodys")
     assert staging_of(files, "hdfs://west/twinhive/staging/other", "other") is None
+
+
+def test_empty_places_for_copies_prove_nothing_of_what_lies_beside_them(files: InMemoryFiles) -> None:
+    files.make_directories(f"{STAGING}/base/0f")
+    files.put(f"{STAGING}/events/202411220000/part-0", b"rows")
+    assert own_staging(files, POLICY) is None
+
+
+def test_what_is_not_there_is_not_empty(files: InMemoryFiles) -> None:
+    assert not is_empty(files, STAGING)
 
 
 def test_what_is_ours_goes_aside_and_is_ours_there(files: InMemoryFiles) -> None:

@@ -58,6 +58,17 @@ def test_a_file_of_an_earlier_version_is_found_and_goes_when_it_is_written_or_de
         assert f"{DIRECTORY}/{name}.json" not in files.paths()
 
 
+def test_a_file_that_goes_while_all_are_read_is_none(files: InMemoryFiles) -> None:
+    class Going(InMemoryFiles):
+        def read(self, path: str) -> bytes:
+            self.delete_file(path)
+            return super().read(path)
+
+    going = Going("hdfs://west")
+    NAMED.write(going, "a/b", b'{"table": "a/b"}')
+    assert NAMED.names(going, name_in) == []
+
+
 def test_what_is_being_written_is_no_file(files: InMemoryFiles) -> None:
     files.put(f"{CONTROL}/resync/.orders.json.0123", b"{")
     assert requested_tables(files, POLICY) == ()
