@@ -1,7 +1,7 @@
 """Find where the replica keeps its managed tables."""
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import join
+from twinhive.domain.files import authority, join, qualified
 from twinhive.domain.next_steps import clear
 from twinhive.domain.objects import Database
 from twinhive.domain.policy import Policy
@@ -9,7 +9,11 @@ from twinhive.ports import MetastoreReader
 
 
 def managed_root(replica: MetastoreReader, policy: Policy) -> str:
-    """Return the directory of the managed tables of the replica's database. Raises Missing without the database."""
+    """Return the directory of the managed tables of the replica's database, a full URI.
+
+    A warehouse that names no host is on the file system of staging, from where files are renamed. Raises Missing
+    without the database.
+    """
     database = replica.database(policy.replica.database)
     if database is None:
         raise Missing(
@@ -18,7 +22,8 @@ def managed_root(replica: MetastoreReader, policy: Policy) -> str:
             expected="the database that a load has made",
             next_step="find out who dropped it; then " + clear("the failed task"),
         )
-    return database.managed_location or _default_root(replica, database)
+    root = database.managed_location or _default_root(replica, database)
+    return qualified(root, authority(policy.staging_root))
 
 
 def _default_root(replica: MetastoreReader, database: Database) -> str:

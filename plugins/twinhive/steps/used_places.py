@@ -6,7 +6,7 @@ from contextlib import suppress
 from posixpath import normpath
 
 from twinhive.domain.errors import Missing
-from twinhive.domain.files import authority, is_below, parent
+from twinhive.domain.files import is_below, parent
 from twinhive.domain.objects import Table
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader
@@ -23,7 +23,7 @@ class UsedPlaces:
     """
 
     def __init__(self, root: str, digest: Callable[[str], int] = hash) -> None:
-        self._root = root
+        self._root = _path(root)
         self._rows = HashedPaths(digest)
         self._above = HashedPaths(digest)
 
@@ -55,7 +55,7 @@ class UsedPlaces:
 
     def add_rows(self, directory: str) -> None:
         """Note that a directory holds rows, and so what lies between it and the root."""
-        directory = self._place(directory)
+        directory = _path(directory)
         if not is_below(directory, self._root):
             return
         self._rows.add(directory)
@@ -67,20 +67,20 @@ class UsedPlaces:
 
     def add_above(self, directory: str) -> None:
         """Note that a directory is in use, and that what is below it is used or not by itself."""
-        self._above.add(self._place(directory))
-
-    def _place(self, directory: str) -> str:
-        """Return a place as we name it: a writer may leave out the host, or name another port, or too many slashes.
-
-        What lies at the same path elsewhere is taken for this: too much counts as used, never too little.
-        """
-        path = _WITHOUT_HOST.sub("", directory)
-        return f"{authority(self._root)}/{normpath(path).lstrip('/')}"
+        self._above.add(_path(directory))
 
     def holds_rows(self, directory: str) -> bool:
         """Return True where a directory is in use with all that is below it."""
-        return directory in self._rows
+        return _path(directory) in self._rows
 
     def is_above(self, directory: str) -> bool:
         """Return True where a directory is in use, and each one below it used or not by itself."""
-        return directory in self._above
+        return _path(directory) in self._above
+
+
+def _path(directory: str) -> str:
+    """Return the path alone: whoever writes a place may leave out the host, or name another port, or too many slashes.
+
+    What lies at the same path elsewhere is taken for this: too much counts as used, never too little.
+    """
+    return f"/{normpath(_WITHOUT_HOST.sub('', directory)).lstrip('/')}"

@@ -8,8 +8,9 @@ from typing import cast
 import pytest
 
 from tests.builders import a_policy, a_table
-from tests.fake_world import Killed, KillSwitch, killable, tuned
+from tests.fake_world import REPLICA_ADDRESS, Killed, KillSwitch, a_world, killable, tuned
 from tests.unit.steps.test_incremental import Followed
+from twinhive.applying.places import managed_root
 from twinhive.domain.files import FileStatus, is_below, join, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Table
@@ -122,6 +123,24 @@ def test_a_place_is_used_however_a_writer_names_it(written: str) -> None:
     places.add_rows(written.format(path=used.removeprefix("hdfs://west")))
     assert places.holds_rows(used)
     assert places.is_above(parent(used))
+
+
+@pytest.mark.parametrize("root", ["/w/sales.db", "hdfs:/w/sales.db", "hdfs:///w/sales.db", "hdfs://west//w/sales.db/"])
+def test_a_place_is_used_however_the_warehouse_is_named(root: str) -> None:
+    places = UsedPlaces(root)
+    places.add_rows(f"{ROOT}/t.7/_tw/7/day=1")
+    places.add_above(f"{ROOT}/t.8")
+    assert places.holds_rows(join(root, "t.7/_tw/7/day=1"))
+    assert places.is_above(join(root, "t.7/_tw")) and places.is_above(join(root, "t.8"))
+    assert not places.holds_rows(join(root, "t.7/_tw/7/day=2"))
+
+
+@pytest.mark.parametrize("warehouse", ["/w", "hdfs:/w", "hdfs:///w"])
+def test_a_warehouse_that_names_no_host_is_on_the_replicas_file_system(warehouse: str) -> None:
+    world = a_world()
+    world.replica.create_database(Database(POLICY.replica.database, None, None, {}, thrift="{}"))
+    world.replica.configurations[REPLICA_ADDRESS]["metastore.warehouse.dir"] = warehouse
+    assert managed_root(world.replica, POLICY) == f"hdfs://west/w/{POLICY.replica.database}.db"
 
 
 def test_a_partition_whose_location_was_written_without_a_host_keeps_its_directory() -> None:
