@@ -33,7 +33,7 @@ from twinhive.steps.external_entries import read_entries, with_sizes
 from twinhive.steps.external_purge import obey_purges
 from twinhive.steps.known_entries import known_entries
 from twinhive.steps.left_directories import clear_left, clear_unfinished
-from twinhive.steps.pending_files import pending_statuses
+from twinhive.steps.pending_files import pending_names
 from twinhive.steps.replica_state import read_state
 from twinhive.steps.synced import Synced, spread_synced
 
@@ -76,7 +76,7 @@ class ListExternal:
             return ExternalListed(idle=idle)
         # Before anything is listed: what an event up to this one has brought, the listing finds.
         began, event_id = time.time(), ports.source.current_event_id()
-        before = newest_pass(ports.dump_files, policy)
+        before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
         known = known_entries(ports, policy, before, began)
         found = read_entries(ports, policy, known)
         spread_synced(ports.replica_files, policy)
@@ -96,14 +96,13 @@ class ListExternal:
         counts = len(found.entries), len(tasks) - taken
         written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
         is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
-        write_pass(
-            ports.dump_files,
-            policy,
-            written,
-            tasks[:taken],
-            found.entries,
-            lambda location: LastSync(synced.fields_of(location), is_quiet(location)),
-        )
+
+        def last_sync(location: str) -> LastSync:
+            # A task of the pass before that has not ended may yet write another record than was read.
+            is_settled = location in kept or not late
+            return LastSync(synced.fields_of(location) if is_settled else None, is_quiet(location))
+
+        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries, last_sync)
         remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
         report(
             f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
@@ -125,7 +124,7 @@ class ListExternal:
 
 def _quiet(ports: ReadPorts, policy: Policy, kept: Collection[str], touched: Iterable[Entry]) -> Callable[[str], bool]:
     """Return what is true for locations with a kept record of which nobody can ask anything that this does not tell."""
-    if next(pending_statuses(ports.replica_files, policy), None) is not None:
+    if pending_names(ports.replica_files, policy):
         return lambda location: False
     wanted = around(touched)
     return lambda location: location in kept and location not in wanted

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,32 @@ def test_while_anything_waits_for_data_every_look_is_written_down() -> None:
         PendingFiles(world.world.replica_files, world.policy, lease).write(waits)
     world.cycle()
     assert world.record("/data/t001").event_id == event_id
+
+
+def test_what_the_policy_does_not_select_any_more_keeps_no_look_from_being_quiet() -> None:
+    world = an_unchanged_world(2)
+    waiting = a_table("sales.gone", table_type="EXTERNAL_TABLE", location="hdfs://east/data/gone")
+    world.policy = replace(world.policy, exclude=("gone",))
+    with world.world.lease.hold("l", {}, LeaseKind.EVENTS) as lease:
+        waits = PendingTable(waiting.name, Waiting(waiting, 3, 3))
+        PendingFiles(world.world.replica_files, world.policy, lease).write(waits)
+    assert calls_for(world, "t001") == {}
+
+
+def test_what_a_late_task_writes_down_is_known_to_the_pass_that_was_listed_before_it() -> None:
+    """Else nobody would empty the trash that it has filled."""
+    world = an_unchanged_world(2)
+    world.put("/data/t001/more")
+    world.cycle()
+    late = world.listed()
+    world.world.source_files.delete("hdfs://east/data/t001/more")
+    listed = world.listed()
+    world.sync(late)
+    trashed_at = world.record("/data/t001").trashed_at
+    assert trashed_at
+    world.sync(listed)
+    world.cycle()
+    assert world.last_look("/data/t001").trashed_at == trashed_at
 
 
 def test_a_look_that_an_earlier_pass_did_not_keep_is_written_down() -> None:
