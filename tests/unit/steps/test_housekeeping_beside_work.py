@@ -12,6 +12,7 @@ from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.test_scan import put, same, scan
 from twinhive.domain.errors import ActNow, Refused, Unreachable
 from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.domain.marks import DUMP, PHASE
 from twinhive.dump.store import read_json
 from twinhive.ports import WritePorts
 from twinhive.steps import scan as scanning
@@ -210,6 +211,25 @@ def test_what_a_repeated_apply_goes_on_with_is_not_removed(monkeypatch: pytest.M
     monkeypatch.setattr(UsedPlaces, "read", reading)
     sweep(ports, work, LATER)
     assert same(followed)
+
+
+@pytest.mark.parametrize(("key", "value"), [(DUMP, "another"), (PHASE, "loading")])
+def test_a_replica_that_was_loaded_anew_after_it_was_looked_at_keeps_what_it_has(
+    monkeypatch: pytest.MonkeyPatch, key: str, value: str
+) -> None:
+    followed = with_much_to_do()
+    ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
+    replica, read = followed.world.replica, UsedPlaces.read
+
+    def reading(*args):
+        places = read(*args)
+        replica.set_database_parameters("sales", {**replica.database("sales").parameters, key: value})
+        return places
+
+    monkeypatch.setattr(UsedPlaces, "read", reading)
+    before = set(followed.world.replica_files.paths())
+    assert sweep(ports, work, LATER) == 0
+    assert set(followed.world.replica_files.paths()) == before
 
 
 def test_a_sweep_that_finds_the_lease_held_leaves_everything_to_the_next_one() -> None:

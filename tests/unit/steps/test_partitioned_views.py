@@ -9,6 +9,7 @@ from tests.fake_world import a_world, tuned
 from tests.source_writer import SourceWriter
 from tests.unit.steps.test_incremental import POLICY, Followed
 from tests.unit.steps.test_incremental_killed import killed_at
+from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
 from twinhive.domain.thrift_objects import fresh_partition, read_partition
 from twinhive.steps.phase_run import run_rounds
@@ -79,6 +80,19 @@ def test_a_resync_brings_them() -> None:
     Resync(followed.policy, "seen", {"user": "ann"}).run(followed.world.ports())
     followed.follow()
     assert followed.partitions() == ["p=1", "p=3", "p=a%2Fb"]
+    followed.assert_twin()
+
+
+def test_a_resync_makes_a_view_anew_that_no_event_has_changed_since() -> None:
+    followed = WithView()
+    replica = followed.world.replica
+    there = replica.table(SEEN)
+    replica.alter_table(
+        SEEN, there.with_parameters({**there.parameters, "stray": "1"}), expected_stamp=there.parameters[STAMP]
+    )
+    Resync(followed.policy, "seen", {"user": "ann"}).run(followed.world.ports())
+    followed.follow()
+    assert "stray" not in replica.table(SEEN).parameters
     followed.assert_twin()
 
 

@@ -12,8 +12,10 @@ from tests.fake_world import REPLICA_ADDRESS, Killed, KillSwitch, a_world, killa
 from tests.unit.steps.test_incremental import Followed
 from twinhive.applying.places import managed_root
 from twinhive.domain.files import FileStatus, is_below, join, parent
+from twinhive.domain.marks import STAMP
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Database, Table
+from twinhive.domain.placement import CONTENTS
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.steps.sweep import unused_directories
 from twinhive.steps.used_places import UsedPlaces
@@ -169,6 +171,43 @@ def test_hashes_that_meet_never_make_a_used_directory_unused(bits: int) -> None:
         assert places.holds_rows(directory)
         while is_below(directory := parent(directory), ROOT):
             assert places.is_above(directory)
+
+
+def test_one_hash_for_two_directories_on_the_way_up_leaves_none_above_unused() -> None:
+    table, other = f"{ROOT}/t.7", f"{ROOT}/other.7"
+    places = UsedPlaces(ROOT, lambda path: hash(other if path == f"{table}/_tw" else path))
+    places.add_above(other)
+    places.add_rows(f"{table}/_tw/7")
+    assert places.is_above(table)
+
+
+def test_a_table_that_gets_another_name_while_tables_are_read_keeps_its_directory() -> None:
+    followed = Followed()
+    position = followed.world.source.current_event_id()
+    replica, files, policy = followed.world.replica, followed.world.replica_files, followed.policy
+    before = set(unused_directories(replica, files, policy, position))
+    names, plain = replica.table_names, TableName("sales", "plain")
+
+    def renaming(database: str) -> list[str]:
+        found, there = names(database), replica.table(plain)
+        if there is not None:
+            renamed = there.at(TableName("sales", "renamed"), there.location)
+            replica.alter_table(plain, renamed, expected_stamp=there.parameters[STAMP])
+        return found
+
+    replica.table_names = renaming
+    assert set(unused_directories(replica, files, policy, position)) == before
+
+
+def test_contents_of_events_to_come_may_be_in_the_making_and_stay() -> None:
+    followed = Followed()
+    replica, files, policy = followed.world.replica, followed.world.replica_files, followed.policy
+    position = followed.world.source.current_event_id()
+    before = set(unused_directories(replica, files, policy, position))
+    contents = join(replica.table(TableName("sales", "orders")).location, CONTENTS)
+    files.put(f"{contents}/{position - 1}/p=x/f")
+    files.put(f"{contents}/{position + 1}/p=x/f")
+    assert set(unused_directories(replica, files, policy, position)) - before == {f"{contents}/{position - 1}"}
 
 
 @pytest.mark.parametrize("kills", range(6, 13))

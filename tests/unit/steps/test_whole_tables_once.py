@@ -10,6 +10,7 @@ from tests.unit.steps.test_renames_across_databases import ELSEWHERE, Staged
 from twinhive.domain.errors import ActNow
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.names import TableName
+from twinhive.owned.directories import table_mark
 from twinhive.steps import whole_tables, window
 from twinhive.steps.control import request_table, requested_tables
 from twinhive.steps.phases import INCREMENTAL
@@ -63,6 +64,7 @@ def test_a_wish_of_people_is_obeyed_whatever_the_replica_has() -> None:
     request_table(followed.world.replica_files, followed.policy, "fresh", "anna")
     followed.to_the_end()
     assert place(followed) != before
+    assert table_mark(followed.world.replica_files, place(followed)) == followed.policy.name
     followed.assert_twin()
 
 
