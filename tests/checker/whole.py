@@ -13,7 +13,8 @@ class Whole:
     """The tables that wait to be brought over whole, from the window on that may not apply their events.
 
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
-    there with some of their partitions.
+    there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
+    that all is there: a window that is cut anew, with another end, may bring them over once more.
     """
 
     def __init__(self, timeline: Timeline, differences: Differences) -> None:
@@ -26,6 +27,7 @@ class Whole:
         self._end = self._done = self._known = 0
         self._before = 0
         self._has_any = False
+        self._came_at: dict[str, int] = {}
 
     def start(self, index: int) -> None:
         """Begin with the first moment that was seen: what came before it is there."""
@@ -43,6 +45,9 @@ class Whole:
         if (index := self._timeline.index_at(end)) != self._end:
             # One run may cut the next window while another one ends this.
             self._before, self._end = self._end, index
+            reached = self._timeline.index_at(begin)
+            self._since = {name: index for name, at in self._came_at.items() if at > reached} | self._since
+            self._came_at.clear()
         first = min(self._done, self._timeline.index_at(begin)) + 1
         moments = list(enumerate(self._timeline.moments))[first : self._end + 1]
         if self._end > self._done:
@@ -90,6 +95,7 @@ class Whole:
                 self._listed += self._directories(name, at)
                 self._touched.remove(name)
                 del self._since[name]
+                self._came_at[name] = at
 
     def _is_on_its_way(self, name: str, ours: TableState | None, at: int) -> bool:
         """True for what looks like an earlier window's end, and may be a part of what the one after it brings."""

@@ -12,6 +12,7 @@ from twinhive.applying.target import Target
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.events import Position
 from twinhive.domain.frozen import is_frozen, without_frozen
+from twinhive.domain.marks import COMING_AT
 from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 from twinhive.domain.pending import PendingTable, Waiting
@@ -19,7 +20,10 @@ from twinhive.domain.placement import partition_directory, silent_key, table_dir
 
 OwnFiles = Mapping[str | None, Sequence[SourceFile]]
 _INCOMPLETE = 0
-"""The event in the stamp of a table until all its partitions are there: nobody takes it for one as of a later event."""
+"""The event in the stamp of a table until all its partitions are there: nobody takes it for one as of a later event.
+
+The event as of which it comes stands in a parameter of its own (`COMING_AT`).
+"""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,8 @@ def _say_complete(target: Target, name: TableName, event_id: int) -> None:
     target.twin.forget_table(name)
     made = target.twin.existing(name)
     if not target.twin.is_at(made, event_id):
-        alter_table(target, made, target.restamped(made, event_id))
+        said = {key: value for key, value in made.parameters.items() if key != COMING_AT}
+        alter_table(target, made, target.restamped(made.with_parameters(said), event_id))
 
 
 def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | None, end: Position) -> bool:
@@ -119,7 +124,18 @@ def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | N
         return there.location == location
     is_view = snapshot.table is not None and not there.has_files
     stamp = target.twin.stamp_of(there)
-    return is_view and stamp is not None and stamp.event_id == end.event_id > snapshot.begin
+    if not is_view or stamp is None or end.event_id <= snapshot.begin:
+        return False
+    comes_at = there.parameters.get(COMING_AT) if stamp.event_id == _INCOMPLETE else str(stamp.event_id)
+    return comes_at == str(end.event_id)
+
+
+def _beginning(target: Target, snapshot: Snapshot, table: Table, event_id: int) -> Table:
+    """Return a table as it is created: one to which nothing is to be added is complete at once."""
+    if not snapshot.partitions and not table.constraints:
+        return target.table(table, table.location, event_id)
+    begun = target.table(table, table.location, _INCOMPLETE)
+    return begun.with_parameters({**begun.parameters, COMING_AT: str(event_id)})
 
 
 def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:
@@ -140,7 +156,7 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
     if not is_there:
         target.lease.confirm()
         with absent_before():
-            target.replica.create_table(target.table(table, location, _INCOMPLETE))
+            target.replica.create_table(_beginning(target, snapshot, table, event_id))
     present = set(target.replica.partition_names(name)) if keys else set()
     absent = [one for one in snapshot.partitions if one.name(keys) not in present]
     source = snapshot.table or table

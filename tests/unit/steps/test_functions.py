@@ -10,6 +10,7 @@ from tests.source_writer import SourceWriter
 from tests.unit.steps import test_incremental
 from tests.unit.steps.test_incremental import Followed
 from twinhive.domain.errors import ActNow, Refused
+from twinhive.domain.files import Attributes
 from twinhive.domain.marks import SOURCE_FOR
 from twinhive.domain.objects import Function
 from twinhive.steps.base import Work
@@ -83,6 +84,51 @@ def test_a_file_that_its_functions_drop_has_kept_is_found_by_the_lane() -> None:
     followed.run_with(ports)
     assert [followed.world.replica_files.read(place) for one in made for place in one.resources] == [b"one"]
     assert functions(followed.world) == {}
+
+
+def kept(followed: Followed, name: str, content: bytes, original: str, at_ms: int) -> None:
+    path, files = f"hdfs://east/cmroot/{name}", followed.world.source_files
+    files.put(path, content)
+    files.set_attribute(path, "user.original-loc", original)
+    files.set_attributes(path, Attributes(modified_ms=at_ms))
+
+
+def test_of_what_is_kept_only_the_newest_of_that_very_path_is_taken() -> None:
+    followed = Followed()
+    followed.world.source_files.write(JAR, b"new")
+    followed.users.create_function("f", [JAR])
+    followed.world.source_files.delete(JAR)
+    kept(followed, "lib.jar_0", b"old", JAR, 2_000)
+    kept(followed, "lib.jar_1", b"new", JAR, 3_000)
+    kept(followed, "lib.jar_2", b"of another", "hdfs://east/other/lib.jar", 4_000)
+    kept(followed, "lib.jar_3", b"old", JAR, 1_000)
+    followed.follow()
+    assert contents(followed.world, "f") == [b"new"]
+
+
+def test_a_function_that_is_made_again_has_its_new_file() -> None:
+    followed = Followed()
+    for content in (b"one", b"two"):
+        followed.world.source_files.write(JAR, content)
+        followed.users.create_function("f", [JAR])
+        followed.follow()
+        assert contents(followed.world, "f") == [content]
+        if content == b"one":
+            followed.users.drop_function("f")
+
+
+def test_another_function_of_that_name_on_the_replica_gives_way() -> None:
+    followed = Followed()
+    followed.world.source_files.write(JAR, b"jar")
+    followed.users.create_function("f", [JAR])
+    followed.follow()
+    (there,) = functions(followed.world).values()
+    followed.users.drop_function("f")
+    followed.follow()
+    followed.world.replica.create_function(there.at("sales", ("hdfs://west/old/lib.jar",)))
+    followed.users.create_function("f", [JAR])
+    followed.follow()
+    assert contents(followed.world, "f") == [b"jar"]
 
 
 def test_a_file_that_is_nowhere_leaves_the_function_out_of_the_lane() -> None:

@@ -1,6 +1,7 @@
 """Scan and sweep beside the lane of events, at every moment of each other: no work is ended, both come to their end."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 import pytest
 
@@ -10,10 +11,11 @@ from tests.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.steps.copies import copies_of
 from tests.unit.steps.test_incremental import Followed
 from tests.unit.steps.test_scan import put, same, scan
-from twinhive.domain.errors import ActNow, Refused, Unreachable
+from twinhive.domain.errors import ActNow, Refused, TwinhiveError, Unreachable
 from twinhive.domain.lease_kinds import LeaseKind
 from twinhive.domain.marks import DUMP, PHASE
 from twinhive.dump.store import read_json
+from twinhive.owned.directories import Owned
 from twinhive.ports import WritePorts
 from twinhive.steps import scan as scanning
 from twinhive.steps.apply import Apply
@@ -241,6 +243,25 @@ def test_a_sweep_that_finds_the_lease_held_leaves_everything_to_the_next_one() -
         apply.confirm()
     assert "the sweep leaves the rest to the next one" in followed.log[-1]
     assert set(followed.world.replica_files.paths()) == before
+    assert sweep(ports, work, LATER) > 0
+
+
+def test_a_sweep_that_has_lost_the_lease_removes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = with_much_to_do()
+    ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
+    take_away, gone = Owned.take_away, []
+
+    def taking(owned: Owned, path: str) -> object:
+        gone.append(path)
+        with hold_lease(ports, Work(followed.policy, holder={"run": "a"}), LeaseKind.EVENTS) as apply:
+            apply.confirm()
+        return take_away(owned, path)
+
+    monkeypatch.setattr(Owned, "take_away", taking)
+    with suppress(TwinhiveError):
+        sweep(ports, work, LATER)
+    assert len(gone) == 1
+    monkeypatch.undo()
     assert sweep(ports, work, LATER) > 0
 
 

@@ -8,7 +8,11 @@ import pytest
 from tests.builders import a_policy, an_external
 from tests.fake_files import InMemoryFiles
 from twinhive.domain.errors import Missing
+from twinhive.domain.external_entries import Entry
 from twinhive.domain.files import parent, short_hash
+from twinhive.domain.names import TableName
+from twinhive.ports import TreePorts
+from twinhive.steps.external_sync import DirectorySync, Moment
 from twinhive.steps.synced import Synced, SyncedEntry, forget_synced, spread_synced, write_synced, write_unchanged
 
 POLICY = a_policy(external=an_external(stay=("hdfs://east/shared/.*",)))
@@ -74,7 +78,17 @@ def test_what_was_copied_to_another_place_than_it_belongs_now_does_not_count(fil
         an_external(data="metadata_only"),
         an_external(source_root="hdfs://north"),
     ):
-        assert not Synced(files, replace(POLICY, external=changed)).covers(PLACE, 1)
+        synced = Synced(files, replace(POLICY, external=changed))
+        assert not synced.covers(PLACE, 1)
+        assert synced.given(PLACE, asdict(ENTRY)) is None
+
+
+def test_a_look_counts_from_before_its_listing(files: InMemoryFiles) -> None:
+    moment = Moment(event_id=120, at=60.0)
+    seen = DirectorySync(
+        Entry(TableName("sales", "events"), "", PLACE), POLICY, TreePorts(*[None] * 3), moment, ENTRY
+    ).seen()  # type: ignore
+    assert (seen.event_id, seen.began) == (120, 60.0)
 
 
 def test_nothing_was_copied_yet_and_what_is_forgotten(files: InMemoryFiles) -> None:
