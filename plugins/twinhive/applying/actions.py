@@ -6,15 +6,20 @@ The order of the log is kept: an event never jumps over another table's event (d
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import assert_never
 
 from twinhive.domain.changes import (
     AddedPartition,
     AddPartitions,
     AlterPartitions,
     AlterTable,
+    CreateTable,
     DropPartitions,
+    DropTable,
     Event,
     Insert,
+    NoContent,
+    RenamePartition,
 )
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.events import Position
@@ -160,8 +165,10 @@ def _what(event: Event, cascades: frozenset[int]) -> What:
             return EditTable(after, edit)
         case Insert():
             return _insert(change, event_id)
-        case _:
+        case CreateTable() | DropTable() | AlterTable() | RenamePartition() | NoContent():
             return Single(event)
+        case _:
+            assert_never(change)
 
 
 def _altered(change: AlterPartitions, after: Partition, event_id: int) -> Edit:
@@ -217,8 +224,10 @@ def _edits(what: What) -> Iterable[Edit]:
             return [edit]
         case EditPartitions(edits=edits):
             return edits.values()
-        case _:
+        case Add() | Drop() | Single():
             return []
+        case _:
+            assert_never(what)
 
 
 def _joined_edits(first: EditPartitions, second: EditPartitions) -> EditPartitions | None:

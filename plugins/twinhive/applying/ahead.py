@@ -12,7 +12,8 @@ from twinhive.applying.partition_changes import added_files
 from twinhive.applying.placing import Contents
 from twinhive.applying.table_changes import created_files, with_checksums
 from twinhive.applying.target import Target
-from twinhive.domain.changes import CreateTable, Event, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import CreateTable, Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.names import TableName
 from twinhive.domain.placement import partition_directory, table_directory

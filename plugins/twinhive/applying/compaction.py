@@ -8,20 +8,23 @@ nothing has to be repeated in the order of the log: what was removed and made ag
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
+from twinhive.domain.change_facts import tables_of
 from twinhive.domain.changes import (
     AddConstraints,
     AddPartitions,
     AlterPartitions,
     AlterTable,
+    CreateTable,
     DeleteStatistics,
     DropPartitions,
     DropTable,
     Event,
     Insert,
+    NoContent,
     RenamePartition,
     UpdateStatistics,
-    tables_of,
 )
 from twinhive.domain.constraints import FOREIGN_KEY
 from twinhive.domain.events import Position
@@ -54,8 +57,12 @@ def _stands_alone(event: Event) -> bool:
             return change.renames
         case AddConstraints(kind=kind):
             return kind == FOREIGN_KEY
-        case _:
+        case CreateTable() | DropTable() | AddPartitions() | DropPartitions() | AlterPartitions() | Insert():
             return False
+        case NoContent():
+            return False
+        case _:
+            assert_never(event.change)
 
 
 def compacted(events: Sequence[Event]) -> list[Event]:
@@ -96,8 +103,10 @@ def _note(event: Event, removed: set[Values], refilled: set[Values]) -> None:
             refilled.update(partition.values for partition in after)
         case AlterPartitions(moved=moved):
             refilled.update(moved)
-        case _:
+        case CreateTable() | DropTable() | AlterTable() | AddPartitions() | RenamePartition() | Insert() | NoContent():
             return
+        case _:
+            assert_never(change)
 
 
 def _holder(change: Insert) -> Values:
@@ -125,5 +134,7 @@ def _without(event: Event, removed: set[Values], refilled: set[Values]) -> Event
         case DropPartitions(values=values):
             first = tuple(value for value in values if value not in removed)
             return replace(event, change=replace(change, values=first)) if first else None
-        case _:
+        case CreateTable() | DropTable() | AlterTable() | RenamePartition() | NoContent():
             return event
+        case _:
+            assert_never(change)

@@ -5,19 +5,16 @@ from twinhive.applying.external_partitions import ExternalPartitions
 from twinhive.applying.external_tables import ExternalTables
 from twinhive.applying.external_target import ExternalTarget
 from twinhive.applying.progress import Progress
+from twinhive.domain.change_facts import table_structs
 from twinhive.domain.changes import (
     AddConstraints,
-    AlterTable,
     Change,
     CreateTable,
     DeleteStatistics,
     DropConstraint,
-    DropTable,
     Event,
-    RenamePartition,
     UpdateStatistics,
 )
-from twinhive.domain.objects import Table
 from twinhive.domain.pending import Detail
 from twinhive.domain.pending_changes import detailed, dropped
 
@@ -34,8 +31,9 @@ class ExternalChanges:
         """True for an action that does not concern what the replica holds of managed tables."""
         if not isinstance(what, Single):
             return what.table.is_external
-        table = _table_of(what.event.change)
-        return table.is_external if table is not None else self._waits(what.event.change)
+        change = what.event.change
+        tables = table_structs(change)
+        return tables[-1].is_external if tables else self._waits(change)
 
     def change(self, what: What, progress: Progress) -> bool:
         """Apply an action; False when what it changes is past it."""
@@ -76,14 +74,4 @@ class ExternalChanges:
             case AddConstraints(table=name) | DropConstraint(table=name):
                 return self._pending.get(name).table is not None
             case _:
-                return False
-
-
-def _table_of(change: Change) -> Table | None:
-    match change:
-        case CreateTable(table=table) | DropTable(table=table) | RenamePartition(table=table):
-            return table
-        case AlterTable(after=after):
-            return after
-        case _:
-            return None
+                return False  # of a database or a function

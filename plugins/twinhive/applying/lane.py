@@ -24,11 +24,11 @@ from twinhive.applying.progress import Progress
 from twinhive.applying.table_changes import TableChanges
 from twinhive.applying.target import Target
 from twinhive.applying.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
-from twinhive.domain.changes import Event, NotReplicated, tables_of
+from twinhive.domain.change_facts import table_structs, tables_of
+from twinhive.domain.changes import Event, NotReplicated
 from twinhive.domain.errors import ActNow, TwinhiveError
 from twinhive.domain.events import Position
 from twinhive.domain.next_steps import resync
-from twinhive.domain.objects import Table
 from twinhive.domain.policy import EVERY_EVENT, WINDOW_END, Policy
 
 _LOOK_AHEAD = 500
@@ -202,11 +202,5 @@ def why_not_replicated(policy: Policy, event: Event, skipped: Collection[int]) -
     names = tables_of(event.change)
     if names and not policy.followed(names):
         return f"{event.event_type}: of a table that the policy does not select"
-    reasons = [policy.left_out(table) for table in _tables(event)]
+    reasons = [policy.left_out(table) for table in table_structs(event.change)]
     return reasons[0] if reasons and None not in reasons else None
-
-
-def _tables(event: Event) -> list[Table]:
-    change = event.change
-    found = [getattr(change, name, None) for name in ("table", "before", "after")]
-    return [table for table in found if isinstance(table, Table)]

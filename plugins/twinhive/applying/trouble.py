@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from twinhive.applying.actions import Action
 from twinhive.applying.progress import Progress
-from twinhive.domain.changes import tables_of
+from twinhive.domain.change_facts import tables_of
 from twinhive.domain.errors import ActNow, Unexplained, may_pass
 from twinhive.domain.frozen import is_frozen, with_frozen
 from twinhive.domain.objects import Parameters

@@ -5,9 +5,11 @@ Only the holder of the policy's lease writes, so what was read stays true until 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from twinhive.applying.actions import Action, Add, Drop, EditPartitions, EditTable, Single
-from twinhive.domain.changes import DeleteStatistics, UpdateStatistics, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import DeleteStatistics, UpdateStatistics
 from twinhive.domain.errors import ChangedMeanwhile, Foreign, Missing
 from twinhive.domain.marks import STAMP, Stamp
 from twinhive.domain.names import TableName, partition_name
@@ -167,7 +169,7 @@ def _partitions_of(action: Action) -> Iterable[tuple[TableName, Iterable[str]]]:
             yield table.name, added
         case Drop(table=table, dropped=dropped):
             yield table.name, dropped
-        case EditTable():
+        case EditTable() | Single():
             return
         case _:
-            return
+            assert_never(action.what)

@@ -30,15 +30,31 @@ class EventFile:
 Files = tuple[EventFile, ...]
 
 
+class NoContent:
+    """A change that touches no table's definition, no partition and no file."""
+
+
+class DatabaseChange(NoContent):
+    """A change of the database itself."""
+
+
+class FunctionChange(NoContent):
+    """A change of a permanent function."""
+
+
+class DetailChange(NoContent):
+    """A change of what is said of a table beside its definition: constraints, column statistics."""
+
+
 @dataclass(frozen=True)
-class CreateDatabase:
+class CreateDatabase(DatabaseChange):
     """The database was created."""
 
     database: Database
 
 
 @dataclass(frozen=True)
-class AlterDatabase:
+class AlterDatabase(DatabaseChange):
     """Owner, comment, location or parameters of the database changed."""
 
     before: Database
@@ -46,7 +62,7 @@ class AlterDatabase:
 
 
 @dataclass(frozen=True)
-class DropDatabase:
+class DropDatabase(DatabaseChange):
     """The database was dropped."""
 
     name: str
@@ -150,14 +166,14 @@ class Insert:
 
 
 @dataclass(frozen=True)
-class CreateFunction:
+class CreateFunction(FunctionChange):
     """A permanent function was created."""
 
     function: Function
 
 
 @dataclass(frozen=True)
-class DropFunction:
+class DropFunction(FunctionChange):
     """A permanent function was dropped."""
 
     database: str
@@ -165,7 +181,7 @@ class DropFunction:
 
 
 @dataclass(frozen=True)
-class AddConstraints:
+class AddConstraints(DetailChange):
     """Constraints of one kind were added to a table.
 
     `kind` is one of primary_key, foreign_key, unique, not_null, default, check; `constraints` are
@@ -178,7 +194,7 @@ class AddConstraints:
 
 
 @dataclass(frozen=True)
-class DropConstraint:
+class DropConstraint(DetailChange):
     """A constraint of a table was dropped."""
 
     table: TableName
@@ -186,7 +202,7 @@ class DropConstraint:
 
 
 @dataclass(frozen=True)
-class UpdateStatistics:
+class UpdateStatistics(DetailChange):
     """Column statistics of a table, or of one partition (`values`), were written.
 
     `statistics` is the Thrift struct ColumnStatistics in TJSON.
@@ -198,7 +214,7 @@ class UpdateStatistics:
 
 
 @dataclass(frozen=True)
-class DeleteStatistics:
+class DeleteStatistics(DetailChange):
     """The statistics of one column (None: of all) of a table or partition were deleted."""
 
     table: TableName
@@ -207,7 +223,7 @@ class DeleteStatistics:
 
 
 @dataclass(frozen=True)
-class NotReplicated:
+class NotReplicated(NoContent):
     """An event whose effect replication does not carry over; `reason` is for people."""
 
     table: TableName | None
@@ -236,6 +252,9 @@ Change = (
 )
 
 
+OfPartitions = AddPartitions | DropPartitions | AlterPartitions | RenamePartition
+
+
 @dataclass(frozen=True)
 class Event:
     """One decoded event: its place in the log, its type as the log names it, and what it says."""
@@ -251,29 +270,3 @@ class Event:
 
     def __str__(self) -> str:
         return f"{self.event_id} {self.event_type}"
-
-
-def tables_of(change: Change) -> tuple[TableName, ...]:
-    """Return the names of the tables that a change concerns: a rename two, a database or a function none."""
-    if isinstance(change, AlterTable):
-        return (change.before.name, change.after.name) if change.renames else (change.after.name,)
-    table: Table | TableName | None = getattr(change, "table", None)
-    if table is None:
-        return ()
-    return (table.name,) if isinstance(table, Table) else (table,)
-
-
-def unlinked(change: Change) -> TableName | None:
-    """Return the table to which foreign keys of others are gone, or under another name, after a change.
-
-    No event says so of them: a drop of the table or of a key, a rename, a column that changes.
-    """
-    match change:
-        case DropTable(table=table):
-            return table.name
-        case DropConstraint(table=name):
-            return name
-        case AlterTable(before=before) if change.renames or change.changes_columns:
-            return before.name
-        case _:
-            return None

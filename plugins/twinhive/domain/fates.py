@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import assert_never
 
+from twinhive.domain.change_facts import names_of, partitions_named, partitions_told, table_structs, tables_of
 from twinhive.domain.changes import (
     AddPartitions,
     AlterPartitions,
@@ -16,11 +18,12 @@ from twinhive.domain.changes import (
     DropTable,
     Event,
     Insert,
+    NoContent,
     RenamePartition,
 )
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.files import is_below, join, relative_to
-from twinhive.domain.names import TableName, partition_name
+from twinhive.domain.names import TableName
 from twinhive.domain.objects import Partition, Table
 
 Key = tuple[TableName, str | None]
@@ -91,20 +94,14 @@ class Fates:
 
 def places_of(change: Change) -> Iterator[str]:
     """Yield where a change says that rows lie: of tables with partitions, those of the partitions alone."""
-    things: list[Table | Partition] = []
+    things: tuple[Table | Partition, ...]
     match change:
         case CreateTable(table=table) | AlterTable(after=table) if not table.partition_keys:
-            things = [table]
-        case AddPartitions():
-            things = [one.partition for one in change.added]
-        case AlterPartitions():
-            things = [*change.after]
-        case RenamePartition(after=after):
-            things = [after]
-        case Insert():
-            things = [change.partition or change.table]
+            things = (table,)
+        case Insert(table=table, partition=None):
+            things = (table,)
         case _:
-            return
+            things = partitions_told(change)
     yield from (one.location for one in things if one.location)
 
 
@@ -123,22 +120,13 @@ def with_parents(place: str) -> Iterator[str]:
 def _touched(event: Event) -> Iterator[Key]:
     change = event.change
     match change:
-        case CreateTable(table=table) | DropTable(table=table):
-            yield table.name, None
-        case AlterTable(before=before, after=after):
-            yield from {(before.name, None), (after.name, None)}
-        case AddPartitions(table=table):
-            yield from ((table.name, one.partition.name(table.partition_keys)) for one in change.added)
-        case DropPartitions(table=table):
-            yield from ((table.name, partition_name(table.partition_keys, values)) for values in change.values)
-        case AlterPartitions(table=table):
-            yield from ((table.name, one.name(table.partition_keys)) for one in change.after)
-        case RenamePartition(table=table):
-            yield from ((table.name, one.name(table.partition_keys)) for one in (change.before, change.after))
-        case Insert(table=table, partition=partition):
-            yield table.name, partition.name(table.partition_keys) if partition else None
-        case _:
+        case NoContent():
             return
+        case CreateTable() | DropTable() | AlterTable() | Insert(partition=None):
+            yield from ((name, None) for name in tables_of(change))
+        case _:
+            (table,) = table_structs(change)
+            yield from ((table.name, name) for name in names_of(table, partitions_named(change)))
 
 
 def _name(change: AlterPartitions | RenamePartition, partition: Partition) -> str:
@@ -152,8 +140,12 @@ def _keeps_files(change: Change) -> bool:
             return not change.renames and not change.truncates
         case AlterPartitions():
             return not change.truncates
-        case _:
+        case CreateTable() | DropTable() | AddPartitions() | DropPartitions() | RenamePartition() | Insert():
             return False
+        case NoContent():
+            return True
+        case _:
+            assert_never(change)
 
 
 def _locations(change: Change, partition: str | None) -> list[str | None]:

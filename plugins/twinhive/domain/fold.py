@@ -10,15 +10,17 @@ are. A partition may be read again alone, and keep its list of files where its l
 Events may be folded again that were folded before.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
+from twinhive.domain.change_facts import unlinked
 from twinhive.domain.changes import (
     AddConstraints,
     AddPartitions,
     AlterPartitions,
     AlterTable,
+    Change,
     CreateTable,
     DropConstraint,
     DropPartitions,
@@ -26,8 +28,9 @@ from twinhive.domain.changes import (
     Event,
     EventFile,
     Insert,
+    NoContent,
+    OfPartitions,
     RenamePartition,
-    unlinked,
 )
 from twinhive.domain.constraints import referring
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
@@ -62,27 +65,43 @@ class _Folding:
         self._owned: dict[int, dict[str, Any]] = {}
         self._children = referring(pair for state in shard.tables.values() for pair in state.table.foreign_keys)
         self._column_changes: dict[TableName, int] = {}
-        self._handlers: dict[type, Callable[[Any, int], None]] = {
-            CreateTable: self._create_table,
-            DropTable: self._drop_table,
-            AlterTable: self._alter_table,
-            AddPartitions: self._add_partitions,
-            DropPartitions: self._drop_partitions,
-            AlterPartitions: self._alter_partitions,
-            RenamePartition: self._rename_partition,
-            Insert: self._insert,
-            AddConstraints: self._change_constraints,
-            DropConstraint: self._change_constraints,
-        }
 
     def apply(self, event: Event) -> None:
         """Apply one event; kinds that change no table and no file of one are passed over."""
-        handler = self._handlers.get(type(event.change))
-        if handler is not None:
-            handler(event.change, event.event_id)
+        self._change(event.change, event.event_id)
         if (parent := unlinked(event.change)) is not None:
             for child in self._children.get(parent, ()):
                 self._doubt_constraints(child, event.event_id)
+
+    def _change(self, change: Change, event_id: int) -> None:
+        match change:
+            case CreateTable():
+                self._create_table(change, event_id)
+            case DropTable():
+                self._drop_table(change, event_id)
+            case AlterTable():
+                self._alter_table(change, event_id)
+            case Insert():
+                self._insert(change, event_id)
+            case AddConstraints() | DropConstraint():
+                self._change_constraints(change, event_id)
+            case NoContent():
+                return
+            case _:
+                self._change_partitions(change, event_id)
+
+    def _change_partitions(self, change: OfPartitions, event_id: int) -> None:
+        match change:
+            case AddPartitions():
+                self._add_partitions(change, event_id)
+            case DropPartitions():
+                self._drop_partitions(change, event_id)
+            case AlterPartitions():
+                self._alter_partitions(change, event_id)
+            case RenamePartition():
+                self._rename_partition(change, event_id)
+            case _:
+                assert_never(change)
 
     def result(self) -> Shard:
         """Return the shard, with the partitions marked that a change of columns may have changed."""

@@ -2,8 +2,21 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import assert_never
 
-from twinhive.domain.changes import AddPartitions, AlterPartitions, CreateTable, Event, EventFile
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Event,
+    EventFile,
+    Insert,
+    NoContent,
+    RenamePartition,
+)
 
 
 @dataclass(frozen=True)
@@ -18,10 +31,10 @@ class Unnamed:
 def with_unnamed(event: Event, found: Iterable[Unnamed]) -> Event:
     """Return an event that names all its files: one that gave partitions another location named none."""
     files = {one.partition: one.files for one in found}
+    if not files:
+        return event
     change = event.change
     match change:
-        case _ if not files:
-            return event
         case CreateTable():
             return replace(event, change=replace(change, files=(*change.files, *files.get("", ()))))
         case AddPartitions(table=table):
@@ -32,5 +45,7 @@ def with_unnamed(event: Event, found: Iterable[Unnamed]) -> Event:
             names = {one.name(table.partition_keys): one.values for one in change.after}
             moved = {values: files[name] for name, values in names.items() if name in files}
             return replace(event, change=replace(change, moved=moved))
-        case _:
+        case DropTable() | AlterTable() | DropPartitions() | RenamePartition() | Insert() | NoContent():
             return event
+        case _:
+            assert_never(change)

@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 
+from twinhive.domain.change_facts import table_structs, tables_of
 from twinhive.domain.changes import (
-    AddPartitions,
-    AlterPartitions,
     AlterTable,
     Change,
-    DropPartitions,
     DropTable,
-    RenamePartition,
+    OfPartitions,
     UpdateStatistics,
-    tables_of,
 )
 from twinhive.domain.events import EventRow
 from twinhive.domain.files import join
@@ -109,14 +106,9 @@ class _Telling:
         return self.writing.content(row) if gone else {}
 
 
-OfPartitions = AddPartitions | DropPartitions | AlterPartitions | RenamePartition
-
-
 def _table_of(row: EventRow, change: Change) -> Table | None:
-    if isinstance(change, AlterTable):
-        return change.after
     if isinstance(change, UpdateStatistics):
         message = Fields(row, decode_message(row))
         return message.struct("tableObjJson", table) if message.optional_text("tableObjJson") else None
-    found = getattr(change, "table", None)
-    return found if isinstance(found, Table) else None
+    found = table_structs(change)
+    return found[-1] if found else None

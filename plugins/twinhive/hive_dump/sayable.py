@@ -4,21 +4,11 @@ Hive reads event ids as 32-bit integers (`IncrementalLoadTasksBuilder`), splits 
 reads names in the charset of its server: another one than UTF-8 would make other names of them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from twinhive.domain.changes import (
-    AddPartitions,
-    AlterPartitions,
-    Change,
-    DeleteStatistics,
-    DropPartitions,
-    Insert,
-    RenamePartition,
-    UpdateStatistics,
-    tables_of,
-)
+from twinhive.domain.change_facts import partitions_named, tables_of
+from twinhive.domain.changes import Change
 from twinhive.domain.contents import SourceFile
-from twinhive.domain.objects import Partition
 from twinhive.hive_dump.refusals import unsayable
 
 _LARGEST_ID = 2**31 - 1
@@ -61,23 +51,5 @@ def check_change(change: Change) -> None:
     """Raise ActNow for an event of tables or partitions whose names Hive would read as others."""
     for table in tables_of(change):
         check_table_name("a table", table.table)
-    for values in _values_of(change):
+    for values in partitions_named(change):
         check_values(tables_of(change)[0], values)
-
-
-def _values_of(change: Change) -> Iterator[tuple[str, ...]]:
-    match change:
-        case AddPartitions(added=added):
-            yield from (one.partition.values for one in added)
-        case AlterPartitions(after=after):
-            yield from (partition.values for partition in after)
-        case DropPartitions(values=dropped):
-            yield from dropped
-        case RenamePartition(before=before, after=after):
-            yield from (before.values, after.values)
-        case Insert(partition=Partition(values=values)):
-            yield values
-        case UpdateStatistics(values=tuple(values)) | DeleteStatistics(values=tuple(values)):
-            yield values
-        case _:
-            return

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from twinhive.domain.changes import AlterTable, DropTable, Event, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import AlterTable, DropTable, Event
 from twinhive.domain.policy import Policy
 
 

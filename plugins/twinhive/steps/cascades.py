@@ -11,20 +11,17 @@ has the log read once and not by each of its windows (`cascade_memory`).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twinhive.domain.change_facts import names_of, partitions_told, table_structs, tables_of
 from twinhive.domain.changes import (
-    AddPartitions,
-    AlterPartitions,
     AlterTable,
     Change,
     DropTable,
     Event,
-    RenamePartition,
-    tables_of,
+    Insert,
 )
 from twinhive.domain.errors import Missing
 from twinhive.domain.events import EventRow, Position
-from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.objects import Partition
+from twinhive.domain.names import TableName
 from twinhive.domain.thrift_objects import columns_of_partition
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
@@ -189,16 +186,11 @@ def _is_change_of_columns(change: Change) -> bool:
 
 def _named(change: Change, table: TableName) -> set[str]:
     """Return the partitions of a table whose columns an event tells."""
-    match change:
-        case AddPartitions() if change.table.name == table:
-            partitions: Sequence[Partition] = [one.partition for one in change.added]
-        case AlterPartitions() if change.table.name == table:
-            partitions = change.after
-        case RenamePartition() if change.table.name == table:
-            partitions = [change.after]
-        case _:
-            return set()
-    return {partition_name(change.table.partition_keys, partition.values) for partition in partitions}
+    if isinstance(change, Insert):
+        return set()  # what it says of columns is what the partition had before
+    told = {one.values for one in partitions_told(change)}
+    found = [one for one in table_structs(change) if one.name == table]
+    return {name for one in found for name in names_of(one, told)}
 
 
 def _partitions(source: MetastoreReader, name: TableName) -> dict[str, Columns]:

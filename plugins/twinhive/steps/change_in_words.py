@@ -1,25 +1,19 @@
 """Say in a few words what a change is about."""
 
+from twinhive.domain.change_facts import files_brought, names_of, partitions_named, table_structs, tables_of
 from twinhive.domain.changes import (
     AddConstraints,
-    AddPartitions,
     AlterDatabase,
-    AlterPartitions,
     Change,
     CreateDatabase,
     CreateFunction,
-    CreateTable,
     DeleteStatistics,
     DropConstraint,
     DropDatabase,
     DropFunction,
-    DropPartitions,
-    Insert,
     RenamePartition,
     UpdateStatistics,
-    tables_of,
 )
-from twinhive.domain.names import partition_name
 from twinhive.domain.objects import Partition, Table
 
 _SHOWN = 3
@@ -49,32 +43,15 @@ def _details(change: Change) -> str:
             return f" ({'/'.join(values)})"
         case RenamePartition(table, before, after):
             return f" ({_name(table, before)} -> {_name(table, after)})"
-    names = _partitions(change)
+    tables = table_structs(change)
+    names = names_of(tables[-1], partitions_named(change)) if tables else ()
     more = [f"and {len(names) - _SHOWN:,} more"] if len(names) > _SHOWN else []
     return f" ({', '.join([*names[:_SHOWN], *more])})" if names else ""
 
 
-def _partitions(change: Change) -> list[str]:
-    match change:
-        case AddPartitions(table, added):
-            return [_name(table, one.partition) for one in added]
-        case AlterPartitions(table, after):
-            return [_name(table, one) for one in after]
-        case DropPartitions(table, values):
-            return [partition_name(table.partition_keys, one) for one in values]
-        case Insert(table, partition) if partition is not None:
-            return [_name(table, partition)]
-    return []
-
-
 def files_named(change: Change) -> int:
     """Return how many files an event names."""
-    match change:
-        case CreateTable(files=files) | Insert(files=files):
-            return len(files)
-        case AddPartitions(added=added):
-            return sum(len(one.files) for one in added)
-    return 0
+    return sum(len(files) for _, files in files_brought(change))
 
 
 def _name(table: Table, partition: Partition) -> str:

@@ -12,7 +12,8 @@ from itertools import count
 
 from twinhive import __version__
 from twinhive.domain.batches import Batch
-from twinhive.domain.changes import Event, tables_of, unlinked
+from twinhive.domain.change_facts import tables_of, unlinked
+from twinhive.domain.changes import Event
 from twinhive.domain.constraints import referring
 from twinhive.domain.contents import Content, PartitionState, Shard, TableState
 from twinhive.domain.events import Position
@@ -28,7 +29,7 @@ from twinhive.steps.dump_states import batches_with, read_states, write_states
 from twinhive.steps.event_stream import EventStream
 from twinhive.steps.folded_manifest import database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.steps.source_states import settle
-from twinhive.steps.wide_tables import WideTable, partitions_named, wide_tables
+from twinhive.steps.wide_tables import WideTable, partitions_concerned, wide_tables
 
 
 class Folding:
@@ -111,7 +112,7 @@ class Folding:
         parts: dict[TableName, set[str]] = defaultdict(set)
         whole: set[TableName] = set()
         for event in events:
-            named = partitions_named(event.change)
+            named = partitions_concerned(event.change)
             for name in tables_of(event.change):
                 if named is None or name not in self._wide:
                     whole.add(name)

@@ -1,8 +1,20 @@
 """Take the files out of events, for a replica that is loaded without data (`hive.repl.dump.metadata.only`)."""
 
 from dataclasses import replace
+from typing import assert_never
 
-from twinhive.domain.changes import AddPartitions, AlterPartitions, CreateTable, Event, Insert
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Event,
+    Insert,
+    NoContent,
+    RenamePartition,
+)
 
 
 def without_files(event: Event) -> Event | None:
@@ -18,5 +30,7 @@ def without_files(event: Event) -> Event | None:
             return replace(event, change=replace(change, added=added))
         case AlterPartitions():
             return replace(event, change=replace(change, moved={}))
-        case _:
+        case DropTable() | AlterTable() | DropPartitions() | RenamePartition() | NoContent():
             return event
+        case _:
+            assert_never(change)

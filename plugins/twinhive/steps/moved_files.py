@@ -4,9 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import assert_never
 
 from twinhive.copying.staged import CopyItem
-from twinhive.domain.changes import AddPartitions, AlterTable, Event, RenamePartition
+from twinhive.domain.changes import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Event,
+    Insert,
+    NoContent,
+    RenamePartition,
+)
 from twinhive.domain.events import Position
 from twinhive.domain.files import base_name, is_below, join, parent, relative_to
 from twinhive.domain.policy import Policy
@@ -57,21 +69,30 @@ class Moves:
 
     def _note(self, event: Event) -> None:
         change = event.change
-        if isinstance(change, AddPartitions):
-            for added in change.added:
-                self._added[added.partition.name(change.table.partition_keys)].append(
-                    (event.event_id, added.partition.location or "")
-                )
-                for named in added.files:
-                    self._files[named.checksum, base_name(named.path)].append((event.event_id, None, named.path))
-        elif isinstance(change, AlterTable | RenamePartition):
-            if isinstance(change, RenamePartition):
-                old, new = (one.name(change.table.partition_keys) for one in (change.before, change.after))
-                self._names[old].add(new)
-            # SET LOCATION moves nothing; who says so may have moved the files before: both places are looked at.
-            before, after = change.before.location, change.after.location
-            if before and after and before != after:
-                self._directories.append((event.event_id, before, after))
+        match change:
+            case AddPartitions():
+                self._note_added(change, event.event_id)
+            case RenamePartition(table=table, before=before, after=after):
+                self._names[before.name(table.partition_keys)].add(after.name(table.partition_keys))
+                self._note_move(event.event_id, before.location, after.location)
+            case AlterTable(before=before, after=after):
+                self._note_move(event.event_id, before.location, after.location)
+            case CreateTable() | DropTable() | DropPartitions() | AlterPartitions() | Insert() | NoContent():
+                return
+            case _:
+                assert_never(change)
+
+    def _note_added(self, change: AddPartitions, event_id: int) -> None:
+        for added in change.added:
+            name, place = added.partition.name(change.table.partition_keys), added.partition.location or ""
+            self._added[name].append((event_id, place))
+            for named in added.files:
+                self._files[named.checksum, base_name(named.path)].append((event_id, None, named.path))
+
+    def _note_move(self, event_id: int, before: str | None, after: str | None) -> None:
+        # SET LOCATION moves nothing; who says so may have moved the files before: both places are looked at.
+        if before and after and before != after:
+            self._directories.append((event_id, before, after))
 
     def later_places(self, item: CopyItem) -> Iterator[str]:
         """Yield the places where an event's file may have been after its event, one after the other."""

@@ -1,18 +1,16 @@
 """Tell which changes of partitions gave them another location: an event of several says only where they are now."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from twinhive.domain.change_facts import partitions_told, table_structs
 from twinhive.domain.changes import (
-    AddPartitions,
     AlterPartitions,
     AlterTable,
     CreateTable,
     DropTable,
     Event,
-    Insert,
-    RenamePartition,
 )
 from twinhive.domain.fates import along
 from twinhive.domain.files import is_below, relative_to
@@ -88,24 +86,13 @@ class _Following:
                 known = self._locations.pop(before, {})
                 self._locations[change.after.name] = {one: _along(place, change) for one, place in known.items()}
             case _:
-                for table, partition in _told(change):
-                    self._locations[table.name][partition.name(table.partition_keys)] = partition.location
+                for table in table_structs(change)[-1:]:
+                    told = {one.name(table.partition_keys): one.location for one in partitions_told(change)}
+                    self._locations[table.name] |= told
 
 
 def _along(place: str | None, rename: AlterTable) -> str | None:
     return along(place, rename.before.location, rename.after.location) if place else None
-
-
-def _told(change: object) -> Iterator[tuple[Table, Partition]]:
-    match change:
-        case AddPartitions(table=table):
-            yield from ((table, one.partition) for one in change.added)
-        case AlterPartitions(table=table):
-            yield from ((table, one) for one in change.after)
-        case RenamePartition(table=table):
-            yield table, change.after
-        case Insert(table=table, partition=Partition() as partition):
-            yield table, partition
 
 
 def places_on_replica(replica: MetastoreReader, policy: Policy) -> Ask:

@@ -4,7 +4,8 @@ from collections import defaultdict
 
 from twinhive.applying.lane import why_not_replicated
 from twinhive.copying.staged import CopyItem, remaining
-from twinhive.domain.changes import Event, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import Event
 from twinhive.domain.frozen import frozen_tables
 from twinhive.domain.marks import ReplicaState
 from twinhive.dump.shards import unpack_lines

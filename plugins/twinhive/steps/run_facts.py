@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from twinhive.domain.changes import tables_of
+from twinhive.domain.change_facts import tables_of
 from twinhive.domain.events import EventRow
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from twinhive.domain.changes import Event, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import Event
 from twinhive.domain.names import TableName
 from twinhive.domain.policy import Policy
 from twinhive.ports import MetastoreReader

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from twinhive.domain.changes import tables_of
+from twinhive.domain.change_facts import tables_of
 from twinhive.domain.errors import ActNow, InvalidSettings, Missing
 from twinhive.domain.events import EventRow, Position
 from twinhive.domain.marks import Phase

@@ -8,15 +8,23 @@ otherwise: what later events name is theirs, and a directory that a later event 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from twinhive.copying.listing import list_files
+from twinhive.domain.change_facts import tables_of
 from twinhive.domain.changes import (
     AddPartitions,
+    AlterPartitions,
     AlterTable,
+    Change,
     CreateTable,
+    DropPartitions,
+    DropTable,
     Event,
     EventFile,
-    tables_of,
+    Insert,
+    NoContent,
+    RenamePartition,
 )
 from twinhive.domain.errors import ActNow, Missing
 from twinhive.domain.events import Position
@@ -24,7 +32,7 @@ from twinhive.domain.fates import Fate, Fates, places_of, with_parents
 from twinhive.domain.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.domain.names import TableName
 from twinhive.domain.next_steps import clear
-from twinhive.domain.objects import Table, TableKind
+from twinhive.domain.objects import Partition, Table, TableKind
 from twinhive.domain.unnamed import Unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
@@ -111,17 +119,25 @@ def _moved_away(one: _Wanted, root: str) -> ActNow:
 
 def _created(events: Iterable[Event]) -> Iterator[_Wanted]:
     for event in events:
-        change = event.change
-        match change:
-            case CreateTable(table=table) if table.kind is TableKind.MANAGED and not table.partition_keys:
-                if table.location:
-                    yield _Wanted(event, table, None, table.location)
-            case AddPartitions(table=table) if table.kind is TableKind.MANAGED:
-                for partition in (added.partition for added in change.added):
-                    if partition.location:
-                        yield _Wanted(event, table, partition.name(table.partition_keys), partition.location)
-            case _:
-                continue
+        for table, made in _made(event.change):
+            name = made.name(table.partition_keys) if isinstance(made, Partition) else None
+            if table.kind is TableKind.MANAGED and made.location:
+                yield _Wanted(event, table, name, made.location)
+
+
+def _made(change: Change) -> Iterator[tuple[Table, Table | Partition]]:
+    """Yield what a change makes that holds rows, with the table that it is of."""
+    match change:
+        case CreateTable(table=table):
+            yield from () if table.partition_keys else ((table, table),)
+        case AddPartitions(table=table, added=added):
+            yield from ((table, one.partition) for one in added)
+        case DropTable() | AlterTable() | DropPartitions() | AlterPartitions() | RenamePartition() | Insert():
+            return
+        case NoContent():
+            return
+        case _:
+            assert_never(change)
 
 
 def _moved(events: Sequence[Event], ask: Ask) -> Iterator[_Wanted]:

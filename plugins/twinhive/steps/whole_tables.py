@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from twinhive.applying.progress import Progress
-from twinhive.domain.changes import AlterTable, Change, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import AlterTable, Change
 from twinhive.domain.errors import ActNow
 from twinhive.domain.events import EventRow
 from twinhive.domain.external import NO_BASE

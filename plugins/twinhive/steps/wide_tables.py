@@ -6,27 +6,30 @@ the new one batch by batch, and most batches as they are.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch, Slice
+from twinhive.domain.change_facts import names_of, partitions_named
 from twinhive.domain.changes import (
-    AddConstraints,
     AddPartitions,
     AlterPartitions,
     AlterTable,
     Change,
-    DeleteStatistics,
-    DropConstraint,
+    CreateTable,
+    DatabaseChange,
+    DetailChange,
     DropPartitions,
+    DropTable,
+    FunctionChange,
     Insert,
     NotReplicated,
     RenamePartition,
-    UpdateStatistics,
 )
 from twinhive.domain.contents import TableState
-from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.objects import Table
+from twinhive.domain.names import TableName
+from twinhive.domain.objects import Partition, Table
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import TableRecord, encode_objects, unpack_lines
 from twinhive.dump.store import Dump
@@ -48,25 +51,21 @@ def wide_tables(dump: Dump) -> Mapping[TableName, tuple[Batch, ...]]:
     return {name: batches for name, batches in found.items() if len(batches) > 1 and name not in shared}
 
 
-def partitions_named(change: Change) -> frozenset[str] | None:
+def partitions_concerned(change: Change) -> frozenset[str] | None:
     """Return the partitions that a change is about, None for one that is about the table as a whole."""
     match change:
-        case AddPartitions(table=table):
-            return frozenset(one.partition.name(table.partition_keys) for one in change.added)
-        case DropPartitions(table=table):
-            return frozenset(partition_name(table.partition_keys, values) for values in change.values)
-        case AlterPartitions(table=table):
-            return frozenset(one.name(table.partition_keys) for one in change.after)
-        case RenamePartition(table=table):
-            return frozenset(one.name(table.partition_keys) for one in (change.before, change.after))
-        case Insert(table=table, partition=partition) if partition is not None:
-            return frozenset({partition.name(table.partition_keys)})
-        case AlterTable() if _leaves_partitions(change):
+        case AddPartitions(table=table) | DropPartitions(table=table) | AlterPartitions(table=table):
+            return frozenset(names_of(table, partitions_named(change)))
+        case RenamePartition(table=table) | Insert(table=table, partition=Partition()):
+            return frozenset(names_of(table, partitions_named(change)))
+        case AlterTable():
+            return frozenset() if _leaves_partitions(change) else None
+        case DetailChange() | NotReplicated():
             return frozenset()
-        case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics() | NotReplicated():
-            return frozenset()
-        case _:
+        case CreateTable() | DropTable() | Insert() | DatabaseChange() | FunctionChange():
             return None
+        case _:
+            assert_never(change)
 
 
 def _leaves_partitions(change: AlterTable) -> bool:

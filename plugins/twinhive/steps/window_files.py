@@ -9,10 +9,8 @@ from twinhive.copying.event_source import kept_path
 from twinhive.copying.items import item_of
 from twinhive.copying.staged import CopyItem
 from twinhive.domain.batches import Batch, Slice
-from twinhive.domain.changes import (
-    Event,
-    tables_of,
-)
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import Event
 from twinhive.domain.contents import SourceFile
 from twinhive.domain.event_files import files_of
 from twinhive.domain.events import Position

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.model_metastore import NAMES, ModelMetastore, State, checksum_of, length_of
-from twinhive.domain.changes import Event, tables_of
+from twinhive.domain.change_facts import tables_of
+from twinhive.domain.changes import Event
 from twinhive.domain.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.domain.files import join, relative_to
 from twinhive.domain.fold import fold

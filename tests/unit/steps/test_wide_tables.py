@@ -15,7 +15,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.steps.folding import Folding
 from twinhive.steps.phase_run import run_phase, run_rounds
 from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
-from twinhive.steps.wide_tables import partitions_named
+from twinhive.steps.wide_tables import partitions_concerned
 
 POLICY = tuned(batch_objects=2)
 WIDE = "wide"
@@ -205,4 +205,4 @@ def _named(world: World) -> set[str]:
         row.event_id for row in world.source._log.rows if row.table == WIDE and row.event_type == "ADD_PARTITION"
     )
     rows = [row for row in world.source._log.rows if row.table == WIDE and row.event_id > begin]
-    return set().union(*(partitions_named(decode_event(row).change) or set() for row in rows))
+    return set().union(*(partitions_concerned(decode_event(row).change) or set() for row in rows))
