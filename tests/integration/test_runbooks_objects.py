@@ -66,13 +66,16 @@ def test_a_table_is_quarantined(oncall: OnCall, writers: SourceWriter, assert_tw
 
 @pytest.mark.runbook("A lease was left behind")
 def test_a_lease_was_left_behind(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
-    writers.insert("plain", None, [b"more"])
+    # What is removed again is applied one by one, so that the lease is held for some seconds.
+    for number in range(40):
+        writers.add_partitions("orders", {(f"for a while {number}",): [b"rows"]})
+        writers.drop_partitions("orders", [(f"for a while {number}",)])
     oncall.trigger()
     run = oncall.run_at_work("apply")
     wiring = oncall.airflow.policies.wiring(oncall.policy)
     lease, directory = wiring.write_ports().lease, lease_directory(wiring.policy)
+    until(lambda: lease.holder(directory), "apply has the lease", every=0.05)
     with oncall.airflow.frozen("west-metastore"):
-        until(lambda: lease.holder(directory), "apply has the lease")
         run.kill_task("apply")
 
     oncall.operate("unlock", "is held by", dry_run=True)
