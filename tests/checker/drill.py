@@ -139,6 +139,7 @@ class Drill:
         every = self.settings.consistency == EVERY_EVENT
         self.watcher = Watcher(self.viewer, self.judge, self.policy.staging, every_call=every)
         self._zombies: list[Pausable] = []
+        self._awake: list[Pausable] = []
         self._is_listed = False
         self._meeting = threading.Lock()
 
@@ -298,8 +299,10 @@ class Drill:
                 self._wake(zombie)
 
     def _wake(self, zombie: Pausable) -> None:
-        if not zombie.ended:
+        # One that is awake may ask for the lease before which it was to wake.
+        if not zombie.ended and zombie not in self._awake:
             self.log.append(f"{zombie.name} wakes up")
+            self._awake.append(zombie)
             zombie.finish()
             self.log.append(f"{zombie.name} ended: {zombie.error}")
             if zombie.error is not None and not isinstance(zombie.error, TwinhiveError):
