@@ -90,7 +90,7 @@ class Whole:
             if name not in self._touched or since > at or (ours is None) != (name not in theirs):
                 continue
             if ours is None and self._last.get(name) is None:
-                continue  # who dropped it may have been killed before it came: that the source has none now says nothing
+                continue  # dropped by one who was killed before it came: that the source has none now says nothing
             if self._is_on_its_way(name, ours, at):
                 continue
             if ours is None or self._is(name, ours, theirs[name], at):
