@@ -14,9 +14,9 @@ from rich.table import Table
 
 from benchmarks.measuring import machine, measured, rate, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.steps.phase_run import run_bootstrap
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.pipeline.phase_run import run_bootstrap
 
 _console = Console(width=110, highlight=False)
 

@@ -18,14 +18,14 @@ from rich.table import Table
 from benchmarks.history import History
 from benchmarks.measuring import Measured, machine, measured, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
-from tests.source_writer import SourceWriter
-from tests.twin import assert_equal_twin, describe
-from tests.warehouse import Warehouse
-from twinhive.steps.apply import Apply
-from twinhive.steps.base import Work
-from twinhive.steps.copy_batch import CopyBatch
-from twinhive.steps.phase_run import run_bootstrap
-from twinhive.steps.window import Window
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin, describe
+from twinhive.bootstrap.copy_batch import CopyBatch
+from twinhive.incremental.apply import Apply
+from twinhive.incremental.window import Window
+from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.step.base import Work
 
 _console = Console(width=110, highlight=False)
 

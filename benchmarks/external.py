@@ -25,14 +25,14 @@ from sandbox.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
 from sandbox.own_network import enter
 from sandbox.paths import cache_root
 from sandbox.yarn import NODE_MANAGER
-from tests import metastore_objects as objects
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.domain.policy import Policy
+from tests.support.hive import metastore_objects as objects
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from twinhive.external.pass_ import ExternalListed
+from twinhive.model.policy import Policy
+from twinhive.pipeline.phase_run import run_bootstrap, run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
 from twinhive.ports import FileReader, WritePorts
-from twinhive.steps.external_pass import ExternalListed
-from twinhive.steps.phase_run import run_bootstrap, run_phase
-from twinhive.steps.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
 
 _ROOT = "/bench/external"
 _BASE = "/bench/replica"

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.source_writer import SourceWriter
+from tests.support.users.source_writer import SourceWriter
 
 Values = tuple[str, ...]
 

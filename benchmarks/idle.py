@@ -23,16 +23,16 @@ import sqlalchemy
 from benchmarks.measuring import load_average
 from benchmarks.sides import Clusters
 from sandbox import Sandbox, processes
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.schedule import floor_minutes
-from twinhive.domain.events import Position
-from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.objects import Database
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.dags.schedule import floor_minutes
 from twinhive.events.reader import position_at
-from twinhive.lag_wiring import measure_policies
+from twinhive.model.changes.events import Position
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.objects import Database
 from twinhive.ports import MetastoreWriter
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring import Wiring
+from twinhive.wiring.lag import measure_policies
+from twinhive.wiring.policies import Wiring
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GIVE_UP_SECONDS = 7_200

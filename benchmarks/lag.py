@@ -12,12 +12,12 @@ import sys
 import time
 
 from sandbox import Sandbox
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.domain.files import base_name
-from twinhive.domain.names import TableName
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.model.files import base_name
+from twinhive.model.names import TableName
 
 _GIVE_UP_SECONDS = 180
 _POLL_SECONDS = 0.1

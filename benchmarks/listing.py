@@ -15,14 +15,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measuring import machine, measured, rate
-from tests.fake_files import InMemoryFiles
-from tests.generated_listing import GeneratedListing, Shape
-from twinhive.domain.files import FileStatus
-from twinhive.syncing.path_rule import Layout, Root
-from twinhive.syncing.places import Places
-from twinhive.syncing.planning import make_plan
-from twinhive.syncing.request import SyncOptions
-from twinhive.syncing.verified import VerifiedPairs, pair_digest
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hdfs.generated_listing import GeneratedListing, Shape
+from twinhive.model.files import FileStatus
+from twinhive.transfer.tree.path_rule import Layout, Root
+from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.planning.planning import make_plan
+from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
 
 _SOURCE, _TARGET, _MEMORY = "hdfs://east/d", "hdfs://west/t", "hdfs://west/t/.twinhive/verified/x"
 _console = Console(width=120, highlight=False)

@@ -15,13 +15,13 @@ from rich.table import Table
 
 from benchmarks.measuring import Measured, machine, measured, rate, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
-from tests import metastore_objects as objects
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE
+from tests.support.hive import metastore_objects as objects
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.pipeline.phase_run import run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 
 _PER_CALL = 500
 _THREADS = 4

@@ -12,10 +12,10 @@ from pathlib import Path
 from benchmarks.measuring import Measured, load_average
 from sandbox import Sandbox
 from sandbox.peer import run_statements
-from tests.policies import PolicyFiles
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
-from twinhive.domain.policy import Policy
+from tests.support.policies import PolicyFiles
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 
 _MANY = 1_000_000

@@ -19,11 +19,11 @@ from rich.table import Table
 
 from benchmarks.measuring import Measured, machine, measured, rate, ratio
 from benchmarks.sides import Clusters, HiveRepl, add_common_options
-from tests import metastore_objects as objects
-from tests.policies import TIMEOUT_SECONDS, PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.repl import StatementPlace, run_statement
+from tests.support.hive import metastore_objects as objects
+from tests.support.policies import TIMEOUT_SECONDS, PolicyFiles
+from tests.support.users.source_writer import SourceWriter
 from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.statements.running import StatementPlace, run_statement
 
 _PER_CALL = 500
 _console = Console(width=110, highlight=False)

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from demo.load_flights import ARCHIVE, DATA, DELAYS
 from sandbox.airflow_api import AirflowApi
-from twinhive.domain.files import ChecksumForm
-from twinhive.file_wiring import files as files_of
+from twinhive.model.files import ChecksumForm
 from twinhive.ports import WritePorts
+from twinhive.replica.pending_files import pending_names
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.steps.pending_files import pending_names
-from twinhive.wiring import Wiring
+from twinhive.wiring.files import files as files_of
+from twinhive.wiring.policies import Wiring
 
 _FILES = {
     f"{DATA}/{DELAYS}/written_straight.csv": b"XX,42.0\nYY,43.0\n",

@@ -8,16 +8,16 @@ from typing import Any
 
 from rich.table import Table
 
-from twinhive.copying.staged import CopyItem
-from twinhive.domain.sizes import readable
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects, unpack_lines
 from twinhive.dump.store import Dump, current_dump
+from twinhive.model.sizes import readable
 from twinhive.ports import FileReader
+from twinhive.replica.replica_state import read_state
+from twinhive.replica.synced import Synced
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.steps.replica_state import read_state
-from twinhive.steps.synced import Synced
-from twinhive.wiring import Wiring
+from twinhive.transfer.staged.staged import CopyItem
+from twinhive.wiring.policies import Wiring
 
 
 def summary_table(

@@ -1,6 +1,6 @@
 """Copy the files of one batch: submitted by spark-submit, one result file at the end.
 
-Exit codes are those of `twinhive.copying.result.ExitCode`.
+Exit codes are those of `twinhive.transfer.staged.result.ExitCode`.
 """
 
 import argparse
@@ -14,20 +14,20 @@ from pathlib import Path
 
 from pyspark import SparkContext, TaskContext
 
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.copying.engine import copy_items
-from twinhive.copying.first_try import Tries
-from twinhive.copying.hands import Hand, cut_listing
-from twinhive.copying.job import JobSettings, Unusable
-from twinhive.copying.outcome import CopyOutcome, FailureKind
-from twinhive.copying.result import ExitCode, exit_code, result_record, result_text
-from twinhive.domain.errors import TryAgain, TwinhiveError
-from twinhive.domain.files import authority
-from twinhive.spark_edge.endings import causes, ended
-from twinhive.spark_edge.executors import open_files, probe, read_local, use_native_package
-from twinhive.spark_edge.lifeline import end_with_the_submitter
-from twinhive.spark_edge.pulse import MOVES, Listener, Pulse, listening
-from twinhive.syncing.workers import in_parallel
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.files import authority
+from twinhive.spark.endings import causes, ended
+from twinhive.spark.executors import open_files, probe, read_local, use_native_package
+from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
+from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.first_try import Tries
+from twinhive.transfer.staged.hands import Hand, cut_listing
+from twinhive.transfer.staged.job import JobSettings, Unusable
+from twinhive.transfer.staged.outcome import CopyOutcome, FailureKind
+from twinhive.transfer.staged.result import ExitCode, exit_code, result_record, result_text
+from twinhive.transfer.tree.workers import in_parallel
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,12 +1,12 @@
 """Carry out the plan of a copy: submitted by `twinhive copy --spark`, with a file of settings as its only argument.
 
-Exit codes are those of `twinhive.copying.result.ExitCode`.
+Exit codes are those of `twinhive.transfer.staged.result.ExitCode`.
 """
 
 import os
 import sys
 
-from twinhive.spark_edge.tree_job import main
+from twinhive.spark.tree_job import main
 
 if __name__ == "__main__":
     code = main(sys.argv[1])

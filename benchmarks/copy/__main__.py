@@ -21,7 +21,7 @@ from sandbox.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
 from sandbox.own_network import enter
 from sandbox.paths import cache_root
 from sandbox.yarn import NODE_MANAGER
-from twinhive.adapters.hadoop_client import HadoopClient
+from twinhive.adapters.hdfs.hadoop_client import HadoopClient
 
 _console = Console(width=140, highlight=False)
 

@@ -20,7 +20,7 @@ def copy_tree(
 ) -> None:
     """Make the target equal to the source; `options` are further ones of the command."""
     settings = [part for key, value in properties.items() for part in ("-D", f"{key}={value}")]
-    command = [sys.executable, "-m", "twinhive.cli", "copy", source_uri, target_uri]
+    command = [sys.executable, "-m", "twinhive.cli.app", "copy", source_uri, target_uri]
     command += ["--threads", str(threads), "--user", user, *options, *settings]
     paths = os.pathsep.join([str(CHECKOUT / "plugins"), str(CHECKOUT)])
     environment = server_environment({"PYTHONPATH": paths, "JAVA_HOME": str(spark_java_home())})

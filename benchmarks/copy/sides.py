@@ -8,7 +8,7 @@ from benchmarks.copy import ours, peers, snapshots
 from benchmarks.copy.cases import Case
 from sandbox import Sandbox
 from sandbox.job_history import MapPhase
-from twinhive.adapters.hadoop_client import HadoopClient
+from twinhive.adapters.hdfs.hadoop_client import HadoopClient
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from twinhive.adapters.hadoop_client import HadoopClient
-from twinhive.adapters.jvm import java_class
+from twinhive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.adapters.jvm.machine import java_class
 
 
 def take(client: HadoopClient, path: str, name: str) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from tests.bad_input.case import TRY_AGAIN, Case
 from tests.bad_input.desk import Desk
-from tests.builders import a_table
-from tests.fake_files import InMemoryFiles
-from tests.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS
-from twinhive.domain.files import Space
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database
+from tests.support.builders import a_table
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS
+from twinhive.model.files import Space
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database
 
 BOOTSTRAP = ("run", "sales", "bootstrap")
 EXTERNAL = ("run", "sales", "external")

@@ -8,8 +8,8 @@ import typer
 
 from tests.bad_input.case import USAGE, Case
 from tests.bad_input.desk import Desk
-from tests.builders import a_table
-from twinhive.cli import app
+from tests.support.builders import a_table
+from twinhive.cli.app import app
 
 # A good value for each argument, so that one at a time can be left out.
 _ARGUMENTS = {"POLICY": "sales", "PHASE": "incremental", "TABLE": "plain", "ID": "9", "STATEMENT": "REPL STATUS sales"}

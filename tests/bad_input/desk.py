@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.fake_files import InMemoryFiles
-from tests.fake_world import World
-from tests.policies import PolicyFiles
-from tests.policy_terminal import Terminal, a_terminal
-from tests.statements_in_memory import let_statements_reach
-from twinhive import copy_command
-from twinhive.domain.endpoints import FileSystemEndpoint
-from twinhive.wiring import Wiring
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.policies import PolicyFiles
+from tests.support.policy_terminal import Terminal, a_terminal
+from tests.support.worlds.fake_world import World
+from tests.support.worlds.statements_in_memory import let_statements_reach
+from twinhive.cli import copy_command
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.wiring.policies import Wiring
 
 _REAL_PORTS = Wiring.write_ports
 

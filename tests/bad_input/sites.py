@@ -11,7 +11,7 @@ from unittest import mock
 
 import typer
 
-from twinhive.domain import errors
+from twinhive.model import errors
 
 PACKAGE = Path(errors.__file__).parents[1]
 _ALL = {
@@ -19,15 +19,15 @@ _ALL = {
 }
 _ACT_NOW = {name for name in _ALL if issubclass(getattr(errors, name), errors.ActNow)}
 # What servers say is completed by whoever asked them; the monitor's error is made of the errors of policies.
-_UNFINISHED = ("adapters/", "steps/pretended_files.py", "airflow_edge/monitor_dag.py")
+_UNFINISHED = ("adapters/", "dry_run/pretended_files.py", "airflow_edge/dags/monitor_dag.py")
 _REFUSALS = {"InvalidSettings", "BadParameter"}
 # Modules that look at the state of clusters before anything is changed: whatever they refuse is bad input.
 _CHECKS = (
-    "steps/preflight.py",
-    "steps/external_gate.py",
-    "steps/base_claim.py",
-    "steps/gate.py",
-    "steps/replica_state.py",
+    "bootstrap/preflight.py",
+    "external/gate.py",
+    "replica/base_claim.py",
+    "bootstrap/gate.py",
+    "replica/replica_state.py",
 )
 
 

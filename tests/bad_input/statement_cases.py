@@ -7,9 +7,9 @@ import yaml
 
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
-from tests.fake_world import SOURCE_ADDRESS
-from tests.source_writer import SourceWriter
-from twinhive.domain.objects import Database
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import SOURCE_ADDRESS
+from twinhive.model.objects import Database
 
 ROOT = "hdfs://east/user/hive/repl/sales"
 IT = f"{ROOT}/it"

@@ -2,22 +2,22 @@
 
 from collections.abc import Callable
 
-from tests.builders import a_policy
-from tests.fake_world import World
-from twinhive.domain.external import External
+from tests.support.builders import a_policy
+from tests.support.worlds.fake_world import World
+from twinhive.bootstrap.gate import Gate
 from twinhive.dump.external_locations import decode_locations
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import current_dump
+from twinhive.incremental.event_reached import table_in_scope
 from twinhive.journal import address
 from twinhive.journal.opening import open_engine
-from twinhive.steps.base import Work
-from twinhive.steps.event_reached import table_in_scope
-from twinhive.steps.gate import Gate
-from twinhive.steps.operations import Fields, operation_of
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE
-from twinhive.syncing.path_rule import lay_out
-from twinhive.syncing.request import SyncOptions, SyncRequest
+from twinhive.model.external.modes import External
+from twinhive.operations.operations import Fields, operation_of
+from twinhive.pipeline.phase_run import run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.step.base import Work
+from twinhive.transfer.tree.path_rule import lay_out
+from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 
 Refusal = tuple[str, Callable[[World], object], str]
 """A name, what is called, and what the error has to say."""

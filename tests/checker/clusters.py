@@ -18,14 +18,14 @@ from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Fault, Plan
 from tests.checker.pauses import Pausable
 from tests.checker.states import Viewer
-from tests.fake_world import Killed
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.errors import TryAgain, TwinhiveError
-from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.policy import Policy
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.worlds.fake_world import Killed
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 
 # A call that takes longer counts as unanswered; whoever takes a lease over waits as long.
@@ -33,7 +33,7 @@ TIMEOUT_SECONDS = 1
 SMALL = Settings(prelude=5, statements=20, faults=50, pace=25)
 SERVERS = ("west-metastore", "west-datanode", "east-metastore", "east-datanode")
 _PLUGINS = Path(__file__).parents[2] / "plugins"
-_RUN = "from twinhive.cli import main; main()"
+_RUN = "from twinhive.cli.app import main; main()"
 _LONGEST_RUN = 60
 
 

@@ -15,9 +15,9 @@ from tests.checker.places import Places
 from tests.checker.recorded import RecordedFiles, RecordedSource
 from tests.checker.states import DatabaseState, TableState, Values
 from tests.checker.timeline import Recorder
-from tests.source_writer import SourceMetastore, SourceWriter
-from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.names import partition_name
+from tests.support.users.source_writer import SourceMetastore, SourceWriter
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.names import partition_name
 from twinhive.ports import FileWriter
 
 NAMES = ("a", "b", "c", "d")

@@ -12,30 +12,30 @@ from random import Random
 from typing import Any, Protocol
 from unittest import mock
 
-from tests.builders import a_policy
 from tests.checker.crowd import Crowd
 from tests.checker.faults import OF_A_PROCESS, LeaseWithTakeOver, Plan, faulty
 from tests.checker.judge import Judge, Violation
 from tests.checker.pauses import Pausable
 from tests.checker.states import Viewer
 from tests.checker.watch import Watched, Watcher
-from tests.fake_world import Killed, World, tuned
-from tests.source_writer import SourceMetastore, SourceWriter
-from twinhive.domain.errors import ActNow, TwinhiveError
-from twinhive.domain.files import base_name, join
-from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.policy import EVERY_EVENT, Policy
+from tests.support.builders import a_policy
+from tests.support.users.source_writer import SourceMetastore, SourceWriter
+from tests.support.worlds.fake_world import Killed, World, tuned
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, window_at
+from twinhive.incremental.apply import Apply
+from twinhive.incremental.requests import reason_to_cut_anew
+from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.files import base_name, join
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.policy import EVERY_EVENT, Policy
+from twinhive.operations.forget import Forget
+from twinhive.pipeline.phase_run import run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
-from twinhive.steps.apply import Apply
-from twinhive.steps.base import Work
-from twinhive.steps.forget import Forget
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
-from twinhive.steps.requests import reason_to_cut_anew
-from twinhive.steps.scan import Scan
-from twinhive.steps.sweep import sweep
+from twinhive.scan.scan import Scan
+from twinhive.scan.sweep import sweep
+from twinhive.step.base import Work
 
 MOST_RUNS = 120
 _HOUSEKEEPING = {"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0}

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any
 
 from tests.checker.pauses import pause
-from tests.fake_lease import InMemoryLease
-from tests.fake_world import Killable, Killed
-from twinhive.domain.errors import Unreachable
-from twinhive.domain.lease_kinds import LeaseKind
+from tests.support.hdfs.fake_lease import InMemoryLease
+from tests.support.worlds.fake_world import Killable, Killed
+from twinhive.model.errors import Unreachable
+from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import Lease, WritePorts
 
 

@@ -8,8 +8,8 @@ share the directory with them. Twinhive refuses such tables, and no user makes t
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from twinhive.domain.files import is_below
-from twinhive.domain.objects import TableKind
+from twinhive.model.files import is_below
+from twinhive.model.objects import TableKind
 from twinhive.ports import MetastoreReader
 
 

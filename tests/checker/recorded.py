@@ -5,10 +5,10 @@ from typing import Any
 
 from tests.checker.states import NO_FILES, Files
 from tests.checker.timeline import Append, Key, Recorder, files_of, table_with_files
-from tests.source_writer import SourceMetastore
-from twinhive.domain.files import base_name
-from twinhive.domain.names import TableName, unescape_path_name
-from twinhive.domain.objects import Partition, Table
+from tests.support.users.source_writer import SourceMetastore
+from twinhive.model.files import base_name
+from twinhive.model.names import TableName, unescape_path_name
+from twinhive.model.objects import Partition, Table
 from twinhive.ports import FileWriter
 
 

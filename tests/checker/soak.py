@@ -18,8 +18,8 @@ from sandbox import Sandbox
 from tests.checker.clusters import SMALL, ClusterDrill, Clusters
 from tests.checker.drill import Settings
 from tests.checker.places import Places
-from tests.policies import PolicyFiles
-from twinhive.domain.errors import TwinhiveError
+from tests.support.policies import PolicyFiles
+from twinhive.model.errors import TwinhiveError
 
 
 @dataclass

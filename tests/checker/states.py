@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tests.fake_files import InMemoryFiles
-from tests.metastore_objects import constraints_in_words
-from twinhive.copying.listing import list_files
-from twinhive.domain.files import ChecksumForm, is_hidden
-from twinhive.domain.marks import without_marks
-from twinhive.domain.objects import Parameters, Partition, Table, TableKind
-from twinhive.domain.tjson import Tree, from_text
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hive.metastore_objects import constraints_in_words
+from twinhive.model.files import ChecksumForm, is_hidden
+from twinhive.model.marks import without_marks
+from twinhive.model.objects import Parameters, Partition, Table, TableKind
+from twinhive.model.tjson import Tree, from_text
 from twinhive.ports import FileReader, MetastoreReader
+from twinhive.transfer.staged.listing import list_files
 
 Values = tuple[str, ...]
 Pairs = tuple[tuple[str, Any], ...]

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tests.checker.states import NO_FILES, DatabaseState, Files, Pairs, TableState, Values, Viewer
-from tests.source_writer import SourceMetastore
-from twinhive.domain.files import is_below
+from tests.support.users.source_writer import SourceMetastore
+from twinhive.model.files import is_below
 from twinhive.ports import FileWriter
 
 Key = tuple[str, Values | None]

@@ -6,12 +6,12 @@ from typing import Any
 
 from tests.checker.judge import Judge
 from tests.checker.states import DatabaseState, Viewer
-from tests.fake_world import Killable
-from twinhive.domain.errors import TwinhiveError, Unreachable
-from twinhive.domain.files import is_below
-from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Partition, Table
+from tests.support.worlds.fake_world import Killable
+from twinhive.model.errors import TwinhiveError, Unreachable
+from twinhive.model.files import is_below
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, Table
 
 _OF_THE_DATABASE = frozenset({"set_database_parameters", "alter_database", "create_function", "drop_function"})
 

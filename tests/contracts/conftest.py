@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.contract_metastores import KNOWN_KEY, SourceCluster, a_database_on, drop_database
-from tests.fake_files import InMemoryFiles
-from tests.fake_metastore import InMemoryMetastore
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from twinhive.adapters.hadoop_fs import HadoopFiles
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hive.contract_metastores import KNOWN_KEY, SourceCluster, a_database_on, drop_database
+from tests.support.hive.fake_metastore import InMemoryMetastore
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.ports import MetastoreWriter, TreeWriter
 
 BOTH = ["fake", pytest.param("real", marks=pytest.mark.sandbox)]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from benchmarks.copy.calls import namenode_calls
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.copying.engine import copy_items
-from twinhive.copying.staged import CopyItem
-from twinhive.domain.files import FileStatus, join, parent
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.model.files import FileStatus, join, parent
+from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.staged import CopyItem
 
 pytestmark = pytest.mark.sandbox
 FILES = 40

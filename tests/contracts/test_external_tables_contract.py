@@ -3,10 +3,10 @@
 import pytest
 
 from tests.contracts.test_metastore_changes_contract import Place, files_below, place
-from tests.external_writer import PURGES
-from tests.metastore_objects import a_table
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Table
+from tests.support.hive.metastore_objects import a_table
+from tests.support.users.external_writer import PURGES
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table
 
 __all__ = ["place"]
 TRANSLATED = {**PURGES, "TRANSLATED_TO_EXTERNAL": "TRUE"}

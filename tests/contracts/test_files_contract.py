@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from twinhive.adapters.hadoop_errors import is_unknown_call
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unreachable
-from twinhive.domain.files import ChecksumForm, Creation, Usage, join
+from twinhive.adapters.hdfs.hadoop_errors import is_unknown_call
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.jvm.machine import java_class
+from twinhive.model.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unreachable
+from twinhive.model.files import ChecksumForm, Creation, Usage, join
 from twinhive.ports import FileWriter
 
 AWKWARD = ("p=a b", "100%41", "a#b", "k=v=w", "Zoë 日本 \U0001f600", "[x]", "{a,b}", "*?", "back\\slash", "+&~'\"")

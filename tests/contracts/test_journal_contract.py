@@ -11,15 +11,15 @@ import psycopg2
 import pytest
 from sqlalchemy import Engine, create_engine, func, insert, inspect, select, text, update
 
-from tests.journal_records import NOW, a_batch, a_copy, a_failure, a_state, a_table, a_window
-from twinhive.domain.errors import ActNow
-from twinhive.domain.files import Usage
+from tests.support.journal_records import NOW, a_batch, a_copy, a_failure, a_state, a_table, a_window
 from twinhive.journal.opening import open_engine
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure
 from twinhive.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
+from twinhive.model.errors import ActNow
+from twinhive.model.files import Usage
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.sandbox)]
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.contract_metastores import SourceCluster, a_database_on, created
-from tests.metastore_objects import a_partition, a_table, a_view
-from twinhive.domain.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
-from twinhive.domain.files import join
-from twinhive.domain.marks import SOURCE_FOR, STAMP
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Partition, Table, TableKind
-from twinhive.domain.tjson import from_text, to_text
+from tests.support.hive.contract_metastores import SourceCluster, a_database_on, created
+from tests.support.hive.metastore_objects import a_partition, a_table, a_view
 from twinhive.events.decoder import decode_event
+from twinhive.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
+from twinhive.model.files import join
+from twinhive.model.marks import SOURCE_FOR, STAMP
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.tjson import from_text, to_text
 from twinhive.ports import FileWriter, MetastoreWriter
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}

@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 from hive_metastore import ttypes
 
-from tests import builders
-from tests.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
-from tests.fake_files import InMemoryFiles
-from tests.fake_metastore import InMemoryMetastore
-from tests.metastore_objects import a_partition, a_table, a_view
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.adapters.hive_source_marker import MetastoreMarker
-from twinhive.adapters.thrift_connection import Request
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unreachable
-from twinhive.domain.names import TableName, partition_name
-from twinhive.domain.objects import Database, TableKind
-from twinhive.domain.thrift_objects import read_database, read_partition, read_table
-from twinhive.domain.tjson import from_text
+from tests.support import builders
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hive.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
+from tests.support.hive.fake_metastore import InMemoryMetastore
+from tests.support.hive.metastore_objects import a_partition, a_table, a_view
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.events.message import decode_message, names_touched
+from twinhive.log.server_settings import wrong_in_answers
+from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.objects import Database, TableKind
+from twinhive.model.thrift_objects import read_database, read_partition, read_table
+from twinhive.model.tjson import from_text
 from twinhive.ports import MetastoreWriter
-from twinhive.steps.server_settings import wrong_in_answers
 
 AWKWARD = (
     "a b",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract_metastores import a_database_on, created
-from tests.metastore_objects import (
+from tests.support.hive.contract_metastores import a_database_on, created
+from tests.support.hive.metastore_objects import (
     CONSTRAINT_KINDS,
     a_constraint,
     a_function,
@@ -16,7 +16,8 @@ from tests.metastore_objects import (
     constraint_names,
     statistics_of,
 )
-from twinhive.domain.changes import (
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.kinds import (
     AddConstraints,
     CreateFunction,
     DeleteStatistics,
@@ -24,11 +25,10 @@ from twinhive.domain.changes import (
     DropFunction,
     UpdateStatistics,
 )
-from twinhive.domain.errors import AlreadyThere, Missing, Refused
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Table
-from twinhive.domain.tjson import from_text, to_text
-from twinhive.events.decoder import decode_event
+from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table
+from twinhive.model.tjson import from_text, to_text
 
 JAR = "hdfs://east/tmp/upper 1.jar"
 

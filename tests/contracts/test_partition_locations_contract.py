@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.contract_metastores import created
-from tests.metastore_objects import a_partition, a_table
-from tests.thrift_source import ThriftSource
-from twinhive.adapters.hive_partition_locations import PartitionLocations
-from twinhive.domain.errors import Missing, Refused, Unreachable
-from twinhive.domain.names import partition_name
-from twinhive.domain.objects import Table
+from tests.support.hive.contract_metastores import created
+from tests.support.hive.metastore_objects import a_partition, a_table
+from tests.support.users.thrift_source import ThriftSource
+from twinhive.adapters.hive.hive_partition_locations import PartitionLocations
+from twinhive.model.errors import Missing, Refused, Unreachable
+from twinhive.model.names import partition_name
+from twinhive.model.objects import Table
 from twinhive.ports import MetastoreWriter
 
 AWKWARD = ("a b", " a", "100%", "a=b", "a:b", "a/b", "Zoë 日本", "\U0001f600", 'it\'s "x"', "a\tb")

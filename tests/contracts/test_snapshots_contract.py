@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from twinhive.domain.errors import AlreadyThere, Missing, Refused
-from twinhive.domain.files import Attributes, ChangeKind, ChecksumForm, base_name
+from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.files import Attributes, ChangeKind, ChecksumForm, base_name
 from twinhive.ports import TreeWriter
 
 pytestmark = pytest.mark.parametrize("files", ["fake", pytest.param("hdfs", marks=pytest.mark.sandbox)], indirect=True)

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.contract_metastores import SourceCluster
-from tests.source_writer import SourceWriter
-from twinhive.applying.function_files import ORIGINAL
-from twinhive.domain.changes import (
+from tests.support.hive.contract_metastores import SourceCluster
+from tests.support.users.source_writer import SourceWriter
+from twinhive.apply.function_files import ORIGINAL
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.kinds import (
     AddConstraints,
     AddPartitions,
     AlterDatabase,
@@ -26,12 +27,11 @@ from twinhive.domain.changes import (
     RenamePartition,
     UpdateStatistics,
 )
-from twinhive.domain.errors import Refused
-from twinhive.domain.files import ChecksumForm, base_name
-from twinhive.domain.marks import SOURCE_FOR
-from twinhive.domain.objects import TableKind
-from twinhive.domain.tjson import from_text
-from twinhive.events.decoder import decode_event
+from twinhive.model.errors import Refused
+from twinhive.model.files import ChecksumForm, base_name
+from twinhive.model.marks import SOURCE_FOR
+from twinhive.model.objects import TableKind
+from twinhive.model.tjson import from_text
 
 
 class Watch:

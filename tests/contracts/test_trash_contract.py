@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from tests.fake_files import InMemoryFiles
-from tests.fake_trash import TRASH
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import Refused, SafeMode
-from twinhive.domain.files import Attributes, base_name, parent
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hdfs.fake_trash import TRASH
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.jvm.machine import java_class
+from twinhive.model.errors import Refused, SafeMode
+from twinhive.model.files import Attributes, base_name, parent
 from twinhive.ports import FileWriter
 
 KEPT = {"fs.trash.interval": "60"}

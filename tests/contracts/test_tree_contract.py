@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.contracts.test_files_contract import AWKWARD
-from tests.fake_files import InMemoryFiles
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.adapters.hadoop_statuses import to_statuses
-from twinhive.adapters.jvm import java_class
-from twinhive.domain.errors import Missing, Refused, TwinhiveError
-from twinhive.domain.files import Attributes, ChecksumForm, Creation, base_name, name_order
+from tests.support.hdfs.fake_files import InMemoryFiles
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.hdfs.hadoop_statuses import to_statuses
+from twinhive.adapters.jvm.machine import java_class
+from twinhive.model.errors import Missing, Refused, TwinhiveError
+from twinhive.model.files import Attributes, ChecksumForm, Creation, base_name, name_order
 from twinhive.ports import TreeWriter
 
 ACL = ("user::rwx", "user:ann:r-x", "group::r-x", "mask::r-x", "other::---")

@@ -10,7 +10,7 @@ from cryptography.fernet import Fernet
 from sandbox.airflow_server import AirflowServer
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock
-from tests.compose_file import airflow_services, environment, example_variables, services
+from tests.support.compose_file import airflow_services, environment, example_variables, services
 
 PREFIX = "AIRFLOW__"
 # What may differ from the sandbox's Airflow, and why.

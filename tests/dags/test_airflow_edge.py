@@ -9,16 +9,19 @@ from airflow.sdk.exceptions import AirflowException, AirflowSecretsBackendAccess
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.assets import announce, announce_data, announce_pending, replica_asset
+from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
-from twinhive.airflow_edge.forms import checked_form
-from twinhive.airflow_edge.spark_submit import explain_spark_failure
-from twinhive.airflow_edge.step_task import batches_of, passed_over, summary_of
-from twinhive.copying.result import ExitCode
-from twinhive.domain.batches import Batch
-from twinhive.domain.errors import (
+from twinhive.airflow_edge.dags.assets import announce, announce_data, announce_pending, replica_asset
+from twinhive.airflow_edge.dags.forms import checked_form
+from twinhive.airflow_edge.monitor.failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
+from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
+from twinhive.airflow_edge.tasks.step_task import batches_of, passed_over, summary_of
+from twinhive.bootstrap.gate import GateOpen
+from twinhive.bootstrap.list_objects import ObjectsListed
+from twinhive.external.pass_ import ExternalListed
+from twinhive.incremental.window import WindowCut
+from twinhive.model.batches import Batch
+from twinhive.model.errors import (
     ActNow,
     Foreign,
     InvalidSettings,
@@ -28,10 +31,7 @@ from twinhive.domain.errors import (
     TwinhiveError,
     Unreachable,
 )
-from twinhive.steps.external_pass import ExternalListed
-from twinhive.steps.gate import GateOpen
-from twinhive.steps.list_objects import ObjectsListed
-from twinhive.steps.window import WindowCut
+from twinhive.transfer.staged.result import ExitCode
 
 
 @pytest.fixture

@@ -13,22 +13,22 @@ import pytest
 from tests.bad_input.sites import made_errors, reached, sites
 from tests.dags.airflow_home import create_database, parse_dags
 from tests.dags.task_context import a_context
-from tests.fake_world import World
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.config_directory import config_directory
+from tests.support.policies import PolicyFiles
+from tests.support.worlds.fake_world import World
+from twinhive.airflow_edge.dags.operate_dag import FORMS
+from twinhive.airflow_edge.dags.task_places import refuse_unknown_executors
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
-from twinhive.airflow_edge.failures import PersonMustAct
 from twinhive.airflow_edge.journal_connection import journal_of
-from twinhive.airflow_edge.operate_dag import FORMS
-from twinhive.airflow_edge.spark_connection import spark_cluster
-from twinhive.airflow_edge.task_places import refuse_unknown_executors
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.airflow_edge.terminal_pools import missing_pools
-from twinhive.domain.errors import InvalidSettings
+from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.model.errors import InvalidSettings
+from twinhive.operations.operations import KINDS
+from twinhive.pipeline.phases import PHASES
 from twinhive.settings import PolicyEntry, PolicySettings
-from twinhive.steps.operations import KINDS
-from twinhive.steps.phases import PHASES
 
 SEEN: set[tuple[str, int]] = set()
 NO_RULES = {"title", "description", "section", "default", "const", "value"}

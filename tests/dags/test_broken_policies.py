@@ -6,8 +6,8 @@ import pytest
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.failures import MayPass, PersonMustAct, TaskStopped
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct, TaskStopped
 
 TASKS = {
     "bootstrap": {"preflight", "list_objects", "tables.list_files", "tables.copy", "consolidate"},

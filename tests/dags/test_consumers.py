@@ -10,14 +10,14 @@ from airflow.models.asset import AssetEvent, AssetModel
 from airflow.utils.session import create_session
 from sqlalchemy import delete, select
 
-from tests.builders import a_table
 from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags, register, use_own_airflow
-from tests.fake_world import World, a_world
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
-from twinhive.steps.phases import BOOTSTRAP
-from twinhive.wiring import Wiring
+from tests.support.builders import a_table
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World, a_world
+from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
+from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.wiring.policies import Wiring
 
 TABLES = "twinhive://west/sales/"
 

@@ -11,12 +11,12 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from tests.dags.airflow_home import CHECKOUT
-from twinhive.airflow_edge.copy_task import CopyOperator
-from twinhive.airflow_edge.stage_task import StageOf
-from twinhive.domain.endpoints import FileSystemEndpoint
-from twinhive.domain.policy import Options
-from twinhive.spark_edge.pulse import MOVES
-from twinhive.steps.copy_batch import CopyJob
+from twinhive.airflow_edge.tasks.copy_task import CopyOperator
+from twinhive.airflow_edge.tasks.stage_task import StageOf
+from twinhive.bootstrap.copy_batch import CopyJob
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.policy import Options
+from twinhive.spark.pulse import MOVES
 
 
 @pytest.fixture

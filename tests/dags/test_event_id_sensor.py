@@ -12,16 +12,16 @@ from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.module_loading import import_string  # type: ignore[attr-defined]
 
 from tests.dags.airflow_home import register, use_own_airflow
-from tests.fake_world import World, a_world
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.airflow_edge import event_id_trigger, replica_watch
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
-from twinhive.airflow_edge.event_id_trigger import EventIdTrigger
-from twinhive.airflow_edge.failures import PersonMustAct
-from twinhive.domain.errors import Unreachable
-from twinhive.steps.phase_run import run_bootstrap
-from twinhive.wiring import Wiring
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.waiting import event_id_trigger, replica_watch
+from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
+from twinhive.model.errors import Unreachable
+from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.wiring.policies import Wiring
 
 WEST = json.dumps({"connection": "west_metastore"})
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG
 
-from tests.builders import a_table
-from tests.fake_world import World, a_world
-from tests.policies import PolicyFiles
+from tests.support.builders import a_table
+from tests.support.policies import PolicyFiles
+from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
-from twinhive.airflow_edge.failures import PersonMustAct
-from twinhive.steps.phase_run import run_bootstrap, run_passes, run_phase
-from twinhive.steps.phases import INCREMENTAL
-from twinhive.wiring import Wiring
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
+from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.wiring.policies import Wiring
 
 BEFORE = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from tests.dags.test_in_process import dags_of, run
-from tests.fake_world import World
-from tests.letter_box import Hook
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.airflow_edge.failure_callbacks import FailureCallback
-from twinhive.airflow_edge.failures import PersonMustAct
-from twinhive.domain.errors import ActNow, InvalidSettings
+from tests.support.letter_box import Hook
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World
+from twinhive.airflow_edge.monitor.failure_callbacks import FailureCallback
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import WHOLE_RUN
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
-from twinhive.steps.phase_run import run_bootstrap
+from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.pipeline.phase_run import run_bootstrap
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import create_database, parse_dags
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.failures import (
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.monitor.failures import (
     RETRIES,
     RETRY_RULES,
     MayPass,
@@ -19,9 +19,9 @@ from twinhive.airflow_edge.failures import (
     Unforeseen,
     as_airflow_failures,
 )
-from twinhive.airflow_edge.log_groups import FoldedLog
-from twinhive.domain.errors import ActNow, Missing, Unexplained, Unreachable
-from twinhive.steps.base import Detail
+from twinhive.airflow_edge.tasks.log_groups import FoldedLog
+from twinhive.model.errors import ActNow, Missing, Unexplained, Unreachable
+from twinhive.step.base import Detail
 
 DEFAULT, FAIL = RetryAction.DEFAULT, RetryAction.FAIL
 

@@ -12,14 +12,14 @@ from airflow.serialization.serialized_objects import DagSerialization
 from tests.dags.airflow_home import parse_dags, use_own_airflow
 from tests.dags.task_context import a_context
 from tests.dags.test_in_process import WITHOUT_SPARK, dags, run
-from tests.fake_world import World
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.unit.steps.twins import assert_twin
-from twinhive.airflow_edge.dry_run import DRY_RUN, PLAN
-from twinhive.airflow_edge.failures import PersonMustAct
-from twinhive.steps.phase_run import run_bootstrap
-from twinhive.steps.phases import PHASES
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World
+from tests.support.worlds.twins import assert_twin
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.tasks.dry_run import DRY_RUN, PLAN
+from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.phases import PHASES
 
 __all__ = ["dags"]
 

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from tests.dags.airflow_home import parse_dags
-from tests.fake_world import World
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.unit.steps.twins import assert_twin
-from twinhive.airflow_edge.failures import RETRIES
-from twinhive.domain.names import TableName
-from twinhive.steps.gate import Gate, GateOpen
-from twinhive.steps.pending_files import pending_names
-from twinhive.steps.phase_run import run_bootstrap, run_phase
-from twinhive.steps.phases import BOOTSTRAP
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World
+from tests.support.worlds.twins import assert_twin
+from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.bootstrap.gate import Gate, GateOpen
+from twinhive.model.names import TableName
+from twinhive.pipeline.phase_run import run_bootstrap, run_phase
+from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.replica.pending_files import pending_names
 
 IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}
 WITHOUT_SPARK = {"window": "success", "copy": "skipped", "apply": "success"}

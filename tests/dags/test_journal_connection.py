@@ -9,13 +9,13 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 from sqlalchemy import make_url
 
-from tests.journal_records import a_state
+from tests.support.journal_records import a_state
 from twinhive.airflow_edge import journal_connection
 from twinhive.airflow_edge.journal_connection import journal_of
-from twinhive.domain.errors import InvalidSettings, Unreachable
 from twinhive.journal.address import resolved
 from twinhive.journal.reading import open_reader
 from twinhive.journal.writing import Journal
+from twinhive.model.errors import InvalidSettings, Unreachable
 
 
 def test_a_connection_becomes_the_journals_address(monkeypatch: pytest.MonkeyPatch) -> None:

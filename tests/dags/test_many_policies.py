@@ -7,11 +7,11 @@ import pytest
 from airflow.sdk import DAG, Param
 
 from tests.dags.airflow_home import parse_dags
-from tests.policies import PolicyFiles
+from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
-from twinhive.airflow_edge.dag_arguments import with_form
-from twinhive.airflow_edge.operate_dag import FORMS
-from twinhive.steps.phases import PHASES
+from twinhive.airflow_edge.dags.dag_arguments import with_form
+from twinhive.airflow_edge.dags.operate_dag import FORMS
+from twinhive.pipeline.phases import PHASES
 
 COUNT = 500
 

@@ -15,11 +15,11 @@ from airflow.sdk.observability.metrics import stats_utils
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 
-from twinhive.airflow_edge import metrics
-from twinhive.domain.errors import Unreachable
-from twinhive.steps.follower import Limits
-from twinhive.steps.lag import PolicyLag
-from twinhive.steps.watched import Watched
+from twinhive.airflow_edge.monitor import metrics
+from twinhive.model.errors import Unreachable
+from twinhive.observe.follower import Limits
+from twinhive.observe.lag import PolicyLag
+from twinhive.observe.watched import Watched
 
 
 class Receiver:

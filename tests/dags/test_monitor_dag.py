@@ -13,23 +13,23 @@ from airflow.utils.session import create_session
 from sqlalchemy import delete, select
 
 from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
-from tests.fake_world import World, a_world
-from tests.journal_records import a_copy, a_failure
-from tests.letter_box import Hook
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from twinhive.airflow_edge import stalled_copies
-from twinhive.airflow_edge.monitor_dag import MONITOR, monitor_dag
-from twinhive.airflow_edge.watch_round import not_shared
-from twinhive.domain.errors import Unreachable
+from tests.support.journal_records import a_copy, a_failure
+from tests.support.letter_box import Hook
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World, a_world
+from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
+from twinhive.airflow_edge.monitor import stalled_copies
+from twinhive.airflow_edge.monitor.watch_round import not_shared
 from twinhive.journal.reading import open_reader
 from twinhive.journal.records import Message
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
-from twinhive.steps import alert_memory
-from twinhive.steps.control import request_table
-from twinhive.steps.phase_run import run_bootstrap
-from twinhive.wiring import Wiring
+from twinhive.model.errors import Unreachable
+from twinhive.observe import alert_memory
+from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.requests.wishes import request_table
+from twinhive.wiring.policies import Wiring
 
 WELL = {"measure": "success", "alert": "skipped"}
 ALARM = {"measure": "success", "alert": "failed"}

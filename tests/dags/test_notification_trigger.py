@@ -10,11 +10,11 @@ from airflow.sdk.module_loading import import_string  # type: ignore[attr-define
 from airflow.triggers.base import TriggerEvent
 
 from tests.dags.airflow_home import parse_dags
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.log_watch import News, NotificationLog, watch_log
-from twinhive.airflow_edge.notification_trigger import NotificationTrigger
-from twinhive.domain.errors import Unreachable
-from twinhive.domain.events import EventRow
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.waiting.log_watch import News, NotificationLog, watch_log
+from twinhive.airflow_edge.waiting.notification_trigger import NotificationTrigger
+from twinhive.model.changes.events import EventRow
+from twinhive.model.errors import Unreachable
 
 METASTORE = '{"connection": "east_metastore"}'
 Item = TypeVar("Item")

@@ -9,19 +9,19 @@ from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.task_context import a_context
-from tests.fake_world import World, a_world
-from tests.policies import PolicyFiles
+from tests.support.policies import PolicyFiles
+from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import MayPass, PersonMustAct
-from twinhive.airflow_edge.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
-from twinhive.domain.marks import POLICY
+from twinhive.airflow_edge.dags.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
+from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
 from twinhive.dump.store import read_json
 from twinhive.journal.reading import open_reader
+from twinhive.model.marks import POLICY
+from twinhive.operations.operations import KINDS
+from twinhive.operations.replica_status import read_status
+from twinhive.pipeline.phase_run import run_bootstrap
 from twinhive.settings import load_configuration
-from twinhive.steps.operations import KINDS
-from twinhive.steps.phase_run import run_bootstrap
-from twinhive.steps.replica_status import read_status
-from twinhive.wiring import Wiring
+from twinhive.wiring.policies import Wiring
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from tests.dags.page_client import add_run, anonymous, api_server, know_dags, know_policies, signed_in
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
-from tests.journal_records import a_batch, a_failure, a_state, a_table, a_window
-from twinhive.domain.load_progress import LoadProgress
+from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from twinhive.journal.writing import Journal
+from twinhive.model.watching.load_progress import LoadProgress
 
 # Without a slash, so that it may be part of an address.
 EVIL = "<script>alert('x')\"onmouseover=\"y"

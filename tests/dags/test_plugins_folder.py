@@ -89,7 +89,7 @@ def test_no_module_is_named_like_one_of_the_standard_library() -> None:
 
 
 def test_the_command_line_works_without_airflow_and_without_spark() -> None:
-    code = "import sys, twinhive.cli; print(sorted({'airflow', 'pyspark'} & set(sys.modules)))"
+    code = "import sys, twinhive.cli.app; print(sorted({'airflow', 'pyspark'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True

@@ -10,13 +10,13 @@ from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import CHECKOUT, parse_dags
-from tests.policies import PolicyFiles
+from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
-from twinhive.airflow_edge.operate_dag import FORMS
-from twinhive.airflow_edge.run_ids import StartedByPeople
-from twinhive.airflow_edge.schedule import schedule_of
+from twinhive.airflow_edge.dags.operate_dag import FORMS
+from twinhive.airflow_edge.dags.run_ids import StartedByPeople
+from twinhive.airflow_edge.dags.schedule import schedule_of
+from twinhive.pipeline.phases import HAND_OVERS, PHASES
 from twinhive.settings import PolicyEntry
-from twinhive.steps.phases import HAND_OVERS, PHASES
 
 UPSTREAM: dict[str, dict[str, set[str]]] = {
     "bootstrap": {

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 from tests.dags.airflow_home import create_database, parse_dags, register
 from tests.dags.page_client import know_policies, signed_in
 from tests.dags.test_page import page_of
-from tests.policies import PolicyFiles
-from twinhive.cli import run
-from twinhive.connections import AIRFLOW, SOURCE_VARIABLE
+from tests.support.policies import PolicyFiles
+from twinhive.cli.app import run
+from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
 
 POOL, COMMAND = "nightly copies", "airflow pools set 'nightly copies' 8 twinhive"
 

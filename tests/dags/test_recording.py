@@ -10,25 +10,25 @@ import pytest
 from sqlalchemy import text
 
 from tests.dags.test_in_process import EXTERNAL, IDLE, LOADED, WITHOUT_SPARK, dags_of, run
-from tests.fake_world import World
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.unit.steps.twins import assert_twin
-from twinhive.airflow_edge.recorded_results import TaskPlace
-from twinhive.airflow_edge.recording import failure_of
-from twinhive.airflow_edge.stage_task import is_last_try
-from twinhive.domain.errors import ActNow, Foreign, Unexplained, Unreachable
-from twinhive.domain.names import TableName
-from twinhive.domain.next_steps import resync
-from twinhive.domain.policy import Policy
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World
+from tests.support.worlds.twins import assert_twin
+from twinhive.airflow_edge.monitor.recorded_results import TaskPlace
+from twinhive.airflow_edge.monitor.recording import failure_of
+from twinhive.airflow_edge.tasks.stage_task import is_last_try
+from twinhive.bootstrap.gate import Gate, GateOpen
+from twinhive.incremental.window import Window, WindowCut
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure, WindowRun
 from twinhive.journal.schema import METADATA
+from twinhive.model.errors import ActNow, Foreign, Unexplained, Unreachable
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import resync
+from twinhive.model.policy import Policy
+from twinhive.pipeline.phase_run import run_bootstrap, run_phase
+from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.ports import WritePorts
-from twinhive.steps.gate import Gate, GateOpen
-from twinhive.steps.phase_run import run_bootstrap, run_phase
-from twinhive.steps.phases import BOOTSTRAP
-from twinhive.steps.window import Window, WindowCut
 
 
 @pytest.fixture
@@ -281,7 +281,7 @@ def test_what_cannot_be_read_for_the_journal_fails_no_task(
     def unreadable(*_: Any, **__: Any) -> None:
         raise Unreachable("the metastore of east does not answer")
 
-    monkeypatch.setattr("twinhive.airflow_edge.recorded_results.read_tables", unreadable)
+    monkeypatch.setattr("twinhive.airflow_edge.monitor.recorded_results.read_tables", unreadable)
     users.insert("plain", None, [b"more"])
     assert run(dags["incremental"]) == WITHOUT_SPARK
     assert_twin(world)

@@ -6,11 +6,12 @@ import pytest
 from airflow.sdk import DAG
 
 from tests.dags.airflow_home import parse_dags
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge import sql_dag, statement_operator
-from twinhive.airflow_edge.failures import PersonMustAct
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge import statement_operator
+from twinhive.airflow_edge.dags import sql_dag
+from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.statement_operator import ReplStatementOperator
-from twinhive.repl import Answer
+from twinhive.statements.running import Answer
 
 
 class Instance:

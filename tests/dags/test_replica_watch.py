@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge import replica_watch
-from twinhive.airflow_edge.replica_watch import looks
-from twinhive.domain.errors import Refused, Unreachable
-from twinhive.domain.objects import Database
+from twinhive.airflow_edge.waiting import replica_watch
+from twinhive.airflow_edge.waiting.replica_watch import looks
+from twinhive.model.errors import Refused, Unreachable
+from twinhive.model.objects import Database
 
 
 class Metastore:

@@ -8,8 +8,8 @@ import pytest
 from croniter import croniter
 
 from tests.dags.airflow_home import parse_dags
-from tests.policies import PolicyFiles
-from twinhive.airflow_edge.schedule import cron_of, floor_minutes
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.dags.schedule import cron_of, floor_minutes
 
 DAY = datetime(2030, 5, 17, tzinfo=UTC)
 

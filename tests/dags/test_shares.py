@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.dags.airflow_home import CHECKOUT, use_own_airflow
-from tests.policies import PolicyFiles
+from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.dag_factory import replication_dags
-from twinhive.airflow_edge.shares import is_in
+from twinhive.airflow_edge.dags.shares import is_in
 
 NAMES = [f"db{number}" for number in range(24)]
 FILE = """

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge.spark_connection import spark_cluster
-from twinhive.domain.errors import InvalidSettings, Unreachable
-from twinhive.spark_edge.cluster import SparkCluster
+from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
+from twinhive.model.errors import InvalidSettings, Unreachable
+from twinhive.spark.cluster import SparkCluster
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
-from tests.journal_records import NOW, a_copy
-from twinhive.airflow_edge.copy_notes import CopyNotes
-from twinhive.airflow_edge.recorded_lags import state_of
-from twinhive.airflow_edge.stalled_copies import airflow_runs, with_stalled
+from tests.support.journal_records import NOW, a_copy
+from twinhive.airflow_edge.monitor.recorded_lags import state_of
+from twinhive.airflow_edge.monitor.stalled_copies import airflow_runs, with_stalled
+from twinhive.airflow_edge.tasks.copy_notes import CopyNotes
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
-from twinhive.steps.follower import Limits
-from twinhive.steps.lag import PolicyLag
+from twinhive.observe.follower import Limits
+from twinhive.observe.lag import PolicyLag
 
 LAG = PolicyLag("sales", NOW, phase="loading", limits=Limits(stalled_for=600.0))
 

@@ -4,10 +4,10 @@ import pytest
 
 from tests.dags.airflow_home import create_database
 from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
-from twinhive.cli import run
-from twinhive.connection_sources import resolver
-from twinhive.connections import SOURCE_VARIABLE
-from twinhive.domain.errors import InvalidSettings
+from twinhive.cli.app import run
+from twinhive.cli.connection_sources import resolver
+from twinhive.model.connections import SOURCE_VARIABLE
+from twinhive.model.errors import InvalidSettings
 from twinhive.settings import resolve_from_environment
 
 

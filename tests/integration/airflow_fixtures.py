@@ -16,8 +16,8 @@ from sandbox import Sandbox, processes
 from sandbox.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from sandbox.ports import is_free
-from tests.policies import PolicyFiles
-from twinhive.steps.phases import PHASES
+from tests.support.policies import PolicyFiles
+from twinhive.pipeline.phases import PHASES
 
 # There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
 FIRST = "first"

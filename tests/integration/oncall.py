@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, field
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
-from tests.runbooks import Section, says
-from twinhive.airflow_edge.operate_dag import GIVE_UP, OPERATE
-from twinhive.steps.operations import KINDS
-from twinhive.steps.phases import PHASES
+from tests.support.runbooks import Section, says
+from twinhive.airflow_edge.dags.operate_dag import GIVE_UP, OPERATE
+from twinhive.operations.operations import KINDS
+from twinhive.pipeline.phases import PHASES
 
 RED = ("failed", "up_for_retry")
 AT_WORK = ("scheduled", "queued", "running")

@@ -9,11 +9,11 @@ from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
 from tests.integration.damage import Databases
 from tests.integration.oncall import OnCall, rest
-from tests.runbooks import runbooks
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
+from tests.support.runbooks import runbooks
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 
 MARK = "runbook"
 PREFIX = "runbook_"

@@ -10,9 +10,9 @@ from hive_metastore.ttypes import GetTableRequest
 
 from sandbox import Sandbox
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.copying.listing import list_files
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.transfer.staged.listing import list_files
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
 
 pytestmark = pytest.mark.sandbox
 
-PROGRAM = (sys.executable, "-c", "import twinhive.cli; twinhive.cli.main()")
+PROGRAM = (sys.executable, "-c", "import twinhive.cli.app; twinhive.cli.app.main()")
 
 
 class Shell:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
-from tests.warehouse import Warehouse
+from tests.support.users.warehouse import Warehouse
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

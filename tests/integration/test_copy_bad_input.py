@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox import Sandbox
-from tests.copy_terminal import CopyTerminal, names, tree
-from twinhive.domain.files import join, parent
+from tests.support.copy_terminal import CopyTerminal, names, tree
+from twinhive.model.files import join, parent
 
 pytestmark = pytest.mark.sandbox
 

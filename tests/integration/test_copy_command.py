@@ -12,9 +12,9 @@ import pytest
 from sandbox import Sandbox
 from tests.contracts.test_copy_calls import Watched, calls_so_far
 from tests.contracts.test_files_contract import AWKWARD
-from tests.copy_terminal import CopyTerminal, contents, names, put, tree
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.files import Attributes, Creation, FileStatus, join
+from tests.support.copy_terminal import CopyTerminal, contents, names, put, tree
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.model.files import Attributes, Creation, FileStatus, join
 
 pytestmark = pytest.mark.sandbox
 

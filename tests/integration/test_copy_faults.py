@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
-from tests.copy_terminal import LONGEST_WAIT, CopyTerminal, contents, names, put, tree, wait_until
-from twinhive import copy_command
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.files import Attributes, Creation, FileStatus, join, parent
+from tests.support.copy_terminal import LONGEST_WAIT, CopyTerminal, contents, names, put, tree, wait_until
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.cli import copy_command
+from twinhive.model.files import Attributes, Creation, FileStatus, join, parent
 
 pytestmark = pytest.mark.sandbox
 

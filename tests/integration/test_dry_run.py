@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from hive_metastore.ttypes import NotificationEventRequest
 
-from tests.policies import PolicyFiles
-from tests.warehouse import Warehouse
-from twinhive.domain.files import FileStatus
-from twinhive.steps.phase_plan import PhasePlan
-from twinhive.steps.phases import PHASES
-from twinhive.steps.rehearsal import rehearse
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from twinhive.dry_run.phase_plan import PhasePlan
+from twinhive.dry_run.rehearsal import rehearse
+from twinhive.model.files import FileStatus
+from twinhive.pipeline.phases import PHASES
 
 pytestmark = pytest.mark.sandbox
 

@@ -9,8 +9,8 @@ import pytest
 from hive_metastore.ttypes import GetTableRequest
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

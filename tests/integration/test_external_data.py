@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from tests.policies import PolicyFiles
-from tests.warehouse import Warehouse
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import Position
-from twinhive.domain.files import Attributes, relative_to
-from twinhive.domain.marks import Phase, ReplicaState
-from twinhive.domain.objects import Database
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.dump.external_passes import locations_of_pass
-from twinhive.steps.base import Work
-from twinhive.steps.external_gate import CheckBase, release_base
-from twinhive.steps.external_pass import ExternalListed, ListExternal
-from twinhive.steps.sync_external import ExternalSynced, SyncExternal
-from twinhive.steps.synced import Synced
-from twinhive.syncing.snapshot_rotation import delete_snapshots
+from twinhive.external.gate import CheckBase, release_base
+from twinhive.external.pass_ import ExternalListed, ListExternal
+from twinhive.external.sync_external import ExternalSynced, SyncExternal
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import ActNow
+from twinhive.model.files import Attributes, relative_to
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.objects import Database
+from twinhive.replica.synced import Synced
+from twinhive.step.base import Work
+from twinhive.transfer.tree.snapshots.snapshot_rotation import delete_snapshots
 
 pytestmark = pytest.mark.sandbox
 

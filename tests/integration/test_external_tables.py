@@ -5,22 +5,22 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox import Sandbox
-from tests.external_twin import assert_equal_files, assert_external_twin, external_names
-from tests.external_users import ExternalUsers
-from tests.policies import PolicyFiles
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
-from twinhive.domain.errors import ActNow
-from twinhive.domain.files import Attributes
-from twinhive.domain.names import TableName
-from twinhive.spark_edge.by_size import LargeBySpark
-from twinhive.spark_edge.cluster import SparkCluster
-from twinhive.spark_edge.endings import NextSteps
-from twinhive.steps.base import Work
-from twinhive.steps.pending_files import pending_names
-from twinhive.steps.phase_run import run_phase
-from twinhive.steps.phases import BOOTSTRAP, EXTERNAL
-from twinhive.steps.sync_external import SyncExternal
+from tests.support.policies import PolicyFiles
+from tests.support.users.external_users import ExternalUsers
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.external_twin import assert_equal_files, assert_external_twin, external_names
+from twinhive.external.sync_external import SyncExternal
+from twinhive.model.errors import ActNow
+from twinhive.model.files import Attributes
+from twinhive.model.names import TableName
+from twinhive.pipeline.phase_run import run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL
+from twinhive.replica.pending_files import pending_names
+from twinhive.spark.by_size import LargeBySpark
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.step.base import Work
 
 pytestmark = pytest.mark.sandbox
 

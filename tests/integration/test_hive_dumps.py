@@ -10,35 +10,35 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.peer import run_statements
-from tests import metastore_objects as objects
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import describe
-from tests.warehouse import Warehouse
-from twinhive.adapters.hive_source_marker import MetastoreMarker
-from twinhive.copying.listing import list_files
-from twinhive.domain.contents import Shard
-from twinhive.domain.fold import fold
-from twinhive.domain.marks import without_marks
-from twinhive.domain.objects import Partition, Table
-from twinhive.domain.policy import DatabaseAddress, Policy
+from tests.support.hive import metastore_objects as objects
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import describe
+from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.bootstrap.dump_states import read_states
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at
-from twinhive.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.hive_dump.converting import acknowledge, convert
-from twinhive.hive_dump.incremental_writing import write_incremental
-from twinhive.hive_dump.places import hive_directory
-from twinhive.hive_dump.reading import HiveDump, read_hive_dump
-from twinhive.hive_dump.terms import Terms
+from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
+from twinhive.interop.hive_dump.converting import acknowledge, convert
+from twinhive.interop.hive_dump.incremental_writing import write_incremental
+from twinhive.interop.hive_dump.places import hive_directory
+from twinhive.interop.hive_dump.reading import HiveDump, read_hive_dump
+from twinhive.interop.hive_dump.terms import Terms
+from twinhive.model.changes.contents import Shard
+from twinhive.model.changes.fold import fold
+from twinhive.model.marks import without_marks
+from twinhive.model.objects import Partition, Table
+from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.ports import DumpPorts
-from twinhive.steps.base import Work
-from twinhive.steps.dump_states import read_states
-from twinhive.steps.repl_dump import ReplDump
-from twinhive.steps.repl_order import DumpOrder
+from twinhive.statements.steps.repl_dump import ReplDump
+from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.step.base import Work
+from twinhive.transfer.staged.listing import list_files
 
 pytestmark = pytest.mark.sandbox
 

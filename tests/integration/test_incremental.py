@@ -3,13 +3,13 @@
 import pytest
 
 from sandbox import Sandbox
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.unit.steps import test_incremental as histories
-from tests.warehouse import Warehouse
-from twinhive.domain.errors import ActNow, TryAgain
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from tests.unit.incremental import test_incremental as histories
+from twinhive.model.errors import ActNow, TryAgain
 
 pytestmark = pytest.mark.sandbox
 

@@ -7,7 +7,7 @@ import pytest
 from sandbox import Sandbox
 from sandbox.postgres import JOURNAL_DATABASE
 from tests.integration.airflow_fixtures import RunningAirflow, until
-from tests.warehouse import Warehouse
+from tests.support.users.warehouse import Warehouse
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import WindowRun
 

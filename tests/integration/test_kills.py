@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tests.policies import PolicyFiles
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 
 pytestmark = pytest.mark.sandbox
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-RUN = "from twinhive.cli import main; main()"
+RUN = "from twinhive.cli.app import main; main()"
 TRY_AGAIN, ACT_NOW = 3, 4
 # A killed run leaves its lease behind, so the next load waits for one time-out: five seconds here.
 SECONDS = 120

@@ -9,14 +9,14 @@ import yaml
 from sandbox import Sandbox
 from sandbox.configuration import USER
 from tests.integration.test_dry_run import everything
-from tests.policies import PolicyFiles
-from tests.warehouse import Warehouse
-from twinhive.cli import run
-from twinhive.cli_exits import DONE, EXIT_ACT_NOW
-from twinhive.domain.errors import Refused
-from twinhive.domain.log_access import GUARD
-from twinhive.steps.base import Work
-from twinhive.steps.preflight import Preflight
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from twinhive.bootstrap.preflight import Preflight
+from twinhive.cli.app import run
+from twinhive.cli.exits import DONE, EXIT_ACT_NOW
+from twinhive.model.errors import Refused
+from twinhive.model.log_access import GUARD
+from twinhive.step.base import Work
 
 pytestmark = pytest.mark.sandbox
 

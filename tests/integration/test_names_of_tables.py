@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox import Sandbox
-from tests.external_twin import assert_external_twin
-from tests.external_users import ExternalUsers
-from tests.policies import PolicyFiles
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.domain.frozen import frozen_tables, with_frozen
-from twinhive.steps.control import requested_tables
-from twinhive.steps.pending_files import pending_names
-from twinhive.steps.resync import Resync
+from tests.support.policies import PolicyFiles
+from tests.support.users.external_users import ExternalUsers
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.external_twin import assert_external_twin
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.model.frozen import frozen_tables, with_frozen
+from twinhive.operations.resync import Resync
+from twinhive.replica.pending_files import pending_names
+from twinhive.requests.wishes import requested_tables
 
 pytestmark = pytest.mark.sandbox
 

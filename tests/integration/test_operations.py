@@ -6,22 +6,22 @@ from dataclasses import replace
 import pytest
 
 from sandbox import Sandbox
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.domain.errors import Foreign, LeaseLost
-from twinhive.domain.lease_kinds import LeaseKind
-from twinhive.domain.marks import DIRECTORY_MARK, without_marks
-from twinhive.domain.names import TableName
-from twinhive.steps.forget import Forget
-from twinhive.steps.replica_status import read_status
-from twinhive.steps.resync import Resync
-from twinhive.steps.skip_event import SkipEvent
-from twinhive.steps.unlock import Unlock
-from twinhive.wiring import Wiring
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.model.errors import Foreign, LeaseLost
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import DIRECTORY_MARK, without_marks
+from twinhive.model.names import TableName
+from twinhive.operations.forget import Forget
+from twinhive.operations.replica_status import read_status
+from twinhive.operations.resync import Resync
+from twinhive.operations.skip_event import SkipEvent
+from twinhive.operations.unlock import Unlock
+from twinhive.wiring.policies import Wiring
 
 pytestmark = pytest.mark.sandbox
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.airflow_fixtures import RunningAirflow, until
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

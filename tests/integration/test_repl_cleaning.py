@@ -7,16 +7,16 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.peer import run_statements
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
-from twinhive.adapters.hdfs_lease import HdfsLease
-from twinhive.domain.files import join, parent
-from twinhive.domain.lease_kinds import LeaseKind
-from twinhive.repl import StatementPlace, run_statement
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
+from twinhive.model.files import join, parent
+from twinhive.model.lease_kinds import LeaseKind
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.steps.load_under_way import under_way_in
+from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.steps.load_under_way import under_way_in
 
 pytestmark = pytest.mark.sandbox
 

@@ -7,15 +7,15 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.peer import run_statements
-from tests.metastore_objects import constraints_in_words
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
-from twinhive.copying.listing import list_files
-from twinhive.domain.names import TableName
-from twinhive.repl import StatementPlace, run_statement
+from tests.support.hive.metastore_objects import constraints_in_words
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from twinhive.model.names import TableName
 from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.transfer.staged.listing import list_files
 
 pytestmark = pytest.mark.sandbox
 

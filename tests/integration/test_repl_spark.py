@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
-from tests.external_writer import ExternalWriter
 from tests.integration.test_spark_tree import PLUGINS, command_lines, end_of, wait_until
-from tests.policies import PolicyFiles
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.repl import StatementPlace, run_statement
+from tests.support.policies import PolicyFiles
+from tests.support.users.external_writer import ExternalWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.spark_edge.cluster import SparkCluster
+from twinhive.spark.cluster import SparkCluster
+from twinhive.statements.running import StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
 
@@ -110,7 +110,7 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
     (tmp_path / "tmp").mkdir()
 
     def started(statement: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "twinhive.cli", "sql", statement, "--cluster", "west"]
+        command = [sys.executable, "-m", "twinhive.cli.app", "sql", statement, "--cluster", "west"]
         command += ["--config", str(policies.directory), "--spark", SPARK.master, "--tasks", "2"]
         command += [word for key, value in LOCAL.items() for word in ("--spark-conf", f"{key}={value}")]
         places = {"PYTHONPATH": str(PLUGINS), "TMPDIR": str(tmp_path / "tmp"), "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -7,17 +7,17 @@ import pytest
 from hive_metastore import ttypes
 
 from sandbox import Sandbox
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.domain.errors import ActNow, TwinhiveError
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
-from twinhive.repl import SparkOf, StatementPlace, run_statement
+from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.statements.running import SparkOf, StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
 

@@ -7,14 +7,14 @@ import pytest
 import yaml
 from hive_metastore import ttypes
 
-from tests.policies import PolicyFiles
-from tests.source_writer import SourceWriter
-from tests.thrift_source import ThriftSource
-from tests.warehouse import Warehouse
-from twinhive.repl import StatementPlace, run_statement
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from twinhive.scan.sweep import sweep
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.steps.base import Work
-from twinhive.steps.sweep import sweep
+from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.step.base import Work
 
 pytestmark = pytest.mark.sandbox
 

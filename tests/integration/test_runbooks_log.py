@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.damage import SOURCE_LOG, Databases
 from tests.integration.oncall import OnCall, event_named
-from tests.source_writer import SourceWriter
+from tests.support.users.source_writer import SourceWriter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

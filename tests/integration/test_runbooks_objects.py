@@ -6,9 +6,9 @@ import pytest
 
 from tests.integration.airflow_fixtures import until
 from tests.integration.oncall import OnCall
-from tests.source_writer import SourceWriter
-from tests.warehouse import Warehouse
-from twinhive.steps.holding import lease_directory
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.warehouse import Warehouse
+from twinhive.step.holding import lease_directory
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

@@ -8,7 +8,7 @@ from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
 from tests.integration.damage import Databases, without_room
 from tests.integration.oncall import OnCall, rest
-from tests.source_writer import SourceWriter
+from tests.support.users.source_writer import SourceWriter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.integration.airflow_fixtures import FIRST, RunningAirflow
-from tests.runbooks import shell_functions
+from tests.support.runbooks import shell_functions
 
 TOOLS = ("bash", "curl", "jq")
 pytestmark = [

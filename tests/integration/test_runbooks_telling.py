@@ -9,8 +9,8 @@ import pytest
 
 from tests.integration.airflow_fixtures import Run
 from tests.integration.oncall import OnCall
-from tests.letter_box import Hook, serving
-from tests.source_writer import SourceWriter
+from tests.support.letter_box import Hook, serving
+from tests.support.users.source_writer import SourceWriter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from hive_metastore.ttypes import NotificationEventRequest
 
-from tests.policies import PolicyFiles
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
 
 pytestmark = pytest.mark.sandbox
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-FOLLOW = "from twinhive.cli import main; main()"
+FOLLOW = "from twinhive.cli.app import main; main()"
 DONE, TRY_AGAIN = 0, 3
 STARTERS = 3
 MOST_TRIES = 5

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.policies import PolicyFiles
-from tests.twin import assert_equal_twin
-from tests.warehouse import Warehouse
-from twinhive.steps.base import Work
-from twinhive.steps.scan import Scan, Scanned
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.scan.scan import Scan, Scanned
+from twinhive.step.base import Work
 
 pytestmark = pytest.mark.sandbox
 

@@ -19,11 +19,11 @@ import pytest
 from hive_metastore import ttypes
 
 import twinhive
-from tests.warehouse import Warehouse
-from twinhive.adapters.hadoop_fs import HadoopFiles
+from tests.support.users.warehouse import Warehouse
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
-from twinhive.copying.staged import CopyItem
-from twinhive.domain.files import ChecksumForm
+from twinhive.model.files import ChecksumForm
+from twinhive.transfer.staged.staged import CopyItem
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "copy_files.py"
 NAMES = ("p=a b/000000_0", "p=100%2541/f%20", "p=Zoë 日本/#1", "p=[x]/{y}", "empty")
@@ -121,7 +121,7 @@ def test_packages_are_built_once_and_hold_what_a_worker_imports(tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == sorted([package, native])
     with zipfile.ZipFile(package) as zipped:
         names = set(zipped.namelist())
-        assert {"twinhive/__init__.py", "twinhive/ports/__init__.py", "twinhive/adapters/hadoop_fs.py"} <= names
+        assert {"twinhive/__init__.py", "twinhive/ports/__init__.py", "twinhive/adapters/hdfs/hadoop_fs.py"} <= names
         metastores = [name for name in names if name.startswith("twinhive/adapters/") and "hive_" in name]
         assert not [name for name in names if "airflow" in name or name.startswith("thrift")] + metastores
     with zipfile.ZipFile(native) as zipped:
@@ -269,9 +269,9 @@ class TestBetweenClusters:
 
 _COPY = """
 import json, sys
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.copying.engine import copy_items
-from twinhive.copying.staged import CopyItem
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.staged import CopyItem
 given = json.loads(sys.argv[1])
 items = [CopyItem.from_line(line) for line in sys.stdin]
 copy_items(items, HadoopFiles(**given["source"]), HadoopFiles(**given["target"]), given["staging"], 4)

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from tests.policies import PolicyFiles
-from twinhive.adapters.hadoop_fs import HadoopFiles
-from twinhive.domain.files import FileStatus, join
-from twinhive.syncing.places import HIDDEN, Places
+from tests.support.policies import PolicyFiles
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.model.files import FileStatus, join
+from twinhive.transfer.tree.places import HIDDEN, Places
 
 pytestmark = pytest.mark.sandbox
 
@@ -55,7 +55,7 @@ class Copy:
         conf = ("ui.enabled=false", "driver.host=127.0.0.1", "driver.bindAddress=127.0.0.1")
         conf += ("driver.memory=512m", "executor.memory=512m")
         settings = (word for pair in conf for word in ("--spark-conf", f"spark.{pair}"))
-        command = [sys.executable, "-m", "twinhive.cli", "copy", *sides, *settings, "--tasks", "2", *words]
+        command = [sys.executable, "-m", "twinhive.cli.app", "copy", *sides, *settings, "--tasks", "2", *words]
         places = {"PYTHONPATH": str(PLUGINS), "TMPDIR": str(self.temporary), "SPARK_LOCAL_IP": "127.0.0.1"}
         return subprocess.Popen(
             command,

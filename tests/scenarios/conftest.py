@@ -7,7 +7,7 @@ import pytest
 
 from sandbox import Sandbox
 from tests.checker.clusters import Clusters
-from tests.policies import PolicyFiles
+from tests.support.policies import PolicyFiles
 
 
 @pytest.fixture

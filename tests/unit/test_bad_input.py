@@ -18,10 +18,10 @@ from tests.bad_input.schema_rules import schema_rules
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
 from tests.bad_input.statement_cases import STATEMENT_CASES
 from tests.bad_input.step_cases import STEP_CASES
-from tests.fake_world import World, a_world
-from twinhive.cli import run
-from twinhive.cli_exits import EXITS
-from twinhive.domain.errors import ActNow
+from tests.support.worlds.fake_world import World, a_world
+from twinhive.cli.app import run
+from twinhive.cli.exits import EXITS
+from twinhive.model.errors import ActNow
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.conflicts import RULES, UNIQUE
 from twinhive.settings.policies import PolicySettings
@@ -101,7 +101,7 @@ def test_every_rule_of_a_file_is_broken_by_a_case() -> None:
 
 
 COVERED = {
-    "leads nowhere": "unit/steps/test_consolidate.py::test_rounds_that_lead_nowhere_end_with_what_to_do",
+    "leads nowhere": "unit/bootstrap/test_consolidate.py::test_rounds_that_lead_nowhere_end_with_what_to_do",
 }
 """Places that take a long history to reach: what they say, and the test that does."""
 

@@ -8,13 +8,13 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from tests.fake_files import InMemoryFiles
-from tests.fake_lease import InMemoryLease
-from twinhive import copy_command
-from twinhive.cli import app
-from twinhive.copy_command import read_lines
-from twinhive.domain.endpoints import FileSystemEndpoint
-from twinhive.domain.errors import InvalidSettings
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hdfs.fake_lease import InMemoryLease
+from twinhive.cli import copy_command
+from twinhive.cli.app import app
+from twinhive.cli.copy_command import read_lines
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import InvalidSettings
 
 
 class Terminal:

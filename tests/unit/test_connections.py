@@ -1,7 +1,7 @@
 import pytest
 
-from twinhive.connections import Connection, parse_connection
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.connections import Connection, parse_connection
+from twinhive.model.errors import InvalidSettings
 from twinhive.settings import resolve_from_environment
 
 

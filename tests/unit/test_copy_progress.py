@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from twinhive.copy_progress import progress_on
-from twinhive.copying import progress as lines
+from twinhive.cli.copy_progress import progress_on
+from twinhive.transfer.staged import progress as lines
 
 
 def shown(*, terminal: bool, length: int) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.external import External
-from twinhive.domain.policy import Options
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.external.modes import External
+from twinhive.model.policy import Options
 from twinhive.settings.hive_key_table import KEYS, HiveKey, StatementKind
 from twinhive.settings.hive_keys import resolve, wrong_setting
 from twinhive.settings.hive_keys_refused import REFUSED, refused

@@ -9,9 +9,9 @@ import click
 import pytest
 import typer
 
-from tests.package_texts import FILLED_IN, MODULES, PLUGINS, texts
-from twinhive.cli import app
-from twinhive.steps.phases import HAND_OVERS, PHASES
+from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
+from twinhive.cli.app import app
+from twinhive.pipeline.phases import HAND_OVERS, PHASES
 
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}

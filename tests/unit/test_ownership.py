@@ -9,22 +9,22 @@ PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
 ALLOWED = {
     "owned/directories.py": "asks whose a directory is",
     "adapters/": "implement the call",
-    "steps/pretended_files.py": "pretends the call",
-    "syncing/": "makes one tree equal to another, as it was asked to, and keeps its own work below `.twinhive`",
-    "spark_edge/submitting.py": "removes the plan that syncing has made below `.twinhive`",
+    "dry_run/pretended_files.py": "pretends the call",
+    "transfer/tree/": "makes one tree equal to another, as it was asked to, and keeps its own work below `.twinhive`",
+    "spark/submitting.py": "removes the plan that syncing has made below `.twinhive`",
 }
 
 RENAMES = {
-    "applying/function_files.py": (1, "a file that it has copied"),
-    "applying/placing.py": (3, "files that were copied into staging"),
-    "copying/parts.py": (1, "a file that it has written"),
-    "copying/stager.py": (2, "a file that it has written"),
+    "apply/function_files.py": (1, "a file that it has copied"),
+    "apply/placing.py": (3, "files that were copied into staging"),
+    "transfer/staged/parts.py": (1, "a file that it has written"),
+    "transfer/staged/stager.py": (2, "a file that it has written"),
     "dump/loader_notes.py": (2, "a file, a load's note"),
     "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),
-    "steps/base_claim.py": (1, "a file that it has written"),
-    "steps/hashed_files.py": (1, "a file that an earlier version has written"),
-    "steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
-    "steps/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
+    "replica/base_claim.py": (1, "a file that it has written"),
+    "dump/hashed_files.py": (1, "a file that an earlier version has written"),
+    "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
+    "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""
 

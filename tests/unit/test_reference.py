@@ -91,8 +91,8 @@ def test_every_variable_that_is_read_is_explained_and_no_other() -> None:
 
 def test_defaults_are_said_once_for_people_and_once_for_the_steps() -> None:
     """The values of the domain have defaults of their own, for tests and tools; they are those of the files."""
-    from twinhive.domain.external import External
-    from twinhive.domain.policy import Options
+    from twinhive.model.external.modes import External
+    from twinhive.model.policy import Options
     from twinhive.settings.options import OptionsSettings
     from twinhive.settings.policies import ExternalSettings
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.package_texts import FILLED_IN, MODULES, texts
-from tests.runbooks import PARTS, Section, index, page, pieces, runbooks, says
-from twinhive.steps.operations import KINDS
+from tests.support.package_texts import FILLED_IN, MODULES, texts
+from tests.support.runbooks import PARTS, Section, index, page, pieces, runbooks, says
+from twinhive.operations.operations import KINDS
 
 INTEGRATION = Path(__file__).parents[1] / "integration"
 BOOKS = runbooks()

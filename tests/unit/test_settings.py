@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings
 from twinhive.settings import Configuration, load_configuration
 
 CLUSTERS = """

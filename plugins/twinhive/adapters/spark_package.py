@@ -15,14 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import twinhive
-from twinhive.domain.errors import ActNow, Refused
-from twinhive.domain.next_steps import clear
+from twinhive.model.errors import ActNow, Refused
+from twinhive.model.next_steps import clear
 
 _PURE = (
-    *("__init__.py", "ports/*.py", "domain/*.py", "copying/*.py", "syncing/*.py"),
-    *("adapters/__init__.py", "adapters/jvm*.py", "adapters/hadoop_*.py", "adapters/local_owner.py"),
-    *("spark_edge/__init__.py", "spark_edge/endings.py", "spark_edge/executors.py"),
-    *("spark_edge/lifeline.py", "spark_edge/pulse.py", "spark_edge/tree_*.py"),
+    *("__init__.py", "ports/*.py", "model/**/*.py", "transfer/**/*.py"),
+    *("adapters/__init__.py", "adapters/jvm/*.py", "adapters/hdfs/__init__.py", "adapters/hdfs/hadoop_*.py"),
+    *("adapters/local/__init__.py", "adapters/local/local_owner.py"),
+    *("spark/__init__.py", "spark/endings.py", "spark/executors.py"),
+    *("spark/lifeline.py", "spark/pulse.py", "spark/tree_*.py"),
 )
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")

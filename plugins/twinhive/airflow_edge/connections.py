@@ -3,9 +3,9 @@
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 
-from twinhive.connections import Connection
-from twinhive.domain.errors import Unreachable
-from twinhive.domain.next_steps import RETRIES
+from twinhive.model.connections import Connection
+from twinhive.model.errors import Unreachable
+from twinhive.model.next_steps import RETRIES
 
 _EXPECTED = "a connection of this id, as clusters.yaml names it"
 _LOOK = (

@@ -9,26 +9,26 @@ from typing import Any
 
 from airflow.sdk import DAG, get_parsing_context, task_group
 
-from twinhive.airflow_edge.assets import outlets_of
-from twinhive.airflow_edge.copy_task import CopyOperator
-from twinhive.airflow_edge.dag_arguments import ALWAYS, red_tag, with_form
-from twinhive.airflow_edge.failure_callbacks import failure_callbacks, run_callbacks
-from twinhive.airflow_edge.failures import RETRIES
-from twinhive.airflow_edge.hand_over import HandOverOperator
-from twinhive.airflow_edge.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
-from twinhive.airflow_edge.monitor_dag import MONITOR, Notify, monitor_dag
-from twinhive.airflow_edge.operate_dag import FORMS, form_dag
-from twinhive.airflow_edge.params import params_of
-from twinhive.airflow_edge.schedule import Crowd, schedule_of
-from twinhive.airflow_edge.shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
-from twinhive.airflow_edge.sql_dag import SQL, sql_dag
-from twinhive.airflow_edge.stage_task import StageOf
-from twinhive.airflow_edge.step_task import StepOperator
-from twinhive.airflow_edge.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
-from twinhive.domain.errors import TwinhiveError
+from twinhive.airflow_edge.dags.assets import outlets_of
+from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
+from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
+from twinhive.airflow_edge.dags.monitor_dag import MONITOR, Notify, monitor_dag
+from twinhive.airflow_edge.dags.operate_dag import FORMS, form_dag
+from twinhive.airflow_edge.dags.params import params_of
+from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
+from twinhive.airflow_edge.dags.shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
+from twinhive.airflow_edge.dags.sql_dag import SQL, sql_dag
+from twinhive.airflow_edge.dags.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
+from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks, run_callbacks
+from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.tasks.copy_task import CopyOperator
+from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
+from twinhive.airflow_edge.tasks.stage_task import StageOf
+from twinhive.airflow_edge.tasks.step_task import StepOperator
+from twinhive.model.errors import TwinhiveError
+from twinhive.pipeline.phases import HAND_OVERS, PHASES, RunsOn, Stage
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
-from twinhive.spark_edge.applications import look_in
-from twinhive.steps.phases import HAND_OVERS, PHASES, RunsOn, Stage
+from twinhive.spark.applications import look_in
 
 _log = logging.getLogger(__name__)
 _COPY_JOB = "copy_files"

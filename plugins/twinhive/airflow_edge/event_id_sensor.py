@@ -9,14 +9,14 @@ from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseSensorOperator
 from airflow.triggers.base import BaseTrigger
 
-from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.event_id_trigger import EventIdTrigger
-from twinhive.airflow_edge.failures import RETRY_RULES, as_airflow_failures
-from twinhive.domain.errors import InvalidSettings, TryAgain
+from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
+from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
+from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
+from twinhive.model.errors import InvalidSettings, TryAgain
 from twinhive.settings import load_configuration
-from twinhive.steps.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
-from twinhive.wiring import Wiring
+from twinhive.wiring.policies import Wiring
 
 _LOOK_AGAIN = timedelta(minutes=1)
 

@@ -2,8 +2,8 @@
 
 from airflow.sdk import BaseHook
 
-from twinhive.domain.errors import InvalidSettings, Unreachable
 from twinhive.journal.address import VARIABLE, postgresql_address
+from twinhive.model.errors import InvalidSettings, Unreachable
 
 
 def journal_of(connection_id: str) -> str:

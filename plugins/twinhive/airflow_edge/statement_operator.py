@@ -5,16 +5,16 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from twinhive.airflow_edge.config_directory import config_directory
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.failures import RETRIES, as_airflow_failures
-from twinhive.airflow_edge.log_groups import FoldedLog
-from twinhive.airflow_edge.spark_connection import spark_cluster
-from twinhive.airflow_edge.stage_task import holder
-from twinhive.domain.policy import Options
-from twinhive.repl import Answer, StatementPlace, run_statement
+from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.tasks.log_groups import FoldedLog
+from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
+from twinhive.airflow_edge.tasks.stage_task import holder
+from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.model.policy import Options
 from twinhive.settings import Configuration, load_configuration
-from twinhive.spark_edge.cluster import SparkCluster
+from twinhive.spark.cluster import SparkCluster
+from twinhive.statements.running import Answer, StatementPlace, run_statement
 
 
 class ReplStatementOperator(BaseOperator):

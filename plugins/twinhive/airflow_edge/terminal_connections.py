@@ -6,8 +6,8 @@ import os
 from airflow.models.connection import Connection as Kept
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from twinhive.connections import Connection
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.connections import Connection
+from twinhive.model.errors import InvalidSettings
 
 
 def resolve_through_airflow(connection_id: str) -> Connection:

@@ -2,9 +2,9 @@
 
 from airflow.models.pool import Pool
 
-from twinhive.airflow_edge.task_places import named_pools
-from twinhive.domain.errors import InvalidSettings, TwinhiveError, Unreachable
-from twinhive.domain.next_steps import command
+from twinhive.airflow_edge.dags.task_places import named_pools
+from twinhive.model.errors import InvalidSettings, TwinhiveError, Unreachable
+from twinhive.model.next_steps import command
 from twinhive.settings import PolicySettings
 
 

@@ -4,10 +4,10 @@ import json
 import re
 from functools import partial
 
-from twinhive.domain.errors import Foreign, Missing
-from twinhive.domain.files import base_name, join
-from twinhive.domain.policy import Policy
 from twinhive.dump.layout import DumpLayout
+from twinhive.model.errors import Foreign, Missing
+from twinhive.model.files import base_name, join
+from twinhive.model.policy import Policy
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven, within
 from twinhive.ports import FileReader, FileWriter
 

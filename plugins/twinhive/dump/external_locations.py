@@ -8,9 +8,9 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Iterable, Iterator
 
-from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.external_entries import Entry
-from twinhive.domain.next_steps import clear
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.external.entries import Entry
+from twinhive.model.next_steps import clear
 
 
 def encode_locations(entries: Iterable[Entry]) -> bytes:

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from twinhive.domain.batches import Batch
-from twinhive.domain.errors import ActNow
-from twinhive.domain.external_entries import Entry
-from twinhive.domain.external_tasks import SyncTask
-from twinhive.domain.files import base_name, join
-from twinhive.domain.next_steps import clear
-from twinhive.domain.policy import Policy
 from twinhive.dump.claiming import claim_dumps, own_dumps_of
 from twinhive.dump.external_locations import decode_locations, encode_locations
 from twinhive.dump.store import read_json, write_json
+from twinhive.model.batches import Batch
+from twinhive.model.errors import ActNow
+from twinhive.model.external.entries import Entry
+from twinhive.model.external.tasks import SyncTask
+from twinhive.model.files import base_name, join
+from twinhive.model.next_steps import clear
+from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
 
 _NAME = re.compile(r"pass-\d{12,}-[0-9a-f]{8,}")

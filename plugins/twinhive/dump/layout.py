@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.domain.files import base_name, join
+from twinhive.model.files import base_name, join
 
 _NAME = re.compile(r"(?P<kind>bootstrap|consolidate|incremental)-(?P<begin>\d+)-(?P<end>\d+)")
 ATTEMPT_PREFIX = "_attempt-"

@@ -6,10 +6,10 @@ there. A note is removed only as it was read: one that a load has written meanwh
 
 from dataclasses import asdict, dataclass
 
-from twinhive.domain.errors import ActNow
-from twinhive.domain.files import FileStatus, base_name, join, parent
-from twinhive.domain.policy import Policy
 from twinhive.dump.store import read_json, write_json
+from twinhive.model.errors import ActNow
+from twinhive.model.files import FileStatus, base_name, join, parent
+from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
 
 LOADERS = "_loaders"

@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive import __version__
-from twinhive.domain.batches import Batch, Slice
-from twinhive.domain.constraints import TablePair
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import Position
-from twinhive.domain.names import TableName
-from twinhive.domain.next_steps import clear
-from twinhive.domain.objects import Database, Function
-from twinhive.domain.policy import EVERY_EVENT, Policy
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.stretch import Stretch
+from twinhive.model.batches import Batch, Slice
+from twinhive.model.changes.events import Position
+from twinhive.model.constraints import TablePair
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import clear
+from twinhive.model.objects import Database, Function
+from twinhive.model.policy import EVERY_EVENT, Policy
 
 FORMAT_VERSION = 2
 _COMPONENT = re.compile(r"[\w-]+", re.ASCII)

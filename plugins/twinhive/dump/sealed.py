@@ -10,11 +10,11 @@
 import json
 from dataclasses import asdict, dataclass, replace
 
-from twinhive.domain.errors import ActNow, Missing
-from twinhive.domain.external import COPY
-from twinhive.domain.files import base_name, join, parent
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, open_dump
+from twinhive.model.errors import ActNow, Missing
+from twinhive.model.external.modes import COPY
+from twinhive.model.files import base_name, join, parent
 from twinhive.ports import FileReader, FileWriter
 
 FORMAT_VERSION = 1

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-from twinhive.domain.constraints import Constraint
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Partition, Table
+from twinhive.model.constraints import Constraint
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, Table
 
 _LINES_AT_ONCE = 1000
 

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.domain.errors import ActNow, Missing, TryAgain
-from twinhive.domain.next_steps import bootstrap, clear
-from twinhive.domain.policy import Policy
 from twinhive.dump.claiming import claim_dumps, discard_dump
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
+from twinhive.model.errors import ActNow, Missing, TryAgain
+from twinhive.model.next_steps import bootstrap, clear
+from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
 
 

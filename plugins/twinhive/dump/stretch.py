@@ -3,8 +3,8 @@
 import json
 from dataclasses import asdict, dataclass
 
-from twinhive.domain.events import EventRow, Position
 from twinhive.dump.shards import pack_lines, unpack_lines
+from twinhive.model.changes.events import EventRow, Position
 
 
 @dataclass(frozen=True)

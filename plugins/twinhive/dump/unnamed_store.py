@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from twinhive.domain.changes import EventFile
-from twinhive.domain.errors import Missing
-from twinhive.domain.unnamed import Unnamed
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import pack_lines, unpack_lines
+from twinhive.model.changes.kinds import EventFile
+from twinhive.model.changes.unnamed import Unnamed
+from twinhive.model.errors import Missing
 from twinhive.ports import FileReader, FileWriter
 
 

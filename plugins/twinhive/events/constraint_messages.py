@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 
-from twinhive.domain.changes import AddConstraints, DropConstraint
-from twinhive.domain.constraints import FIELDS
-from twinhive.domain.names import TableName
-from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
 from twinhive.events.objects import table_name
+from twinhive.model.changes.kinds import AddConstraints, DropConstraint
+from twinhive.model.constraints import FIELDS
+from twinhive.model.names import TableName
+from twinhive.model.tjson import Tree
 
 LISTS = {
     "primary_key": "primaryKeyListJson",

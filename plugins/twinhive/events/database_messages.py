@@ -1,8 +1,8 @@
 """Decode the events of databases and of their functions."""
 
-from twinhive.domain.changes import AlterDatabase, CreateDatabase, CreateFunction, DropDatabase, DropFunction
 from twinhive.events.fields import Fields
 from twinhive.events.objects import database, function
+from twinhive.model.changes.kinds import AlterDatabase, CreateDatabase, CreateFunction, DropDatabase, DropFunction
 
 
 def create_database(message: Fields) -> CreateDatabase:

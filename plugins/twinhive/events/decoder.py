@@ -7,9 +7,6 @@ missing on the replica without a word.
 
 from collections.abc import Callable, Mapping
 
-from twinhive.domain.changes import Change, Event, NotReplicated
-from twinhive.domain.events import EventRow
-from twinhive.domain.names import TableName
 from twinhive.events import (
     constraint_messages,
     database_messages,
@@ -21,6 +18,9 @@ from twinhive.events.event_errors import unknown_type
 from twinhive.events.fields import Fields
 from twinhive.events.message import decode_message
 from twinhive.events.not_replicated import REASONS
+from twinhive.model.changes.events import EventRow
+from twinhive.model.changes.kinds import Change, Event, NotReplicated
+from twinhive.model.names import TableName
 
 _DECODERS: Mapping[str, Callable[[Fields], Change]] = {
     "CREATE_DATABASE": database_messages.create_database,

@@ -1,9 +1,9 @@
 """Say why an event cannot be followed, and what a person can do about it."""
 
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import EventRow
-from twinhive.domain.next_steps import BOOTSTRAP_AGAIN
-from twinhive.domain.wording import Wording
+from twinhive.model.changes.events import EventRow
+from twinhive.model.errors import ActNow
+from twinhive.model.next_steps import BOOTSTRAP_AGAIN
+from twinhive.model.wording import Wording
 
 
 class UnreadableEvent(ActNow):

@@ -1,8 +1,8 @@
 """Read the entries by which an event names files."""
 
-from twinhive.domain.changes import EventFile, Files
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
+from twinhive.model.changes.kinds import EventFile, Files
 
 _PARTS = 4  # path, checksum, root of the change manager, subdirectory
 

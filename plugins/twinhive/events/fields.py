@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from twinhive.domain.events import EventRow
-from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.structs import parse_struct
+from twinhive.model.changes.events import EventRow
+from twinhive.model.tjson import Tree
 
 _FLAGS = {"true": True, "false": False}
 _STRUCT = "the TJSON text of a Thrift struct of Hive"

@@ -6,13 +6,13 @@ import io
 import zlib
 from typing import Any
 
-from twinhive.domain.events import EventRow
-from twinhive.domain.names import TableName
-from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
 from twinhive.events.objects import table_name
 from twinhive.events.structs import parse_json
+from twinhive.model.changes.events import EventRow
+from twinhive.model.names import TableName
+from twinhive.model.tjson import Tree
 
 _PLAIN = ("json-0.2", "json")
 _GZIPPED = ("gzip(json-2.0)", "gzip")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from twinhive.domain import thrift_objects
-from twinhive.domain.files import authority, qualified
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Function, Partition, Table, TableKind
-from twinhive.domain.tjson import Tree
 from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import Fields
+from twinhive.model import thrift_objects
+from twinhive.model.files import authority, qualified
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Function, Partition, Table, TableKind
+from twinhive.model.tjson import Tree
 
 
 def database(tree: Tree, text: str) -> Database:

@@ -1,6 +1,10 @@
 """Decode the events of partitions: added, altered, renamed, dropped."""
 
-from twinhive.domain.changes import (
+from twinhive.events.event_errors import unreadable
+from twinhive.events.event_files import event_files
+from twinhive.events.fields import Fields
+from twinhive.events.objects import partition_of, table
+from twinhive.model.changes.kinds import (
     AddedPartition,
     AddPartitions,
     AlterPartitions,
@@ -8,11 +12,7 @@ from twinhive.domain.changes import (
     Files,
     RenamePartition,
 )
-from twinhive.domain.objects import Table
-from twinhive.events.event_errors import unreadable
-from twinhive.events.event_files import event_files
-from twinhive.events.fields import Fields
-from twinhive.events.objects import partition_of, table
+from twinhive.model.objects import Table
 
 
 def add_partition(message: Fields) -> AddPartitions:

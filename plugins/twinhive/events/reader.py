@@ -6,9 +6,9 @@ under a lock, in the order of commits. A missing or a doubled id means lost even
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import EventRow, Position
-from twinhive.domain.next_steps import BOOTSTRAP_AGAIN, clear
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.errors import ActNow
+from twinhive.model.next_steps import BOOTSTRAP_AGAIN, clear
 from twinhive.ports import EventLog
 
 _MOST_ROWS_PER_CALL = 300  # metastore.batch.retrieve.max

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 
-from twinhive.domain.events import EventRow
-from twinhive.domain.names import TableName
-from twinhive.domain.policy import Policy
 from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.events.message import names_touched
+from twinhive.model.changes.events import EventRow
+from twinhive.model.names import TableName
+from twinhive.model.policy import Policy
 
 _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 

@@ -1,10 +1,10 @@
 """Decode the events of column statistics."""
 
-from twinhive.domain.changes import DeleteStatistics, UpdateStatistics
-from twinhive.domain.names import TableName
-from twinhive.domain.tjson import Tree
 from twinhive.events.fields import Fields
 from twinhive.events.objects import table_name, table_of_row
+from twinhive.model.changes.kinds import DeleteStatistics, UpdateStatistics
+from twinhive.model.names import TableName
+from twinhive.model.tjson import Tree
 
 # ColumnStatistics, ColumnStatisticsDesc
 _DESCRIPTION, _DATABASE, _TABLE = "1", "2", "3"

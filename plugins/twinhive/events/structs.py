@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from twinhive.domain.tjson import Tree
+from twinhive.model.tjson import Tree
 
 # Half of a surrogate pair: JSON can spell it, no file and no metastore can store it.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -1,9 +1,9 @@
 """Decode the events of tables: created, altered, dropped, inserted into."""
 
-from twinhive.domain.changes import AlterTable, CreateTable, DropTable, Insert
 from twinhive.events.event_files import event_files
 from twinhive.events.fields import Fields
 from twinhive.events.objects import partition_of, table
+from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Insert
 
 
 def create_table(message: Fields) -> CreateTable:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings
 
 VARIABLE = "TWINHIVE_JOURNAL"
 _CONNECTION = "airflow://"

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
-from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal.records import PolicyState
 from twinhive.journal.schema import LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
+from twinhive.model.watching.load_progress import LoadProgress
 
 _UNCHANGED_SECONDS = 600
 _MANY = 500

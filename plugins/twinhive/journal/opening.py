@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
-from twinhive.domain.errors import InvalidSettings
 from twinhive.journal.address import VARIABLE
+from twinhive.model.errors import InvalidSettings
 
 _CONNECT_SECONDS = 2
 _BUSY_MILLISECONDS = 2500

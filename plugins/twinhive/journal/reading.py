@@ -9,9 +9,6 @@ from typing import Any, TypeVar
 from sqlalchemy import BigInteger, ColumnElement, Engine, Select, Table, case, cast, false, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from twinhive.domain.errors import Unreachable
-from twinhive.domain.load_progress import LoadProgress
-from twinhive.domain.marks import UNREACHABLE, UNUSABLE
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.records import (
@@ -24,6 +21,9 @@ from twinhive.journal.records import (
     WindowRun,
 )
 from twinhive.journal.schema import BATCHES, FAILURES, LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES, WINDOWS, prepare
+from twinhive.model.errors import Unreachable
+from twinhive.model.marks import UNREACHABLE, UNUSABLE
+from twinhive.model.watching.load_progress import LoadProgress
 
 R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, TableState)
 

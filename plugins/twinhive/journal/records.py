@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.domain.table_standing import TableStanding
+from twinhive.model.table_standing import TableStanding
 
 
 class Outcome(StrEnum):

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from twinhive.domain.errors import ActNow
+from twinhive.model.errors import ActNow
 
 VERSION = 1
 _PREFIX = "twinhive_"

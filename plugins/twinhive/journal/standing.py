@@ -11,8 +11,6 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from twinhive.domain.at_work import CopyAtWork
-from twinhive.domain.errors import TwinhiveError, Unreachable
 from twinhive.journal.address import is_shared, journal_address, resolved
 from twinhive.journal.message_rows import MONITOR
 from twinhive.journal.opening import open_engine
@@ -20,6 +18,8 @@ from twinhive.journal.patience import within
 from twinhive.journal.records import Failure, Message, OpenFailures
 from twinhive.journal.schema import FAILURES, MESSAGES, NOTES, prepare
 from twinhive.journal.work_rows import copies_at_work
+from twinhive.model.errors import TwinhiveError, Unreachable
+from twinhive.model.watching.at_work import CopyAtWork
 
 _PATIENCE_SECONDS = 3.0
 

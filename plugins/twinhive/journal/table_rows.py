@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from twinhive.domain.files import Usage
 from twinhive.journal.records import IN_TROUBLE, TableState
 from twinhive.journal.schema import TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
+from twinhive.model.files import Usage
 
 # What one look may not tell, and an earlier one has told.
 _KEPT = ("files", "bytes", "last_sync")

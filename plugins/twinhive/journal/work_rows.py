@@ -4,10 +4,10 @@ from dataclasses import asdict, fields
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from twinhive.domain.at_work import CopyAtWork
 from twinhive.journal.schema import AT_WORK
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
+from twinhive.model.watching.at_work import CopyAtWork
 
 
 def write_work(connection: Connection, work: CopyAtWork) -> None:

@@ -13,16 +13,16 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from twinhive.domain.at_work import CopyAtWork
-from twinhive.domain.errors import TryAgain
-from twinhive.domain.files import Usage
-from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows, work_rows
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
 from twinhive.journal.records import BatchRun, Failure, Message, PolicyState, TableState, WindowRun
 from twinhive.journal.schema import is_missing_table, prepare
+from twinhive.model.errors import TryAgain
+from twinhive.model.files import Usage
+from twinhive.model.watching.at_work import CopyAtWork
+from twinhive.model.watching.load_progress import LoadProgress
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 3.0

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.domain.errors import Foreign, Missing, Refused
-from twinhive.domain.files import base_name, is_below, join, parent
-from twinhive.domain.marks import DIRECTORY_MARK
+from twinhive.model.errors import Foreign, Missing, Refused
+from twinhive.model.files import base_name, is_below, join, parent
+from twinhive.model.marks import DIRECTORY_MARK
 from twinhive.ports import FileReader, FileWriter
 
 ATTRIBUTE = "user.twinhive.directory"

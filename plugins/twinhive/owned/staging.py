@@ -6,9 +6,9 @@ it did leave are names that nobody else gives to files, as those of leases.
 
 import re
 
-from twinhive.domain.errors import Foreign
-from twinhive.domain.files import base_name, join
-from twinhive.domain.policy import Policy
+from twinhive.model.errors import Foreign
+from twinhive.model.files import base_name, join
+from twinhive.model.policy import Policy
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven
 from twinhive.ports import FileReader, FileWriter
 

@@ -7,8 +7,8 @@ from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from twinhive.domain.errors import TwinhiveError
 from twinhive.journal.reading import open_reader
+from twinhive.model.errors import TwinhiveError
 from twinhive.page import rendering
 from twinhive.page.airflow_access import Readable, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.domain.marks import UNREACHABLE, UNUSABLE
 from twinhive.journal.records import PolicyState
+from twinhive.model.marks import UNREACHABLE, UNUSABLE
 from twinhive.page.words import ago, count, duration
 
 STALE_SECONDS = 300

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.next_steps import command
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.next_steps import command
 from twinhive.page.dag_runs import DagStanding, PoolWait
 from twinhive.page.judging import STALE_SECONDS, Level
 from twinhive.page.links import MONITOR

@@ -6,10 +6,10 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.load_progress import LoadProgress
 from twinhive.journal.reading import JournalReader
 from twinhive.journal.records import PolicyOverview
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.page.dag_runs import LANE, DagStanding, LastRun, dag_ids, newest_of
 from twinhive.page.judging import Level, Verdict, is_stale, lag_level, verdict_of
 from twinhive.page.links import MONITOR

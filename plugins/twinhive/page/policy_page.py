@@ -6,9 +6,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.load_progress import LoadProgress
-from twinhive.domain.table_standing import TableStanding
 from twinhive.journal.reading import JournalReader
 from twinhive.journal.records import (
     IN_TROUBLE,
@@ -18,6 +15,9 @@ from twinhive.journal.records import (
     TableState,
     WindowRun,
 )
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.table_standing import TableStanding
+from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.page.dag_runs import ALL, LastRun, dag_ids
 from twinhive.page.judging import Level, Verdict, lag_level, verdict_of
 from twinhive.page.links import MONITOR

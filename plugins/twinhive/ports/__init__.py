@@ -2,7 +2,7 @@
 
 Reading and writing are different types, so that a planning step, which is handed readers only,
 cannot write: the type checker says so. Every implementation raises only errors of
-`twinhive.domain.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
+`twinhive.model.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
 """
 
 from twinhive.ports.bundles import DumpPorts, ReadPorts, SourcePorts, TreePorts, WritePorts

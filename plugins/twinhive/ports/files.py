@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from twinhive.domain.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Space, Usage, Written
+from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Space, Usage, Written
 
 
 class FileReader(Protocol):

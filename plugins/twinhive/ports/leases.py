@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.model.lease_kinds import LeaseKind
 
 
 class Lease(Protocol):

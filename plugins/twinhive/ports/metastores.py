@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from twinhive.domain.constraints import Constraint
-from twinhive.domain.events import EventRow
-from twinhive.domain.log_access import LogAccess
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import Database, Function, Parameters, Partition, Table
+from twinhive.model.changes.events import EventRow
+from twinhive.model.constraints import Constraint
+from twinhive.model.log_access import LogAccess
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Function, Parameters, Partition, Table
 
 
 class EventLog(Protocol):
@@ -152,7 +152,7 @@ class MetastoreWriter(MetastoreReader, Protocol):
         ...
 
     def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
-        """Add constraints of one kind (`twinhive.domain.changes.AddConstraints`) to a table.
+        """Add constraints of one kind (`twinhive.model.changes.kinds.AddConstraints`) to a table.
 
         The structs get the table's name; a foreign key's other table keeps its name and gets the
         database of `table` when it was in the database that the struct names for its own side.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from twinhive.domain.files import Attributes, SnapshotChange
+from twinhive.model.files import Attributes, SnapshotChange
 from twinhive.ports.files import FileReader, FileWriter
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import typer
 
-from twinhive.cli import app
-from twinhive.cli_exits import EXITS
+from twinhive.cli.app import app
+from twinhive.cli.exits import EXITS
 
 BAR = "\\|"
 _TYPES: Mapping[str, str] = {"str": "TEXT", "int": "N", "float": "NUMBER", "Path": "PATH"}

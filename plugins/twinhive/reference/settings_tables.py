@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from twinhive.domain.alerts import ALERTS
+from twinhive.model.watching.alerts import ALERTS
 from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.next_steps import clear, command
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.next_steps import clear, command
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watching import NotificationSettings

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable
 
-from twinhive.connections import Connection, environment_name, parse_connection
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.connections import Connection, environment_name, parse_connection
+from twinhive.model.errors import InvalidSettings
 
 Resolve = Callable[[str], Connection]
 

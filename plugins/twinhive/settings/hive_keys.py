@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from twinhive.domain.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings
 from twinhive.settings.hive_key_table import KEYS, StatementKind
 from twinhive.settings.hive_keys_refused import refused
 from twinhive.settings.repl_settings import ReplSettings

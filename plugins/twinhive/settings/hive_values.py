@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from twinhive.domain.external import COPY, METADATA_ONLY
+from twinhive.model.external.modes import COPY, METADATA_ONLY
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.options import OptionsSettings
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from twinhive.domain.files import short_hash
+from twinhive.model.files import short_hash
 
 POLICY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 LONGEST_POLICY = 100

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from twinhive.domain.policy import FUNCTION_DIRECTORIES
+from twinhive.model.policy import FUNCTION_DIRECTORIES
 from twinhive.settings.kinds import AbsolutePath, Strict, Unit
 
 

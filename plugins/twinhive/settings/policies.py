@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from twinhive.domain.files import short_hash
+from twinhive.model.files import short_hash
 from twinhive.settings.airflow_tasks import AirflowSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from twinhive.domain.external import External
-from twinhive.domain.policy import Options
+from twinhive.model.external.modes import External
+from twinhive.model.policy import Options
 from twinhive.settings.policies import PolicySettings
 
 Layout = Literal["twinhive", "hive"]

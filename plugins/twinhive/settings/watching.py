@@ -6,8 +6,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from twinhive.domain.alerts import AlertKind, Severity
-from twinhive.domain.files import short_hash
+from twinhive.model.files import short_hash
+from twinhive.model.watching.alerts import AlertKind, Severity
 from twinhive.settings.kinds import ImportPath, Strict, Unit
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from twinhive.adapters.hadoop_errors import as_ours
-from twinhive.domain.errors import Refused, TwinhiveError, Unexplained, Unreachable
+from twinhive.adapters.hdfs.hadoop_errors import as_ours
+from twinhive.model.errors import Refused, TwinhiveError, Unexplained, Unreachable
 
 
 class _Class:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from twinhive.adapters.local_lease import LocalLease
-from twinhive.domain.errors import LeaseHeld, Refused
-from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.adapters.local.local_lease import LocalLease
+from twinhive.model.errors import LeaseHeld, Refused
+from twinhive.model.lease_kinds import LeaseKind
 
 _HOLD = """
 import sys, time
-from twinhive.adapters.local_lease import LocalLease
-from twinhive.domain.lease_kinds import LeaseKind
+from twinhive.adapters.local.local_lease import LocalLease
+from twinhive.model.lease_kinds import LeaseKind
 with LocalLease().hold(sys.argv[1], {"run": "the first"}, LeaseKind.COPY):
     print("held", flush=True)
     time.sleep(60)

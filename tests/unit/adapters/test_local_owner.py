@@ -1,7 +1,7 @@
 import getpass
 from pathlib import Path
 
-from twinhive.adapters.local_owner import LocalOwner
+from twinhive.adapters.local.local_owner import LocalOwner
 
 
 def test_a_file_has_an_owner_and_the_permission_that_it_was_given(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import pytest
 from hive_metastore.ttypes import CurrentNotificationEventId, MetaException, NotificationEventResponse
 from thrift.transport.TTransport import TTransportException
 
-from tests.thrift_server import Server, serving
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.domain.errors import Refused, Unreachable, Unwell
-from twinhive.domain.log_access import GUARD, HEEDS_NAMES, Caller, LogAccess
+from tests.support.hive.thrift_server import Server, serving
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.model.errors import Refused, Unreachable, Unwell
+from twinhive.model.log_access import GUARD, HEEDS_NAMES, Caller, LogAccess
 
 
 class Guarded:

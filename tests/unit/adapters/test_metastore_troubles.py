@@ -14,9 +14,9 @@ from hive_metastore.ttypes import (
 from thrift.protocol.TProtocol import TProtocolException
 from thrift.Thrift import TApplicationException, TException
 
-from twinhive.adapters.metastore_troubles import TROUBLES, passing_trouble
-from twinhive.adapters.thrift_failures import failure
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, TryAgain, TwinhiveError, Unwell, may_pass
+from twinhive.adapters.hive.metastore_troubles import TROUBLES, passing_trouble
+from twinhive.adapters.hive.thrift_failures import failure
+from twinhive.model.errors import AlreadyThere, Missing, Refused, TryAgain, TwinhiveError, Unwell, may_pass
 
 PASSING = {
     "pool": (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from twinhive.adapters.spark_package import package_cache
-from twinhive.domain.errors import Refused
+from twinhive.model.errors import Refused
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from hive_metastore.ttypes import (
     Table,
 )
 
-from tests.builders import a_table
-from tests.metastore_objects import statistics_of
-from tests.thrift_server import Server, serving
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.domain.errors import Refused
-from twinhive.domain.names import TableName
-from twinhive.domain.tjson import from_text, to_text
+from tests.support.builders import a_table
+from tests.support.hive.metastore_objects import statistics_of
+from tests.support.hive.thrift_server import Server, serving
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.model.errors import Refused
+from twinhive.model.names import TableName
+from twinhive.model.tjson import from_text, to_text
 
 NAME = TableName("twin", "t")
 

@@ -10,8 +10,8 @@ from thrift.transport.TTransport import TMemoryBuffer
 from thrift.TSerialization import deserialize, serialize
 
 from tests.unit.adapters.test_thrift_json import STRUCTS
-from twinhive.adapters.thrift_binary import bytes_of, encoded
-from twinhive.adapters.thrift_json import tree_of
+from twinhive.adapters.hive.thrift_binary import bytes_of, encoded
+from twinhive.adapters.hive.thrift_json import tree_of
 
 
 def unknown_fields(written: bytes, *ids: int) -> dict[int, bytes]:

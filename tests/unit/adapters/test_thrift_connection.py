@@ -19,12 +19,12 @@ from hive_metastore.ttypes import (
 )
 from thrift.transport.TTransport import TTransportException
 
-from tests.thrift_server import Server, serving
-from twinhive.adapters.hive_metastore import ThriftMetastore
-from twinhive.adapters.thrift_connection import Request
-from twinhive.adapters.thrift_failover import Connections
-from twinhive.domain import objects
-from twinhive.domain.errors import AlreadyThere, Missing, Refused, Unexplained, Unreachable, Unwell
+from tests.support.hive.thrift_server import Server, serving
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive.thrift_connection import Request
+from twinhive.adapters.hive.thrift_failover import Connections
+from twinhive.model import objects
+from twinhive.model.errors import AlreadyThere, Missing, Refused, Unexplained, Unreachable, Unwell
 
 
 class Behaviour:

@@ -15,8 +15,8 @@ from hive_metastore.ttypes import (
 from thrift.protocol.TJSONProtocol import TJSONProtocolFactory
 from thrift.TSerialization import deserialize, serialize
 
-from twinhive.adapters.thrift_json import struct_of, tree_of
-from twinhive.domain.tjson import from_text, to_text
+from twinhive.adapters.hive.thrift_json import struct_of, tree_of
+from twinhive.model.tjson import from_text, to_text
 
 
 def a_storage_descriptor(**changes: Any) -> StorageDescriptor:

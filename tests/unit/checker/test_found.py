@@ -2,22 +2,22 @@
 
 import pytest
 
-from tests.builders import a_policy
-from tests.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
-from tests.source_writer import SourceWriter
-from tests.unit.steps.test_incremental import Followed
-from tests.unit.steps.twins import assert_twin
-from twinhive.domain.errors import TryAgain
-from twinhive.domain.names import TableName
-from twinhive.domain.thrift_objects import columns_of_partition
+from tests.support.builders import a_policy
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
+from tests.support.worlds.twins import assert_twin
+from tests.unit.incremental.test_incremental import Followed
+from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.store import begin_attempt, current_dump, finish_publishing, publish_dump
+from twinhive.incremental.window import Window
+from twinhive.model.errors import TryAgain
+from twinhive.model.names import TableName
+from twinhive.model.thrift_objects import columns_of_partition
+from twinhive.pipeline.phase_run import run_phase, run_rounds
+from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL
 from twinhive.ports import WritePorts
-from twinhive.steps.base import Work
-from twinhive.steps.copy_batch import CopyBatch
-from twinhive.steps.phase_run import run_phase, run_rounds
-from twinhive.steps.phases import BOOTSTRAP, INCREMENTAL
-from twinhive.steps.window import Window
+from twinhive.step.base import Work
 
 POLICY = a_policy()
 HOLDER = {"run": "r"}

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from tests.checker.drill import Drill, Settings
-from twinhive.domain.policy import WINDOW_END
+from twinhive.model.policy import WINDOW_END
 
 ONE = os.environ.get("TWINHIVE_SEED")
 MANY = int(os.environ.get("TWINHIVE_HISTORIES", "0"))

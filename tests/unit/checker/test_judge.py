@@ -9,8 +9,8 @@ from tests.checker.judge import Judge
 from tests.checker.recorded import RecordedSource
 from tests.checker.states import DatabaseState, Files, PartitionState, TableState
 from tests.checker.timeline import Append, Directory, Moment, Recorder, Timeline
-from tests.fake_world import a_world
-from tests.source_writer import SourceWriter
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import a_world
 
 OLD, ONE, TWO, OTHER = ("f0", "c0"), ("f1", "c1"), ("f2", "c2"), ("f3", "c3")
 

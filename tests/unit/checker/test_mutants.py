@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from tests.checker.drill import Drill, Settings
-from twinhive.applying import actions, lane
-from twinhive.applying.actions import Action, Edit, Rows
-from twinhive.applying.lane import Lane
-from twinhive.applying.placing import Placing
-from twinhive.applying.progress import Progress
-from twinhive.applying.target import Target
-from twinhive.applying.twin import Twin
-from twinhive.copying.event_source import EventCopier
-from twinhive.domain.errors import TwinhiveError
-from twinhive.domain.events import Position
+from twinhive.apply import actions, lane
+from twinhive.apply.actions import Action, Edit, Rows
+from twinhive.apply.lane import Lane
+from twinhive.apply.placing import Placing
+from twinhive.apply.progress import Progress
+from twinhive.apply.target import Target
+from twinhive.apply.twin import Twin
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import TwinhiveError
+from twinhive.transfer.staged.event_source import EventCopier
 
 SEEDS = range(60, 260)
 MANY_FAULTS = Settings(faults=85)
@@ -113,7 +113,7 @@ def ignores_stamps(patch: Patch) -> None:
 
 def forgets_drops(patch: Patch) -> None:
     """Partitions stay."""
-    patch.setattr("twinhive.applying.partition_changes.PartitionChanges.drop", lambda self, what, progress: False)
+    patch.setattr("twinhive.apply.partition_changes.PartitionChanges.drop", lambda self, what, progress: False)
 
 
 MUTANTS = [

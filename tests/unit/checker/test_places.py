@@ -4,8 +4,8 @@ from random import Random
 
 from tests.checker.crowd import NAMES, Crowd, Statements
 from tests.checker.places import Places
-from tests.fake_world import World
-from tests.source_writer import SourceWriter
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World
 
 
 def a_crowd() -> Crowd:

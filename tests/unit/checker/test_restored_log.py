@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.builders import a_policy
 from tests.checker.states import state_of
-from tests.fake_world import World, a_world, backup
-from tests.source_writer import SourceWriter
-from twinhive.domain.errors import ActNow
-from twinhive.steps.phase_run import run_bootstrap, run_phase
-from twinhive.steps.phases import INCREMENTAL
+from tests.support.builders import a_policy
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import World, a_world, backup
+from twinhive.model.errors import ActNow
+from twinhive.pipeline.phase_run import run_bootstrap, run_phase
+from twinhive.pipeline.phases import INCREMENTAL
 
 
 def follow(world: World):

@@ -4,8 +4,8 @@ import pytest
 
 from tests.checker.drill import Drill
 from tests.checker.watch import Watcher
-from tests.source_writer import SourceWriter
-from twinhive.domain.errors import Unreachable
+from tests.support.users.source_writer import SourceWriter
+from twinhive.model.errors import Unreachable
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy_terminal import Terminal, a_terminal
+from tests.support.policy_terminal import Terminal, a_terminal
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.policy_terminal import Terminal
+from tests.support.policy_terminal import Terminal
 
 
 def change(terminal: Terminal, table: str = "plain") -> None:

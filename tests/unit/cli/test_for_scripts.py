@@ -11,13 +11,13 @@ import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
-from tests.policy_terminal import Terminal
-from twinhive import cli_operations
-from twinhive.cli import app, run
-from twinhive.cli_exits import EXITS
-from twinhive.cli_json import plain
-from twinhive.domain.errors import CopyDiffers, InvalidSettings, Missing, Refused, SafeMode, TwinhiveError, Unreachable
-from twinhive.syncing.file_actions import Compared
+from tests.support.policy_terminal import Terminal
+from twinhive.cli import operations as cli_operations
+from twinhive.cli.app import app, run
+from twinhive.cli.exits import EXITS
+from twinhive.cli.json_output import plain
+from twinhive.model.errors import CopyDiffers, InvalidSettings, Missing, Refused, SafeMode, TwinhiveError, Unreachable
+from twinhive.transfer.tree.file_actions import Compared
 
 COMMANDS = typer.main.get_command(app).list_commands(None)  # type: ignore[attr-defined]
 DOCUMENTS = (
@@ -118,7 +118,7 @@ def test_the_help_explains_every_exit_code() -> None:
         assert f"{code:>4}  {meaning}" in result.output
 
 
-PROGRAM = (sys.executable, "-c", "import twinhive.cli; twinhive.cli.main()")
+PROGRAM = (sys.executable, "-c", "import twinhive.cli.app; twinhive.cli.app.main()")
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
 
@@ -131,8 +131,9 @@ def test_a_process_ends_with_the_code_and_without_colour_on_a_pipe(terminal: Ter
 
 def test_a_check_imports_neither_servers_nor_steps() -> None:
     """What makes a command slow to start is what it imports."""
-    seen = "print([n for n in ('jpype', 'thrift', 'twinhive.steps', 'twinhive.wiring', 'pyspark') if n in sys.modules])"
-    program = f"import sys, twinhive.cli as c; c.run(['check', '--config', sys.argv[1]]); {seen}"
+    slow = ("jpype", "thrift", "twinhive.pipeline", "twinhive.wiring.policies", "pyspark")
+    seen = f"print([n for n in {slow} if n in sys.modules])"
+    program = f"import sys, twinhive.cli.app as c; c.run(['check', '--config', sys.argv[1]]); {seen}"
     words = (sys.executable, "-c", program, str(PLUGINS.parent / "dags"))
     ended = subprocess.run(words, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(PLUGINS)})
     assert ended.stdout.splitlines()[-1] == "[]"

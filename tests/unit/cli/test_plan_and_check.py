@@ -1,7 +1,7 @@
 """`twinhive plan` and `check`: they say what would be, and change nothing."""
 
-from tests.fake_world import SOURCE_ADDRESS
-from tests.policy_terminal import Terminal
+from tests.support.policy_terminal import Terminal
+from tests.support.worlds.fake_world import SOURCE_ADDRESS
 
 
 def state(terminal: Terminal) -> tuple[object, ...]:

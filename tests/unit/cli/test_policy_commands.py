@@ -1,8 +1,8 @@
 """Type what on-call types, against two clusters in memory."""
 
-from tests.builders import a_table
-from tests.policy_terminal import Terminal
-from tests.unit.steps.twins import assert_twin
+from tests.support.builders import a_table
+from tests.support.policy_terminal import Terminal
+from tests.support.worlds.twins import assert_twin
 
 
 def test_a_bootstrap_goes_on_until_the_replica_is_published(published: Terminal) -> None:

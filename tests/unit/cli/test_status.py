@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy_terminal import Terminal
-from twinhive import cli_status
-from twinhive.domain.errors import InvalidSettings, Unreachable
+from tests.support.policy_terminal import Terminal
+from twinhive.cli import status as cli_status
 from twinhive.journal.writing import Journal
-from twinhive.steps.follower import Limits
-from twinhive.steps.lag import PolicyLag
+from twinhive.model.errors import InvalidSettings, Unreachable
+from twinhive.observe.follower import Limits
+from twinhive.observe.lag import PolicyLag
 
 
 def test_all_policies_have_a_line(published: Terminal) -> None:

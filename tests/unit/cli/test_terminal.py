@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.policy_terminal import Terminal
-from twinhive.cli_progress import phase_progress
-from twinhive.steps.phase_run import unwatched
+from tests.support.policy_terminal import Terminal
+from twinhive.cli.progress import phase_progress
+from twinhive.pipeline.phase_run import unwatched
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 RED = "\x1b[1;31m"
@@ -20,7 +20,7 @@ RED = "\x1b[1;31m"
 def on_a_terminal(*words: str, **environment: str) -> str:
     """Run a command whose streams are a terminal; return what is seen there."""
     ours, theirs = pty.openpty()
-    command = (sys.executable, "-c", "import twinhive.cli; twinhive.cli.main()", *words)
+    command = (sys.executable, "-c", "import twinhive.cli.app; twinhive.cli.app.main()", *words)
     known = {"PYTHONPATH": str(PLUGINS), "TERM": "xterm", **environment}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=known):
         os.close(theirs)
@@ -63,7 +63,7 @@ def test_anywhere_else_nothing_is_shown() -> None:
 def test_tables_are_not_folded_where_nobody_sees_a_width(terminal: Terminal) -> None:
     name = "a" * 120
     terminal.policies.write("policies/long.yaml", f"policy: {name}\n")
-    command = (sys.executable, "-c", "import twinhive.cli; twinhive.cli.main()", "policies")
+    command = (sys.executable, "-c", "import twinhive.cli.app; twinhive.cli.app.main()", "policies")
     words = (*command, "--config", str(terminal.policies.directory))
     ended = subprocess.run(words, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(PLUGINS)})
     assert name in ended.stdout

@@ -10,10 +10,10 @@ from deploy import addresses, settings
 from deploy.addresses import CLUSTER_PORTS
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
-from tests.compose_file import CHECKOUT, airflow_services, environment, services
-from twinhive.connections import parse_connection
-from twinhive.endpoints import file_system_endpoint, metastore_endpoint
+from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
+from twinhive.model.connections import parse_connection
 from twinhive.settings import load_configuration
+from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 
 
 def words(service: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.compose_file import CHECKOUT, example_variables, named_variables, raw_compose, services
+from tests.support.compose_file import CHECKOUT, example_variables, named_variables, raw_compose, services
 
 # The Compose Specification's own schema, Apache License 2.0: github.com/compose-spec/compose-go 2.9.1.
 SCHEMA = json.loads(Path(__file__).with_name("compose-spec.json").read_text())

@@ -9,7 +9,7 @@ from deploy.render import DIRECTORY, rendered
 from sandbox import configuration
 from sandbox.configuration import CLUSTERS, Database, Properties
 from sandbox.ports import PortBlock
-from tests.compose_file import services
+from tests.support.compose_file import services
 
 BLOCK = PortBlock(21000)
 # What may differ, and why.

@@ -14,7 +14,7 @@ from deploy.server import CONFIGURATION, java_command
 from sandbox.fleet import build_servers
 from sandbox.java import spark_home
 from sandbox.layout import Layout, new_record
-from tests.compose_file import CHECKOUT, PROJECT, environment, services
+from tests.support.compose_file import CHECKOUT, PROJECT, environment, services
 
 DOCKERFILE = (CHECKOUT / "deploy/Dockerfile").read_text().replace("\\\n", " ")
 IGNORED = (CHECKOUT / ".dockerignore").read_text().split()

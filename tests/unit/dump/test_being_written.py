@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.builders import a_policy
-from tests.fake_files import InMemoryFiles
-from twinhive.domain.errors import Missing, Refused, TryAgain
-from twinhive.domain.files import base_name
+from tests.support.builders import a_policy
+from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.dump.store import begin_attempt, being_written
+from twinhive.model.errors import Missing, Refused, TryAgain
+from twinhive.model.files import base_name
 
 POLICY = a_policy()
 

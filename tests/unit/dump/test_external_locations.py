@@ -4,10 +4,10 @@ from base64 import b64encode
 
 import pytest
 
-from twinhive.domain.errors import InvalidSettings
-from twinhive.domain.external_entries import Entry
-from twinhive.domain.names import TableName
 from twinhive.dump.external_locations import decode_locations, encode_locations
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.external.entries import Entry
+from twinhive.model.names import TableName
 
 EVENTS = TableName("sales", "events")
 

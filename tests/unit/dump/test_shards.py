@@ -1,6 +1,6 @@
 import gzip
 
-from tests.builders import a_partition, a_table
+from tests.support.builders import a_partition, a_table
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects, pack_lines, unpack_lines
 
 

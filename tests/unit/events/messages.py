@@ -9,7 +9,7 @@ from hive_metastore import ttypes
 from thrift.protocol.TJSONProtocol import TJSONProtocolFactory
 from thrift.TSerialization import serialize
 
-from twinhive.domain.events import EventRow
+from twinhive.model.changes.events import EventRow
 
 CHECKSUM = "0000020000000000000000005a636a80"
 CMROOT = "hdfs://east/cmroot"

@@ -22,7 +22,10 @@ from tests.unit.events.messages import (
     a_table_struct,
     tjson,
 )
-from twinhive.domain.changes import (
+from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.not_replicated import REASONS
+from twinhive.events.objects import partition_of
+from twinhive.model.changes.kinds import (
     AddConstraints,
     AddPartitions,
     AlterDatabase,
@@ -44,14 +47,11 @@ from twinhive.domain.changes import (
     RenamePartition,
     UpdateStatistics,
 )
-from twinhive.domain.errors import ActNow
-from twinhive.domain.names import TableName
-from twinhive.domain.objects import TableKind
-from twinhive.domain.thrift_objects import fresh_table, read_database, read_function, read_partition, read_table
-from twinhive.domain.tjson import from_text
-from twinhive.events.decoder import KNOWN_TYPES, decode_event
-from twinhive.events.not_replicated import REASONS
-from twinhive.events.objects import partition_of
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
+from twinhive.model.objects import TableKind
+from twinhive.model.thrift_objects import fresh_table, read_database, read_function, read_partition, read_table
+from twinhive.model.tjson import from_text
 
 ORDERS = TableName("sales", "orders")
 A_FILE = EventFile(f"{WAREHOUSE}/orders/f", CHECKSUM, CMROOT, "")

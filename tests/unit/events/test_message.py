@@ -6,11 +6,11 @@ import tracemalloc
 import pytest
 
 from tests.unit.events.messages import a_row, zipped
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import EventRow
-from twinhive.domain.names import TableName
 from twinhive.events import message
 from twinhive.events.message import decode_message, names_touched
+from twinhive.model.changes.events import EventRow
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
 
 
 def a_table_object(database: str, table: str) -> str:

@@ -18,9 +18,9 @@ from tests.unit.events.messages import (
     tjson,
     zipped,
 )
-from twinhive.domain.changes import Event
-from twinhive.domain.errors import ActNow
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.kinds import Event
+from twinhive.model.errors import ActNow
 
 NAMELESS = tjson(a_table_struct(tableName=""))
 TWO_VALUES = tjson(a_partition_struct("1", "2"))

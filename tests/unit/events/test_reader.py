@@ -3,10 +3,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.events.messages import a_row
-from twinhive.domain.errors import ActNow
-from twinhive.domain.events import EventRow, Position
 from twinhive.events import reader
 from twinhive.events.reader import bounded, position_at, read_events
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.errors import ActNow
 
 
 class Log:

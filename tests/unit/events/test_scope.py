@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 from hive_metastore import ttypes
 
-from tests.builders import a_policy
+from tests.support.builders import a_policy
 from tests.unit.events.messages import MESSAGES, a_row, a_table_struct, tjson
-from twinhive.domain.events import EventRow
-from twinhive.domain.policy import Policy
 from twinhive.events.scope import in_scope
+from twinhive.model.changes.events import EventRow
+from twinhive.model.policy import Policy
 
 POLICY = a_policy(exclude=("tmp_.*",))
 

@@ -4,9 +4,9 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.unit.events.messages import PARTITION, a_skewed_table_text
-from twinhive.adapters.thrift_json import struct_of
-from twinhive.domain.tjson import from_text
+from twinhive.adapters.hive.thrift_json import struct_of
 from twinhive.events.structs import parse_json, parse_struct
+from twinhive.model.tjson import from_text
 
 
 def test_text_that_is_json_stays_as_it_is() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.journal_records import a_batch, a_failure, a_state, a_table, a_window
-from twinhive.domain.errors import InvalidSettings, Unreachable
+from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from twinhive.journal.reading import open_reader
 from twinhive.journal.writing import Journal
+from twinhive.model.errors import InvalidSettings, Unreachable
 
 BUSY_PATIENCE = 0.5
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect
 
-from tests.journal_records import a_window
-from twinhive.domain.errors import InvalidSettings
+from tests.support.journal_records import a_window
 from twinhive.journal import address
 from twinhive.journal.address import is_shared, journal_address, resolved
 from twinhive.journal.reading import open_reader
 from twinhive.journal.schema import METADATA
 from twinhive.journal.writing import Journal, open_journal
+from twinhive.model.errors import InvalidSettings
 
 
 def test_the_variable_says_where_the_journal_is() -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.journal_records import NOW, a_failure, a_state, a_window
-from twinhive.domain.errors import Unreachable
+from tests.support.journal_records import NOW, a_failure, a_state, a_window
 from twinhive.journal import standing
 from twinhive.journal.reading import open_reader
 from twinhive.journal.records import WHOLE_RUN, Message
 from twinhive.journal.schema import METADATA
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
+from twinhive.model.errors import Unreachable
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.builders import a_policy
-from tests.fake_files import InMemoryFiles
-from tests.fake_trash import TRASH
-from twinhive.domain.errors import Foreign, Refused
+from tests.support.builders import a_policy
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hdfs.fake_trash import TRASH
 from twinhive.dump.claiming import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
 from twinhive.dump.layout import DumpLayout
+from twinhive.model.errors import Foreign, Refused
 from twinhive.owned.directories import ATTRIBUTE, MARKER, Owned, is_empty, mark_of, mark_table, table_of
 from twinhive.owned.staging import claim_staging, own_staging, staging_of
 

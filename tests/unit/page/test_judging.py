@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.journal_records import NOW, a_state
+from tests.support.journal_records import NOW, a_state
 from twinhive.page.judging import STALE_SECONDS, Level, is_stale, lag_level, verdict_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.domain.errors import Unreachable
+from twinhive.model.errors import Unreachable
 from twinhive.page.dag_runs import DagStanding
 from twinhive.page.links import MONITOR
 from twinhive.page.notices import journal_down, monitor_notice

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.journal_records import NOW
+from tests.support.journal_records import NOW
 from twinhive.journal.records import LagSample
 from twinhive.page.plot import POINTS, Plot, plot_lag
 

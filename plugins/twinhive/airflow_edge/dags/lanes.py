@@ -1,0 +1,48 @@
+"""Keep the event lane going while terabytes of external tables are copied (seed 001).
+
+There are two reasons for which it could wait, and a rule against each. All slots of the policy are taken by copies:
+of its `parallelism` the copies get one less, so that the lane of events always has a slot. The workers are few and
+other tasks are queued: what brings events comes before what copies external tables, whichever was queued first.
+
+The weights are absolute, because Airflow's own rule adds up the tasks that follow, and would let the first task of a
+data lane pass the last one of an event lane. They are small, so that other people's DAGs are treated fairly.
+"""
+
+from typing import Any
+
+from twinhive.model.external.modes import External
+from twinhive.pipeline.phases import OnlyFor
+from twinhive.settings import PolicySettings
+
+EXTERNAL_LANE = "external"
+"""The phase that copies the data of external tables."""
+EVENT_LANE = "incremental"
+"""The phase that applies the events."""
+_NOT_URGENT = {EXTERNAL_LANE, "scan"}
+
+
+def priority_of(dag: str) -> dict[str, Any]:
+    """Return the arguments by which Airflow chooses among queued tasks; `dag` is a phase, or `operate`."""
+    return {"priority_weight": 1 if dag in _NOT_URGENT else 2, "weight_rule": "absolute"}
+
+
+def brings_data(policy: PolicySettings) -> bool:
+    """Tell whether there is a data lane at all, before any connection is looked at."""
+    said = policy.external_tables
+    return External(included=said.include, base_directory=said.base_directory, data=said.data).brings_data
+
+
+def has_hand_over(policy: PolicySettings | None, only_for: OnlyFor | None) -> bool:
+    """Tell whether a policy, None for one that cannot be read, has a hand-over that is not for all."""
+    match only_for:
+        case None:
+            return True
+        case OnlyFor.BRINGING_DATA:
+            return policy is not None and brings_data(policy)
+        case OnlyFor.BOUNDED_PASSES:
+            return policy is not None and policy.options.approx_max_load_tasks is not None
+
+
+def limits_of(policy: PolicySettings) -> dict[str, Any]:
+    """Return the argument by which Airflow holds the copies of a run back."""
+    return {"max_active_tis_per_dagrun": policy.options.parallelism - 1}

@@ -1,0 +1,212 @@
+"""Turn what steps return into rows of the journal and into metrics."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import singledispatchmethod
+from typing import Any
+
+from twinhive.airflow_edge.monitor import metrics
+from twinhive.airflow_edge.monitor.recorded_lags import record_lags
+from twinhive.bootstrap.copy_batch import CopyJob
+from twinhive.bootstrap.gate import GateOpen
+from twinhive.bootstrap.list_objects import ObjectsListed
+from twinhive.bootstrap.load import Loaded
+from twinhive.bootstrap.round import Folded
+from twinhive.external.pass_ import ExternalListed
+from twinhive.external.sync_external import ExternalSynced
+from twinhive.incremental.apply import WindowApplied
+from twinhive.incremental.window import WindowCut
+from twinhive.journal.records import BatchRun, Outcome, TableState, WindowRun
+from twinhive.journal.writing import Journal
+from twinhive.model.files import Usage
+from twinhive.observe.follower import Follower
+from twinhive.observe.inventory import InventoryEntry, read_tables
+from twinhive.observe.lag import measure
+from twinhive.observe.run_facts import BatchCopied, copies_of, facts_of, synced_tables, touched_tables
+from twinhive.ports import WritePorts
+from twinhive.scan.scan import Scanned
+from twinhive.wiring.lag import limits_of
+from twinhive.wiring.policies import Wiring
+
+_PATIENCE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class TaskPlace:
+    """Which try of which task it is, when it began, and the batch that it works on ('' keys are absent)."""
+
+    policy: str
+    phase: str
+    stage: str
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: int
+    try_number: int
+    batch: Mapping[str, str]
+    began: float
+    is_last_try: bool = False
+
+
+def copied_batch(
+    place: TaskPlace, task: Mapping[str, str], outcome: Outcome, copied: BatchCopied | None = None
+) -> BatchRun:
+    """Return what the journal keeps of the copy of one batch: `task` says which, `copied` what it has moved."""
+    return BatchRun(
+        policy=place.policy,
+        dump=task["dump"],
+        batch=task["name"],
+        label=task["label"],
+        dag_id=place.dag_id,
+        run_id=place.run_id,
+        task_id=place.task_id,
+        map_index=place.map_index,
+        ended=time.time(),
+        seconds=copied.seconds if copied else time.time() - place.began,
+        files=copied.files if copied else 0,
+        bytes=copied.bytes if copied else 0,
+        outcome=outcome,
+    )
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Record the success of one task. An idle task writes nothing, unless it makes up for a failure."""
+
+    place: TaskPlace
+    journal: Journal
+    wiring: Wiring
+    ports: WritePorts
+    sizes: Mapping[str, Usage]
+
+    def note(self, result: Any) -> None:
+        """Record a step's result."""
+        self.journal.resolve_failure(self.place.dag_id, self.place.task_id, self.place.map_index)
+        self._note(result)
+
+    @singledispatchmethod
+    def _note(self, result: Any) -> None:
+        """Of other results there is nothing to say."""
+
+    @_note.register
+    def _(self, listed: ObjectsListed) -> None:
+        if not listed.already:
+            self._begin(listed.dump)
+
+    @_note.register
+    def _(self, folded: Folded) -> None:
+        if folded.already:
+            return
+        self.journal.end_windows(self.place.policy, "bootstrap")
+        self._begin(folded.dump, folded.events)
+        self._copied_here(folded)
+
+    @_note.register
+    def _(self, gate: GateOpen) -> None:
+        if gate.another_round:
+            self.journal.end_windows(self.place.policy, self.place.phase)
+
+    @_note.register
+    def _(self, loaded: Loaded) -> None:
+        for phase in ("bootstrap", "consolidate"):
+            self.journal.end_windows(self.place.policy, phase)
+            self.journal.resolve_all(f"{self.place.policy}.{phase}")
+        if not loaded.already:
+            self._all_tables()
+            self._lag()
+
+    @_note.register
+    def _(self, cut: WindowCut) -> None:
+        if cut.idle and cut.end:
+            # At the end of the log whatever failed before is made up for.
+            self.journal.resolve_all(self.place.dag_id)
+        elif not cut.idle:
+            self._begin(cut.dump)
+            self._copied_here(cut)
+
+    @_note.register
+    def _(self, applied: WindowApplied) -> None:
+        self.journal.end_windows(self.place.policy, self.place.phase)
+        self.journal.resolve_all(self.place.dag_id)
+        metrics.applied(self.place.policy, self.place.phase, applied.events)
+        if not applied.already:
+            self._some_tables(applied.event_id)
+            self._lag()
+
+    @_note.register
+    def _(self, listed: ExternalListed) -> None:
+        if not listed.idle:
+            window = self._window(listed.dump, batches=len(listed.batches))
+            self.journal.record_window(window)
+            self.journal.tables_sized(self.place.policy, listed.sizes)
+            self.journal.resolve_older_copies(self.place.dag_id, self.place.run_id)
+
+    @_note.register
+    def _(self, synced: ExternalSynced) -> None:
+        if synced.idle:
+            return
+        task = self.place.batch
+        seconds = time.time() - self.place.began
+        self._batch(BatchCopied(task["name"], task["label"], synced.files, synced.bytes, seconds), task["dump"])
+        tables = synced_tables(self.ports, self.wiring.policy, task["dump"], task["name"])
+        self.journal.tables_synced(self.place.policy, tables, time.time())
+        self.journal.end_copied_windows(self.place.policy, self.place.phase)
+
+    @_note.register
+    def _(self, job: CopyJob) -> None:
+        task = self.place.batch
+        for copied in copies_of(self.ports, self.wiring.policy, task["dump"], {task["name"]: job.label}):
+            self._batch(copied, task["dump"])
+
+    @_note.register
+    def _(self, scanned: Scanned) -> None:
+        if not scanned.already:
+            self._all_tables()
+
+    def _begin(self, dump: str, events: int | None = None) -> None:
+        facts = facts_of(self.ports, self.wiring.policy, dump)
+        window = self._window(
+            dump,
+            begin_event=facts.begin,
+            end_event=facts.end,
+            events=facts.events if events is None else events,
+            batches=len(facts.batches),
+        )
+        self.journal.record_window(window)
+        self.journal.resolve_older_copies(self.place.dag_id, self.place.run_id)
+
+    def _window(self, dump: str, **more: Any) -> WindowRun:
+        place = self.place
+        return WindowRun(place.policy, place.phase, dump, place.dag_id, place.run_id, place.began, **more)
+
+    def _copied_here(self, planned: Folded | WindowCut) -> None:
+        """Record what the task has copied itself: all batches, when it leaves none to others."""
+        if planned.batches:
+            return
+        labels = facts_of(self.ports, self.wiring.policy, planned.dump).batches
+        for copied in copies_of(self.ports, self.wiring.policy, planned.dump, labels):
+            self._batch(copied, planned.dump)
+
+    def _batch(self, copied: BatchCopied, dump: str) -> None:
+        task = {"dump": dump, "name": copied.name, "label": copied.label}
+        self.journal.record_batch(copied_batch(self.place, task, Outcome.DONE, copied))
+        metrics.copied(self.place.policy, self.place.phase, copied.files, copied.bytes)
+
+    def _all_tables(self) -> None:
+        entries = read_tables(self.ports, self.wiring.policy, self.sizes)
+        self.journal.replace_tables(self.place.policy, self._table_states(entries))
+
+    def _some_tables(self, event_id: int) -> None:
+        names = touched_tables(self.ports, self.wiring.policy, event_id)
+        entries = read_tables(self.ports, self.wiring.policy, only=names)
+        gone = names - {entry.table for entry in entries}
+        self.journal.update_tables(self.place.policy, list(self._table_states(entries)), gone)
+
+    def _table_states(self, entries: list[InventoryEntry]) -> Iterator[TableState]:
+        now = time.time()
+        return (TableState(self.place.policy, **asdict(entry), at=now) for entry in entries)
+
+    def _lag(self) -> None:
+        follower = Follower(self.wiring.policy, self.ports, limits_of(self.wiring.settings))
+        record_lags(self.journal, measure([follower], time.time(), _PATIENCE_SECONDS))

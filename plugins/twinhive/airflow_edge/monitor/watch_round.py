@@ -1,0 +1,141 @@
+"""Judge one look of the monitor at all policies, and tell people what is new and what is over."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from airflow.sdk.configuration import conf
+
+from twinhive.airflow_edge.monitor.open_failures import failing_of
+from twinhive.airflow_edge.monitor.telling import Teller
+from twinhive.alerting.message import Message
+from twinhive.journal.address import is_shared, journal_address
+from twinhive.journal.records import Message as Told
+from twinhive.journal.records import OpenFailures
+from twinhive.journal.standing import Open
+from twinhive.journal.writing import open_journal
+from twinhive.model.errors import ActNow, Unreachable
+from twinhive.model.watching.alerts import AlertKind
+from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
+from twinhive.observe.lag import PolicyLag
+from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
+from twinhive.settings import Configuration
+from twinhive.settings.watching import NotificationSettings
+
+_JOURNAL_GRACE = 600.0
+_UNTOLD_GRACE = 300.0
+
+
+@dataclass(frozen=True)
+class Round:
+    """One look: what was found, and what the journal holds; None: it does not answer."""
+
+    configuration: Configuration
+    found: Sequence[PolicyLag]
+    opened: Open | None
+    at: float
+
+    @property
+    def failures(self) -> Sequence[OpenFailures]:
+        """The failures that are open, as far as is known."""
+        return self.opened.failures if self.opened else ()
+
+    def alerts(self) -> list[Alert]:
+        """Return all that is wrong."""
+        known = alerts_of(self.found, failing_of(self.failures))
+        unknown = [] if self.opened else [Alert(ALL, AlertKind.UNKNOWN, _no_journal(), grace=_JOURNAL_GRACE)]
+        unshared = [Alert(ALL, AlertKind.UNSHARED, error)] if (error := not_shared(journal_address())) else []
+        return [*known, *unknown, *unshared, *self._untold()]
+
+    def reminders(self) -> Mapping[str, float]:
+        """Return after how many seconds each policy is reminded of what lasts."""
+        return {name: entry.notifications.remind_after for name, entry in self.configuration.policies.items()}
+
+    def tell(self, judged: Judged, context: Mapping[str, Any], warn: Callable[[str], None]) -> None:
+        """Tell people through the channels of the policies. Raises nothing."""
+        teller = Teller(open_journal(), self.opened.messages if self.opened else None, context, warn)
+        for one in judged.standing:
+            self._tell(teller, one)
+        for over in (*judged.over, *self._forgotten(judged)):
+            self._tell_end(teller, over)
+        teller.send()
+
+    def _tell(self, teller: Teller, one: Standing) -> None:
+        to, alert = self._told(one.alert.policy), one.alert
+        message = Message.of(alert.policy, alert.kind, alert.about, one.since, to.owner, alert.error)
+        teller.tell(message, to, is_news=one.is_news)
+
+    def _tell_end(self, teller: Teller, over: Over) -> None:
+        lag = next((lag for lag in self.found if lag.policy == over.policy), None)
+        to = self._told(over.policy)
+        now = state_line(lag) if lag else f"{over.policy}: there is no such policy any more"
+        message = Message(over.policy, over.kind, over.about, over.since, to.owner, f"now: {now}", is_over=True)
+        teller.tell_end(message, to)
+
+    def _told(self, policy: str) -> NotificationSettings:
+        entry = self.configuration.policies.get(policy)
+        return entry.notifications if entry else NotificationSettings()
+
+    def _untold(self) -> Iterator[Alert]:
+        """Yield the channels through which the last messages could not be sent."""
+        seen = set()
+        for told in self.opened.messages if self.opened else ():
+            channels = {channel.name for channel in self._told(told.policy).send}
+            if told.trouble and told.channel in channels and (told.policy, told.channel) not in seen:
+                seen.add((told.policy, told.channel))
+                yield Alert(told.policy, AlertKind.UNTOLD, _not_sent(told), told.channel, _UNTOLD_GRACE)
+
+    def _forgotten(self, judged: Judged) -> Iterator[Over]:
+        """Yield what people were told of by others than the monitor, and is over before it has seen it."""
+        known = {*judged.memory, *(_key(one.policy, f"{one.kind} {one.about}".rstrip()) for one in judged.over)}
+        seen: set[str] = set()
+        for told in self.opened.messages if self.opened else ():
+            key = _key(told.policy, told.topic)
+            if key in known or key in seen or self.at - told.tried <= FORGET_SECONDS:
+                continue
+            seen.add(key)
+            kind, _, about = told.topic.partition(" ")
+            if kind in set(AlertKind):
+                yield Over(told.policy, AlertKind(kind), about, told.told or told.tried)
+
+
+def _key(policy: str, topic: str) -> str:
+    return f"{policy} {topic}"
+
+
+def _no_journal() -> Unreachable:
+    return Unreachable(
+        "what has failed is not known: the journal cannot be read",
+        found="no answer from its database",
+        expected="the journal that all of Airflow's parts write",
+        next_step="see that its database runs, and that TWINHIVE_JOURNAL names it on the workers; replication goes on",
+    )
+
+
+def not_shared(address: str) -> ActNow | None:
+    """Say what is wrong with a journal that is a file, where executors run tasks on several machines."""
+    elsewhere = [one for one in conf.get("core", "executor").split(",") if not _runs_here(one)]
+    if is_shared(address) or not elsewhere:
+        return None
+    return ActNow(
+        "the journal is a file, which each worker has for itself",
+        found=f"{address}, with {', '.join(elsewhere)}",
+        expected="a PostgreSQL database that all of Airflow's parts reach, or LocalExecutor alone",
+        next_step="set TWINHIVE_JOURNAL for all of them, as docs/configuration.md says; replication goes on",
+    )
+
+
+def _runs_here(executor: str) -> bool:
+    return executor.rpartition(":")[2].rpartition(".")[2].strip() == "LocalExecutor"
+
+
+def _not_sent(told: Told) -> ActNow:
+    tried = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(told.tried))
+    return ActNow(
+        f"nobody is told of policy {told.policy} through {told.channel}",
+        found=f"{told.trouble} (tried {tried})",
+        expected="a message that is taken",
+        next_step="correct the connection in Airflow, or notifications.send in the policy file; each run of "
+        "twinhive.monitor tries again",
+    )

@@ -1,0 +1,66 @@
+"""Announce what a stage has brought to readers of the replica: to those who wait for the database, or for one table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from twinhive.airflow_edge.dags.assets import BETWEEN_WINDOWS, announce, announce_pending, announce_table
+from twinhive.bootstrap.load import Loaded
+from twinhive.incremental.apply import WindowApplied
+from twinhive.incremental.window import WindowCut
+from twinhive.model.policy import is_named
+from twinhive.observe.table_news import news_of, replicated_tables, shortcomings_of, tables_of_window
+from twinhive.pipeline.phases import PUBLISHING
+from twinhive.ports import ReadPorts
+from twinhive.replica.pending_files import pending_names
+from twinhive.wiring.policies import Wiring
+
+
+@dataclass(frozen=True)
+class Announcing:
+    """A stage that may bring something, and the tables that waited for their data before it began."""
+
+    wiring: Wiring
+    ports: ReadPorts
+    waiting: frozenset[str]
+
+    @classmethod
+    def before(cls, stage: str, wiring: Wiring, ports: ReadPorts) -> "Announcing":
+        """Look what waits now. A policy that announces no external tables is not looked at."""
+        policy = wiring.policy
+        looks = stage in (*PUBLISHING, *BETWEEN_WINDOWS) and wiring.settings.announced_tables
+        names = pending_names(ports.replica_files, policy) if looks and policy.external.brings_data else ()
+        return cls(wiring, ports, frozenset(names))
+
+    def after(self, result: Any, outlet_events: Any) -> None:
+        """Say what the stage has brought. A window that holds nothing may have published tables that had waited."""
+        if isinstance(result, Loaded | WindowApplied):
+            self._of_database(result, outlet_events)
+        elif isinstance(result, WindowCut) and result.idle and self.waiting:
+            self._of_tables(self._came(), result.end, outlet_events)
+
+    def _of_database(self, result: Loaded | WindowApplied, outlet_events: Any) -> None:
+        ports, settings = self.ports, self.wiring.settings
+        found = shortcomings_of(ports, self.wiring.policy)
+        newest = ports.source.current_event_id()
+        announce(outlet_events, settings, result.event_id, newest, found.pending, found.quarantined)
+        announce_pending(outlet_events, settings, result.pending)
+        if settings.announced_tables:
+            self._of_tables(self._touched(result), result.event_id, outlet_events)
+
+    def _touched(self, result: Loaded | WindowApplied) -> frozenset[str]:
+        policy = self.wiring.policy
+        if isinstance(result, Loaded):
+            return replicated_tables(self.ports, policy)
+        return tables_of_window(self.ports, policy, result.event_id) | self._came()
+
+    def _came(self) -> frozenset[str]:
+        """Return the tables whose data has come since the stage began."""
+        return self.waiting.difference(pending_names(self.ports.replica_files, self.wiring.policy))
+
+    def _of_tables(self, tables: frozenset[str], event_id: int, outlet_events: Any) -> None:
+        settings, policy = self.wiring.settings, self.wiring.policy
+        wanted = [table for table in tables if is_named(table, settings.announced_tables)]
+        if not wanted:
+            return
+        for news in news_of(self.ports, policy, wanted, shortcomings_of(self.ports, policy)):
+            announce_table(outlet_events, settings, news.table, event_id, news.quarantined, incomplete=news.incomplete)

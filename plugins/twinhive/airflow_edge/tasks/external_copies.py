@@ -1,0 +1,25 @@
+"""Say where the copies of external tables run: what is little in the task, the rest on the replica's Spark."""
+
+from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
+from twinhive.spark.by_size import LargeBySpark
+from twinhive.spark.endings import NextSteps
+from twinhive.wiring.policies import Wiring
+
+_NEXT_STEPS = NextSteps(
+    act_now="mend what is said above, then clear this task",
+    unusable="mend the Spark connection or the executors' Python and Java, then clear this task",
+    try_again="the task retries by itself; what is copied and verified is not copied again",
+)
+
+
+def copies_of(wiring: Wiring) -> LargeBySpark:
+    """Return how plans of this policy are carried out; the connection is not looked at before a plan is large."""
+    options = wiring.policy.options
+    return LargeBySpark(
+        source=wiring.source_endpoint,
+        target=wiring.replica_endpoint,
+        most_files=options.spark_above_files,
+        most_bytes=options.spark_above_bytes,
+        cluster=lambda: spark_cluster(wiring.replica.job_tracker.connection, options.spark_tasks, options.spark_conf),
+        next_steps=_NEXT_STEPS,
+    )

@@ -1,0 +1,68 @@
+"""Say which stage of which policy a task is for, and build its step when the task runs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.tasks.external_copies import copies_of
+from twinhive.bootstrap.preflight import Preflight
+from twinhive.external.sync_external import SyncExternal
+from twinhive.pipeline.phases import PHASES, Step, stage_of
+from twinhive.scan.scan import Scan
+from twinhive.settings import load_configuration
+from twinhive.step.base import Work
+from twinhive.wiring.policies import Wiring
+
+
+@dataclass(frozen=True)
+class StageOf:
+    """A stage of a policy's phase, and where its policy file is: all that a task keeps."""
+
+    config: str
+    policy: str
+    phase: str
+    stage: str
+
+    def wiring(self) -> Wiring:
+        """Load the configuration as it is now. Raises InvalidSettings."""
+        return Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+
+    @property
+    def is_first(self) -> bool:
+        """True for the stage that a run of the phase begins with."""
+        return PHASES[self.phase][0].name == self.stage
+
+    def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
+        """Build the step with what this task instance works on."""
+        work = Work(
+            wiring.policy,
+            batch.get("name", ""),
+            batch.get("dump", ""),
+            holder(context),
+            report,
+            is_last_try=is_last_try(context["ti"]),
+        )
+        step = stage_of(self.phase, self.stage).step
+        if step is Preflight:
+            return Preflight(work, again=context["params"]["again"])
+        if step is Scan:
+            return Scan(work, deep=context["params"]["deep"])
+        if step is SyncExternal:
+            options = replace(wiring.policy.options, copy_threads=context["params"]["copy_threads"])
+            return SyncExternal(replace(work, policy=replace(wiring.policy, options=options)), copies_of(wiring))
+        return step(work)
+
+
+def is_last_try(instance: Any) -> bool:
+    """Tell whether Airflow gives a task no other try when this one fails; a clear gives new ones."""
+    return int(instance.try_number) > int(getattr(instance, "max_tries", None) or 0)
+
+
+def holder(context: Any) -> dict[str, str]:
+    """Say who runs this, for the lease and for people."""
+    instance = context["ti"]
+    # Runs that nobody triggered have no user; neither have those of an Airflow without users.
+    user = getattr(context.get("dag_run"), "triggering_user_name", None)
+    said = {"run": str(context["run_id"]), "task": instance.task_id, "try": str(instance.try_number)}
+    return {**said, "by": str(user)} if user else said

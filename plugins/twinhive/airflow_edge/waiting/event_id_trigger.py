@@ -1,0 +1,73 @@
+"""Wait in Airflow's triggerer until a replica, or a source's log, has reached an event."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.waiting.replica_watch import looks
+from twinhive.incremental.event_reached import missing_of_database
+from twinhive.model.errors import ActNow
+from twinhive.settings import MetastoreSettings
+from twinhive.wiring.endpoints import metastore_endpoint
+from twinhive.wiring.policies import metastore
+
+
+class EventIdTrigger(BaseTrigger):
+    """Fire once, when an event is reached; whoever waits looks for himself then whether all is there.
+
+    metastore  settings as in clusters.yaml, in JSON: the triggerer needs no configuration of its own
+    database   the replica's database; None: the newest event of the metastore's own log counts
+    table      with the replica: it must not be quarantined either (None: no table may be)
+    position   only the position counts
+    """
+
+    def __init__(
+        self,
+        metastore: str,
+        event_id: int,
+        policy: str,
+        database: str | None = None,
+        table: str | None = None,
+        position: bool = False,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # Airflow's triggers have no types
+        self.metastore = metastore
+        self.event_id = event_id
+        self.policy = policy
+        self.database = database
+        self.table = table
+        self.position = position
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Return what Airflow stores of the trigger: all it needs after a restart."""
+        kind = type(self)
+        names = ("metastore", "event_id", "policy", "database", "table", "position")
+        return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(self, name) for name in names}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """Look whenever the metastore is polled; say what is missing when that changes."""
+        settings = MetastoreSettings.model_validate_json(self.metastore)
+        before = None
+        answers = looks(
+            self.metastore, lambda: metastore(metastore_endpoint(settings, resolve_from_airflow)), self.database
+        )
+        async for answer in answers:
+            why = self._missing(answer)
+            if why is None:
+                await answers.aclose()
+                yield TriggerEvent({"event_id": self.event_id})
+                return
+            if why != before:
+                self.log.info(why)
+                before = why
+
+    def _missing(self, answer: Any) -> str | None:
+        if self.database is None:
+            return None if answer >= self.event_id else f"the source is at event {answer}"
+        try:
+            missing = missing_of_database(self.policy, answer, self.event_id, self.table, position=self.position)
+        except ActNow:  # the task says so better
+            return None
+        return None if missing is None else missing.why

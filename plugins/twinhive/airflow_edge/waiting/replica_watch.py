@@ -1,0 +1,130 @@
+"""Look at a metastore from inside an event loop: one poll for all of a process that wait for something of it."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Hashable
+from functools import partial
+from typing import Any, Protocol
+
+from twinhive.airflow_edge.waiting.one_thread import OneThread
+from twinhive.model.errors import ActNow
+from twinhive.model.objects import Database
+
+POLL_SECONDS = 3.0
+_MOST_SECONDS = 30.0
+
+Question = str | None
+"""A database, whose parameters are wanted (None: there is no such database); None: the newest event's id is."""
+
+_log = logging.getLogger(__name__)
+
+
+class Watched(Protocol):
+    """What is asked of a metastore."""
+
+    def current_event_id(self) -> int:
+        """Return the id of the newest event."""
+        ...
+
+    def database(self, name: str) -> Database | None:
+        """Return a database, or None."""
+        ...
+
+
+_watches: dict[tuple[int, Hashable], "_Watch"] = {}
+
+
+async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: Question) -> AsyncGenerator[Any]:
+    """Yield the answer to a question now and after every poll, for ever; all questions of a key share one poll.
+
+    What cannot be answered is not yielded: the failure is logged once, and the poll goes on after growing pauses.
+    """
+    identity = (id(asyncio.get_running_loop()), key)
+    watch = _watches.get(identity)
+    if watch is None or watch.polling.done():
+        watch = _watches[identity] = _Watch(open_metastore)
+    watch.questions[question] += 1
+    watch.wake.set()
+    seen = watch.rounds
+    try:
+        while True:
+            async with watch.news:
+                await watch.news.wait_for(partial(watch.has_answered, question, seen))
+                seen, answer = watch.rounds, watch.answers[question]
+            yield answer
+    finally:
+        watch.questions[question] -= 1
+        if not +watch.questions:
+            watch.polling.cancel()
+            _watches.pop(identity, None)
+
+
+class _Watch:
+    """The poll of one metastore."""
+
+    def __init__(self, open_metastore: Callable[[], Watched]) -> None:
+        self.questions: Counter[Question] = Counter()
+        self.answers: dict[Question, Any] = {}
+        self.rounds = 0
+        self.news = asyncio.Condition()
+        self.wake = asyncio.Event()
+        self.polling = asyncio.ensure_future(self._poll())
+        self._open = open_metastore
+        self._metastore: Watched | None = None
+        self._failures = 0
+
+    def has_answered(self, question: Question, after: int) -> bool:
+        """True when a poll later than round `after` has an answer to the question."""
+        return self.rounds > after and question in self.answers
+
+    async def _poll(self) -> None:
+        # One thread, because a client keeps a connection for each thread that uses it.
+        thread = OneThread("replica-watch")
+        try:
+            while True:
+                self.wake.clear()
+                found = await thread.call(partial(self._look, list(+self.questions)))
+                async with self.news:
+                    self.answers, self.rounds = found, self.rounds + 1
+                    self.news.notify_all()
+                pause = min(_MOST_SECONDS, POLL_SECONDS * 2 ** min(self._failures, 16))
+                try:
+                    # Who comes later does not wait for the next poll.
+                    await asyncio.wait_for(self.wake.wait(), pause)
+                except TimeoutError:
+                    continue
+        finally:
+            thread.leave()
+
+    def _look(self, questions: list[Question]) -> dict[Question, Any]:
+        """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
+        found: dict[Question, Any] = {}
+        failure: Exception | None = None
+        for question in questions:
+            try:
+                self._metastore = self._metastore or self._open()
+                found[question] = _answer(self._metastore, question)
+            except Exception as error:
+                # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
+                failure, self._metastore = error, None
+                if not isinstance(error, ActNow):
+                    break
+        self._note(failure)
+        return found
+
+    def _note(self, failure: Exception | None) -> None:
+        if failure is not None:
+            self._failures += 1
+            if self._failures == 1:
+                _log.warning("a metastore cannot be looked at, it is tried again: %s", failure)
+        elif self._failures:
+            self._failures = 0
+            _log.info("the metastore can be looked at again")
+
+
+def _answer(metastore: Watched, question: Question) -> Any:
+    if question is None:
+        return metastore.current_event_id()
+    database = metastore.database(question)
+    return None if database is None else dict(database.parameters)

@@ -1,0 +1,91 @@
+"""Apply what happens to the database itself, and to functions."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from twinhive.apply.function_files import FunctionFiles, LeftOut
+from twinhive.apply.functions import Functions
+from twinhive.apply.progress import Progress
+from twinhive.apply.target import Target
+from twinhive.apply.trouble import StopBefore
+from twinhive.model.changes.kinds import (
+    AlterDatabase,
+    CreateDatabase,
+    CreateFunction,
+    DropDatabase,
+    DropFunction,
+    Event,
+)
+from twinhive.model.marks import own_marks, without_marks
+from twinhive.model.wording import Wording
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class DatabaseChanges:
+    """These leave no stamp: each call is one that can be repeated.
+
+    A function whose files cannot be brought over is counted in `left_out` with the reason.
+    """
+
+    def __init__(self, target: Target, left_out: Counter[str]) -> None:
+        self._target = target
+        self._left_out = left_out
+        files = FunctionFiles(target.functions, target.files, target.lease, target.root)
+        self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
+        self.handlers: dict[type, Handler] = {
+            CreateDatabase: self._create,
+            AlterDatabase: self._alter,
+            DropDatabase: self._drop,
+            CreateFunction: self._create_function,
+            DropFunction: self._drop_function,
+        }
+
+    def _create(self, event: Event, progress: Progress) -> bool:
+        """The database is there: an event of this kind can only be the one that it began with."""
+        return False
+
+    def _alter(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, AlterDatabase)
+        if change.before.owner != change.after.owner or change.before.comment != change.after.comment:
+            there = target.replica.database(target.policy.replica.database)
+            if there is not None:
+                after = replace(there, owner=change.after.owner, comment=change.after.comment)
+                target.lease.confirm()
+                target.replica.alter_database(after)
+        # With its position in the same call: a replay must not bring back what an earlier event has set.
+        parameters = {**without_marks(change.after.parameters), **own_marks(progress.parameters)}
+        progress.set_parameters(parameters, event.position if progress.in_order else None)
+        return True
+
+    def _drop(self, event: Event, progress: Progress) -> bool:
+        policy = self._target.policy
+        raise StopBefore(
+            f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
+            found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
+            expected="a source database",
+            next_step="to give the replica up: "
+            + Wording.of_command(
+                ["twinhive", "forget", policy.name], "drop it, and load nothing of this database any more"
+            )
+            + Wording(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
+        )
+
+    def _create_function(self, event: Event, progress: Progress) -> bool:
+        change = event.change
+        assert isinstance(change, CreateFunction)
+        try:
+            return self._functions.put(change.function, event.event_id)
+        except LeftOut as left:
+            self._left_out[f"{event}: {left.what}; next: {left.next_step}"] += 1
+            return False
+
+    def _drop_function(self, event: Event, progress: Progress) -> bool:
+        change = event.change
+        assert isinstance(change, DropFunction)
+        progress.before_removal()
+        self._functions.drop(change.name)
+        progress.after_removal(event.position)
+        return True

@@ -1,0 +1,128 @@
+"""Apply constraints and column statistics."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from twinhive.apply.metadata_calls import missing_partition
+from twinhive.apply.progress import Progress
+from twinhive.apply.target import Target
+from twinhive.model.changes.kinds import (
+    AddConstraints,
+    DeleteStatistics,
+    DropConstraint,
+    Event,
+    UpdateStatistics,
+)
+from twinhive.model.constraints import FOREIGN_KEY, constraints_of
+from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.objects import Partition, Table
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class DetailChanges:
+    """These leave no stamp: each call is one that can be repeated, until a later event shapes what it speaks of.
+
+    One table's events are applied in their order. So a table or partition with a later stamp has been through the
+    event, and what the event said may not be true of it any more: the event is passed over.
+
+    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over. So is a
+    foreign key that has nothing to refer to on the replica: it is counted in `left_out` with the reason.
+    """
+
+    def __init__(self, target: Target, left_out: Counter[str]) -> None:
+        self._target = target
+        self._left_out = left_out
+        self.handlers: dict[type, Handler] = {
+            AddConstraints: self._add_constraints,
+            DropConstraint: self._drop_constraint,
+            UpdateStatistics: self._set_statistics,
+            DeleteStatistics: self._delete_statistics,
+        }
+
+    def _add_constraints(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, AddConstraints)
+        table = self._still_to_change(change.table, event)
+        if table is None or self._is_past_parent(change, event):
+            return False
+        target.lease.confirm()
+        try:
+            target.replica.add_constraints(table.name, change.kind, change.constraints)
+        except AlreadyThere:
+            return False
+        except (Missing, Refused) as error:
+            if change.kind != FOREIGN_KEY:
+                raise
+            self._left_out[f"{event.event_type}: {error.what}"] += 1
+            return False
+        return True
+
+    def _is_past_parent(self, change: AddConstraints, event: Event) -> bool:
+        """True for a foreign key whose other table has been changed since: that may have taken the key away."""
+        policy, twin = self._target.policy, self._target.twin
+        parents = {one.parent for one in constraints_of(change.kind, change.constraints)}
+        return any(
+            twin.is_at(twin.any_table(policy.on_replica(parent)), event.event_id)
+            for parent in parents
+            if parent is not None and parent.database == policy.source.database
+        )
+
+    def _drop_constraint(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, DropConstraint)
+        table = self._still_to_change(change.table, event)
+        if table is None:
+            return False
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.drop_constraint(table.name, change.name)
+        progress.after_removal(event.position)
+        return True
+
+    def _set_statistics(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, UpdateStatistics)
+        table = self._still_to_change(change.table, event)
+        if table is None:
+            return False
+        name, partition = self._partition(table, change)
+        if name is not None and partition is None:
+            raise missing_partition(target.policy, table.name, name)
+        if target.twin.is_at(partition, event.event_id):
+            return False
+        target.lease.confirm()
+        target.replica.set_statistics(table.name, change.statistics)
+        target.twin.forget(table.name, name)
+        return True
+
+    def _delete_statistics(self, event: Event, progress: Progress) -> bool:
+        change, target = event.change, self._target
+        assert isinstance(change, DeleteStatistics)
+        table = self._still_to_change(change.table, event)
+        if table is None:
+            return False
+        name, partition = self._partition(table, change)
+        if target.twin.is_at(partition, event.event_id):
+            return False
+        progress.before_removal()
+        target.lease.confirm()
+        target.replica.delete_statistics(table.name, name, change.column)
+        target.twin.forget(table.name, name)
+        progress.after_removal(event.position)
+        return True
+
+    def _still_to_change(self, name: TableName, event: Event) -> Table | None:
+        """Return the replica's table, None without one, and for one that is past the event."""
+        table = self._target.twin.table(self._target.policy.on_replica(name))
+        return None if self._target.twin.is_at(table, event.event_id) else table
+
+    def _partition(
+        self, table: Table, change: UpdateStatistics | DeleteStatistics
+    ) -> tuple[str | None, Partition | None]:
+        """Return name and partition that statistics are of: neither for those of a table, no partition when absent."""
+        if not change.values:
+            return None, None
+        name = partition_name(table.partition_keys, change.values)
+        return name, self._target.twin.partitions(table.name, [name])[name]

@@ -1,0 +1,206 @@
+"""Apply events in one ordered lane, under the lease, each so that a rerun finds what it has done.
+
+What shapes an object leaves a stamp on it, in the same call; a rerun skips what is stamped, and with it
+what earlier events have hung on it (constraints, statistics). What removes a name leaves no stamp: before
+it, the position is written, so that a replay begins with it. So a replay holds at most one removal, at its
+start: a name that is absent was removed, and one with a newer stamp is a later incarnation.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+
+from twinhive.apply.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
+from twinhive.apply.ahead import Ahead
+from twinhive.apply.compaction import segments
+from twinhive.apply.database_changes import DatabaseChanges
+from twinhive.apply.detail_changes import DetailChanges
+from twinhive.apply.external.changes import ExternalChanges
+from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.partition_changes import PartitionChanges
+from twinhive.apply.progress import Progress
+from twinhive.apply.table_changes import TableChanges
+from twinhive.apply.target import Target
+from twinhive.apply.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
+from twinhive.model.changes.events import Position
+from twinhive.model.changes.facts import table_structs, tables_of
+from twinhive.model.changes.kinds import Event, NotReplicated
+from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.next_steps import resync
+from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
+
+_LOOK_AHEAD = 500
+
+
+@dataclass
+class Applied:
+    """What came of a stretch of events: how many were applied, were so before, or are not replicated."""
+
+    events: int = 0
+    actions: int = 0
+    already: int = 0
+    not_replicated: Counter[str] = field(default_factory=Counter)
+    quarantined: Counter[str] = field(default_factory=Counter)
+
+
+class Lane:
+    """Apply the events of one window; `lost` are those whose files nobody has any more, with what was found."""
+
+    def __init__(
+        self,
+        target: Target,
+        progress: Progress,
+        quarantine: Quarantine,
+        external: ExternalTarget,
+        lost: Mapping[int, str] | None = None,
+    ) -> None:
+        self._target = target
+        self._progress = progress
+        self._quarantine = quarantine
+        self._lost = lost or {}
+        self._tables = TableChanges(target)
+        self._partitions = PartitionChanges(target)
+        self._external = ExternalChanges(external)
+        self.applied = Applied()
+        self._database = DatabaseChanges(target, self.applied.not_replicated)
+        self._details = DetailChanges(target, self.applied.not_replicated)
+
+    def apply(
+        self,
+        events: Iterable[Event],
+        cascades: frozenset[int],
+        skipped: frozenset[int],
+        consistency: str = EVERY_EVENT,
+    ) -> Applied:
+        """Apply the events that come after the replica's position. Raises the first trouble, or quarantines it."""
+        after = self._progress.position.event_id
+        wanted = self._replicated((event for event in events if event.event_id > after), skipped)
+        if consistency == WINDOW_END:
+            self._progress.in_order = False
+            for left, end in segments(wanted):
+                self._run(actions(left, cascades))
+                self._progress.write(end)
+        else:
+            self._run(actions(wanted, cascades))
+        return self.applied
+
+    def _run(self, lane: Iterator[Action]) -> None:
+        while some := list(islice(lane, _LOOK_AHEAD)):
+            self._target.twin.look_ahead(some)
+            self._place_ahead(some)
+            for action in some:
+                self._apply(action)
+
+    def _place_ahead(self, some: list[Action]) -> None:
+        """Fill directories that nobody sees yet; what is refused here is refused again, and told, by its action."""
+        contents = list(Ahead(self._target).contents(action for action in some if not self._is_passed_over(action)))
+        self._target.lease.confirm()
+        with suppress(ActNow):
+            self._target.placing.place_ahead(contents, self._target.own_table)
+
+    def _is_passed_over(self, action: Action) -> bool:
+        lost = any(event.event_id in self._lost for event in action.events)
+        return lost or self._quarantine.frozen(self._names(action)) is not None
+
+    def _names(self, action: Action) -> set[str]:
+        return tables_touched(self._target.policy, action)
+
+    def finish(self, end: Position) -> None:
+        """Write the position of the window's end."""
+        self._progress.write(end)
+
+    def _replicated(self, events: Iterable[Event], skipped: frozenset[int]) -> Iterator[Event]:
+        for event in events:
+            reason = why_not_replicated(self._target.policy, event, skipped)
+            if reason is None:
+                yield event
+            else:
+                self.applied.not_replicated[reason] += 1
+
+    def _apply(self, action: Action) -> None:
+        names = self._names(action)
+        if frozen := self._quarantine.frozen(names):
+            self._quarantine.spread(names, frozen, action)
+            self.applied.quarantined[frozen] += len(action.events)
+            self._progress.passed(action.last)
+            return
+        try:
+            self._refuse_lost(action)
+            changed = self._change(action)
+        except ActNow as error:
+            self._trouble(action, error)
+            return
+        except TwinhiveError:
+            for name in names:
+                self._target.twin.forget_table(self._target.on_replica(name))
+            raise
+        self.applied.events += len(action.events)
+        self.applied.actions += changed
+        self.applied.already += len(action.events) if not changed else 0
+        self._progress.passed(action.last)
+
+    def _refuse_lost(self, action: Action) -> None:
+        for event in action.events:
+            if event.event_id in self._lost:
+                raise ActNow(
+                    "files of this event are lost",
+                    found=self._lost[event.event_id],
+                    expected="each file at its path, or in the source's change manager",
+                    next_step="bring the table over as it is now: "
+                    + resync(self._target.policy.name, trouble_table(self._target.policy, action)),
+                )
+
+    def _trouble(self, action: Action, error: ActNow) -> None:
+        """Freeze the table that an event cannot be applied to, if the policy says so; else raise."""
+        table = trouble_table(self._target.policy, action)
+        trouble = ObjectTrouble.of(error, action)
+        if table is None or not self._quarantine.accepts(error):
+            raise trouble from error
+        self._target.lease.confirm()
+        self._quarantine.freeze(table, trouble)
+        self.applied.quarantined[table] += len(action.events)
+        self._target.twin.forget_table(self._target.on_replica(table))
+        self._progress.passed(action.last)
+
+    def _change(self, action: Action) -> bool:
+        if self._external.takes(action.what):
+            return self._external.change(action.what, self._progress)
+        match action.what:
+            case EditTable() as what:
+                return self._tables.edit(what)
+            case EditPartitions() as what:
+                return self._partitions.edit(what)
+            case Add() as what:
+                return self._partitions.add(what)
+            case Drop() as what:
+                return self._partitions.drop(what, self._progress)
+            case Single(event=event):
+                return self._single(event)
+
+    def _single(self, event: Event) -> bool:
+        self._external.make_way(event)
+        for module in (self._tables, self._partitions, self._database, self._details):
+            handler = module.handlers.get(type(event.change))
+            if handler is not None:
+                return handler(event, self._progress)
+        raise ActNow(
+            f"event {event} is of a kind that this version cannot apply",
+            found=type(event.change).__name__,
+            expected="a kind that it knows",
+            next_step="use the version that planned this run",
+        )
+
+
+def why_not_replicated(policy: Policy, event: Event, skipped: Collection[int]) -> str | None:
+    """Say why an event is passed over, None for one that is applied."""
+    if event.event_id in skipped:
+        return f"{event}: skipped by a person"
+    if isinstance(event.change, NotReplicated):
+        return f"{event.event_type}: {event.change.reason}"
+    names = tables_of(event.change)
+    if names and not policy.followed(names):
+        return f"{event.event_type}: of a table that the policy does not select"
+    reasons = [policy.left_out(table) for table in table_structs(event.change)]
+    return reasons[0] if reasons and None not in reasons else None

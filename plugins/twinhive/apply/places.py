@@ -1,0 +1,31 @@
+"""Find where the replica keeps its managed tables."""
+
+from twinhive.model.errors import Missing
+from twinhive.model.files import authority, join, qualified
+from twinhive.model.next_steps import clear
+from twinhive.model.objects import Database
+from twinhive.model.policy import Policy
+from twinhive.ports import MetastoreReader
+
+
+def managed_root(replica: MetastoreReader, policy: Policy) -> str:
+    """Return the directory of the managed tables of the replica's database, a full URI.
+
+    A warehouse that names no host is on the file system of staging, from where files are renamed. Raises Missing
+    without the database.
+    """
+    database = replica.database(policy.replica.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.replica.database} vanished from {policy.replica.cluster}",
+            found="no such database",
+            expected="the database that a load has made",
+            next_step="find out who dropped it; then " + clear("the failed task"),
+        )
+    root = database.managed_location or _default_root(replica, database)
+    return qualified(root, authority(policy.staging_root))
+
+
+def _default_root(replica: MetastoreReader, database: Database) -> str:
+    warehouse = replica.configuration(replica.addresses()[0], "metastore.warehouse.dir")
+    return join(warehouse, f"{database.name}.db")

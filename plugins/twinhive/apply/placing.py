@@ -1,0 +1,126 @@
+"""Rename staged copies into the directories of the replica's tables."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from twinhive.apply.own_copies import OwnCopies
+from twinhive.model.changes.contents import SourceFile
+from twinhive.model.errors import ActNow, Missing, raise_one
+from twinhive.model.files import ChecksumForm, FileStatus, parent
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import clear
+from twinhive.model.outside_paths import place_below
+from twinhive.ports import FileReader, FileWriter
+from twinhive.transfer.staged.items import item_of
+
+_THREADS = 8
+Thing = TypeVar("Thing")
+# Whose file it is plays no part in where its copy is staged.
+_NO_TABLE = TableName("", "")
+
+Contents = tuple[str, tuple[SourceFile, ...]]
+"""A directory, and the files that it gets."""
+
+
+class Placing:
+    """Place files of events. A file that is there already, and the same, was placed by an earlier try."""
+
+    def __init__(self, files: FileWriter, source_files: FileReader, staging: str) -> None:
+        self._files = files
+        self._own = OwnCopies(files, source_files, staging)
+        self._staging = staging
+        self._made: set[str] = set()
+        self._placed: set[str] = set()
+        self._pool = ThreadPoolExecutor(_THREADS, "place")
+
+    def place_ahead(self, contents: Sequence[Contents], own: Callable[[str], None]) -> None:
+        """Place files of many actions into directories that nothing registered uses yet.
+
+        `own` marks a directory before any file is in it: one whose table is frozen by then is known as ours.
+        A file without a staged copy is left to the action that needs it, which says what is wrong.
+        """
+        moves = _moves(contents)
+        self._made = _directories(contents, moves)
+        self._placed.clear()
+        self._each(self._files.make_directories, sorted(self._made))
+        self._each(own, sorted({directory for directory, _ in contents}))
+        self._each(lambda move: self._move_ahead(*move), moves)
+
+    def _move_ahead(self, file: SourceFile, target: str) -> None:
+        if self._files.rename(self._staged(file), target):
+            self._placed.add(target)
+
+    def place(self, table: TableName, directory: str, files: Iterable[SourceFile]) -> None:
+        """Make a directory and rename the copies of `files` into it. Raises ActNow when one is lost."""
+        self.place_all(table, [(directory, tuple(files))])
+
+    def place_all(self, table: TableName, contents: Sequence[Contents]) -> None:
+        """Place the files of several directories, several at a time."""
+        moves = _moves(contents)
+        directories = _directories(contents, moves)
+        self._each(self._files.make_directories, sorted(directories - self._made))
+        self._made |= directories
+        self._each(lambda move: self._move(table, *move), moves)
+
+    def append_all(self, table: TableName, contents: Sequence[Contents]) -> None:
+        """Place files into directories that readers see: no file of an event before all files of earlier ones."""
+        self._made |= {directory for directory, _ in contents}
+        for event_id in sorted({file.event_id for _, files in contents for file in files}):
+            of_event = ((directory, _of_event(files, event_id)) for directory, files in contents)
+            self.place_all(table, [(directory, files) for directory, files in of_event if files])
+
+    def _each(self, do: Callable[[Thing], object], things: Sequence[Thing]) -> None:
+        if len(things) < 2:
+            for thing in things:
+                do(thing)
+            return
+        doing = [self._pool.submit(do, thing) for thing in things]
+        wait(doing)
+        raise_one(done.exception() for done in doing)
+
+    def _move(self, table: TableName, file: SourceFile, target: str) -> None:
+        if target in self._placed or self._renamed(self._staged(file), target):
+            return
+        found = self._files.status(target)
+        if found is not None and self._is(found, file):
+            return
+        raise ActNow(
+            f"a file of table {table} cannot be placed: {target}",
+            found="nothing there, and no staged copy of it"
+            if found is None
+            else f"another file of {found.length} bytes",
+            expected=f"the copy of {file.path} (event {file.event_id}, checksum {file.checksum})",
+            next_step=clear("the failed copy task of this run with all tasks after it")
+            if found is None
+            else f"somebody else writes to {parent(target)}; move that file away, then " + clear("the task apply"),
+        )
+
+    def _renamed(self, staged: str, target: str) -> bool:
+        try:
+            return self._files.rename(staged, target)
+        except Missing:
+            # A directory in use is taken to be there; somebody has removed this one.
+            self._files.make_directories(parent(target))
+            return self._files.rename(staged, target)
+
+    def _staged(self, file: SourceFile) -> str:
+        return item_of(file, _NO_TABLE, None).staged_path(self._staging)
+
+    def _is(self, there: FileStatus, file: SourceFile) -> bool:
+        if file.checksum is None:
+            return there.length == file.length
+        known = self._files.checksum(there.path, ChecksumForm.IDENTITY) in (file.checksum, None)
+        return known or self._own.is_copy(there, file, self._staged(file))
+
+
+def _moves(contents: Sequence[Contents]) -> list[tuple[SourceFile, str]]:
+    return [(file, place_below(directory, file.relative)) for directory, files in contents for file in files]
+
+
+def _directories(contents: Sequence[Contents], moves: Sequence[tuple[SourceFile, str]]) -> set[str]:
+    return {directory for directory, _ in contents} | {parent(target) for _, target in moves}
+
+
+def _of_event(files: tuple[SourceFile, ...], event_id: int) -> tuple[SourceFile, ...]:
+    return tuple(file for file in files if file.event_id == event_id)

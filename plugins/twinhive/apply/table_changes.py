@@ -1,0 +1,152 @@
+"""Apply what happens to whole tables and views, and to the rows of unpartitioned ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from twinhive.apply.actions import Edit, EditTable, Rows
+from twinhive.apply.metadata_calls import alter_table, create_table, remove_table
+from twinhive.apply.progress import Progress
+from twinhive.apply.target import Target
+from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Event
+from twinhive.model.errors import ActNow
+from twinhive.model.marks import STAMP
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import clear, exclude, resync
+from twinhive.model.objects import Table, TableKind
+from twinhive.model.placement import table_directory, without_statistics_claim
+from twinhive.model.policy import Policy
+
+Handler = Callable[[Event, Progress], bool]
+
+
+class TableChanges:
+    """Create, alter, rename, drop tables; append to, replace and truncate unpartitioned ones."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.handlers: dict[type, Handler] = {
+            CreateTable: self._create,
+            DropTable: self._drop,
+            AlterTable: self._rename,
+        }
+
+    def edit(self, what: EditTable) -> bool:
+        """Change one table in one call; False when it is past the events."""
+        target, edit = self._target, what.edit
+        there = target.twin.existing(target.policy.on_replica(what.table.name))
+        if target.twin.is_at(there, edit.event_id):
+            return False
+        refuse_another_kind(there, edit.after)
+        location = self._placed(there, edit)
+        if isinstance(edit.after, Table):
+            after = target.table(edit.after, location, edit.event_id)
+        else:
+            after = _restamped(there, str(target.stamp(edit.event_id)), edit.event_id).at(there.name, location)
+        alter_table(target, there, after, cascade=edit.cascade)
+        return True
+
+    def _placed(self, there: Table, edit: Edit) -> str | None:
+        """Place the files of an edit; return the table's location after it."""
+        if edit.rows is Rows.KEEP or there.location is None:
+            return there.location
+        self._target.lease.confirm()
+        location = there.location
+        if edit.rows is Rows.REPLACE and not there.partition_keys:
+            location = table_directory(self._target.root, there.name.table, edit.rows_event)
+        if edit.rows is Rows.APPEND:
+            self._target.placing.append_all(there.name, [(location, tuple(with_checksums(edit.files)))])
+        else:
+            self._target.placing.place(there.name, location, with_checksums(edit.files))
+            self._target.own(location)
+        return location
+
+    def _create(self, event: Event, progress: Progress) -> bool:
+        target, change = self._target, event.change
+        assert isinstance(change, CreateTable)
+        name = target.policy.on_replica(change.table.name)
+        there = target.twin.table(name)
+        if target.twin.is_at(there, event.event_id):
+            return False
+        if there is not None:
+            remove_table(target, there, progress)
+        location = None
+        if change.table.has_files:
+            location = table_directory(target.root, name.table, event.event_id)
+            target.lease.confirm()
+            target.placing.place(name, location, created_files(change, event.event_id))
+            target.own(location)
+        made = target.table(change.table, location, event.event_id)
+        create_table(target, made)
+        return True
+
+    def _drop(self, event: Event, progress: Progress) -> bool:
+        target, change = self._target, event.change
+        assert isinstance(change, DropTable)
+        there = target.twin.table(target.policy.on_replica(change.table.name))
+        if there is None or target.twin.is_at(there, event.event_id):
+            return False
+        remove_table(target, there, progress)
+        return True
+
+    def _rename(self, event: Event, progress: Progress) -> bool:
+        """Rename a table: its files stay where they are, because no table lies in its default place."""
+        target, change = self._target, event.change
+        assert isinstance(change, AlterTable)
+        if not target.policy.follows(change.after.name):
+            return self._drop(replace(event, change=DropTable(change.before)), progress)
+        new_name = target.policy.on_replica(change.after.name)
+        if target.twin.is_at(target.twin.table(new_name), event.event_id):
+            return False
+        if not target.policy.follows(change.before.name):
+            raise came_into_scope(target.policy, change.after.name)
+        there = target.twin.existing(target.policy.on_replica(change.before.name))
+        refuse_another_kind(there, change.after)
+        progress.before_removal()
+        alter_table(target, there, target.table(change.after, there.location, event.event_id))
+        # The metastore rewrites what its partitions say of their table.
+        target.twin.forget_table(new_name)
+        return True
+
+
+def came_into_scope(policy: Policy, name: TableName) -> ActNow:
+    """Return the error of a rename by which a table became one of the policy's."""
+    return ActNow(
+        f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
+        found="a rename from a name that the policy does not follow",
+        expected="the table brought over as a whole",
+        next_step="bring it over with: " + resync(policy.name, name.table),
+    )
+
+
+def refuse_another_kind(there: Table, after: object) -> None:
+    """Refuse a table that became, say, external or transactional: its files follow other rules from there on."""
+    if isinstance(after, Table) and after.kind not in (TableKind.MANAGED, TableKind.VIEW):
+        raise ActNow(
+            f"table {after.name} has become {_article(after.kind.value)} table, which is not replicated yet",
+            found=after.kind.value,
+            expected=there.kind.value,
+            next_step=exclude(after.name.table)
+            + ", or make it a managed table again; then "
+            + clear("the failed task"),
+        )
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def created_files(change: CreateTable, event_id: int) -> list[SourceFile]:
+    """Return the files that an event creates with a table."""
+    return with_checksums(SourceFile.of_event(file, change.table.location, event_id) for file in change.files)
+
+
+def with_checksums(files: Any) -> list[SourceFile]:
+    """Return the files whose content an event vouches for; the others are found by the scan."""
+    return [file for file in files if file.checksum is not None]
+
+
+def _restamped(table: Table, stamp: str, event_id: int) -> Table:
+    parameters = without_statistics_claim({**table.parameters, STAMP: stamp, "repl.last.id": str(event_id)})
+    return table.with_parameters(parameters)

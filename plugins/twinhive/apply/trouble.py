@@ -1,0 +1,85 @@
+"""Name the table that an event cannot be applied to, and freeze it when the policy says so."""
+
+from collections.abc import Iterable
+
+from twinhive.apply.actions import Action
+from twinhive.apply.progress import Progress
+from twinhive.model.changes.facts import tables_of
+from twinhive.model.errors import ActNow, Unexplained, may_pass
+from twinhive.model.frozen import is_frozen, with_frozen
+from twinhive.model.objects import Parameters
+from twinhive.model.policy import Policy
+
+_LONGEST_REASON = 400
+
+
+class StopBefore(ActNow):
+    """An event that is never applied by itself, whatever the policy says of errors."""
+
+
+class ObjectTrouble(ActNow):
+    """An event cannot be applied to its table; the position stays before it."""
+
+    @classmethod
+    def of(cls, error: ActNow, action: Action) -> "ObjectTrouble":
+        """Say with an error which event it was."""
+        kind = UnexplainedTrouble if isinstance(error, Unexplained) else cls
+        events = ", ".join(str(event) for event in action.events[:3]) + (" and more" if len(action.events) > 3 else "")
+        return kind(
+            f"event {events}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step
+        )
+
+
+class UnexplainedTrouble(ObjectTrouble, Unexplained):
+    """The same, for an answer that nobody knows."""
+
+
+def tables_touched(policy: Policy, action: Action) -> set[str]:
+    """Return the tables of the policy that an action concerns: a rename one or two, a database or a function none."""
+    return policy.followed(name for event in action.events for name in tables_of(event.change))
+
+
+def trouble_table(policy: Policy, action: Action) -> str | None:
+    """Return the one table that an action concerns, None for a database, a function, or a rename within the scope."""
+    names = tables_touched(policy, action)
+    return names.pop() if len(names) == 1 else None
+
+
+class Quarantine:
+    """Keep the tables that are frozen, as parameters of the replica's database.
+
+    No table is frozen for an answer that nobody knows before the last try of the work.
+    """
+
+    def __init__(self, policy: Policy, progress: Progress, *, is_last_try: bool = True) -> None:
+        self._policy = policy
+        self._progress = progress
+        self._is_last_try = is_last_try
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the replica's database."""
+        return self._progress.parameters
+
+    def frozen(self, tables: Iterable[str]) -> str | None:
+        """Return one of the tables that is frozen, None when none is."""
+        return next((table for table in tables if is_frozen(self._progress.parameters, table)), None)
+
+    def accepts(self, error: ActNow) -> bool:
+        """True when the table of this error is to be frozen while the rest goes on."""
+        if isinstance(error, StopBefore) or may_pass(error, is_last_try=self._is_last_try):
+            return False
+        return self._policy.options.on_object_error == "quarantine"
+
+    def freeze(self, table: str, error: ActNow) -> None:
+        """Freeze a table as it is now."""
+        self._mark(table, " ".join(str(error).split())[:_LONGEST_REASON])
+
+    def spread(self, tables: Iterable[str], frozen: str, action: Action) -> None:
+        """Freeze the other name of a rename that is passed over: nothing can tell any more what belongs there."""
+        for table in tables:
+            if self.frozen([table]) is None:
+                self._mark(table, f"renamed from or to {frozen}, which was frozen, by event {action.events[0]}")
+
+    def _mark(self, table: str, reason: str) -> None:
+        self._progress.set_parameters(with_frozen(self._progress.parameters, table, reason))

@@ -1,0 +1,196 @@
+"""Copy the files of one batch into staging: as a Spark job, or here in this process."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.shards import unpack_lines
+from twinhive.dump.store import dump_of_key, read_json, write_json
+from twinhive.log.moved_files import followed
+from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError
+from twinhive.model.next_steps import RETRIES, clear, resync
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import already_at, read_state
+from twinhive.step.base import Work
+from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.first_try import Tries
+from twinhive.transfer.staged.hands import DEALT_AT_ONCE
+from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome, FailureKind
+from twinhive.transfer.staged.result import result_record
+from twinhive.transfer.staged.staged import CopyItem, remaining
+
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class CopyJob:
+    """What a copy works from and where it leaves its result; all are URIs.
+
+    Events up to `after_event` are on the replica: their files are not copied again. With
+    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it. `batch_weight` is
+    what such a batch was to weigh at most, 0 for unknown.
+    """
+
+    listing: str
+    staging: str
+    result: str
+    label: str
+    files: int
+    bytes: int
+    superseded_ok: bool = False
+    after_event: int = 0
+    batch_weight: int = 0
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What was copied in this try and what was staged already."""
+
+    copied_files: int = 0
+    copied_bytes: int = 0
+    skipped_files: int = 0
+
+
+@dataclass(frozen=True)
+class CopyBatch:
+    """Copy one batch."""
+
+    work: Work
+
+    def job(self, ports: ReadPorts) -> CopyJob | None:
+        """Return the job to run, or None when there is nothing to copy. Raises Missing without a list."""
+        policy, batch = self.work.policy, self.work.batch
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if already := already_at(state, self.work.dump):
+            self.work.report(already)
+            return None
+        dump = dump_of_key(ports.dump_files, policy, self.work.dump)
+        kind = dump.manifest.kind
+        summary = read_json(ports.dump_files, dump.layout.summary(batch))
+        label = next(entry.label for entry in dump.manifest.batches if entry.name == batch)
+        if summary is None:
+            raise Missing(
+                f"the files of {label} are not listed",
+                found=f"no summary of batch {batch} in the dump",
+                expected="the summary that list_files writes at its end",
+                next_step=clear("the task list_files of this batch with all tasks after it"),
+            )
+        if not summary["files"]:
+            self.work.report(f"{label}: no files to copy")
+            return None
+        return CopyJob(
+            listing=dump.layout.files(batch),
+            staging=policy.staging,
+            result=result_path(policy.staging, dump.key, batch),
+            label=label,
+            files=summary["files"],
+            bytes=summary["bytes"],
+            # No round comes after the dump of a statement: what is gone is looked for by its checksum, or lost.
+            superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.scope,
+            # A window without events brings whole tables only, of the very event that the replica is at.
+            after_event=0 if kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless else state.position.event_id,
+            batch_weight=dump.manifest.batch_weight,
+        )
+
+    def run(self, ports: WritePorts) -> Copied:
+        """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures."""
+        job = self.job(ports)
+        return Copied() if job is None else self.copy(ports, job)
+
+    def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
+        """Carry a job out in this process. Raises as `run` does."""
+        policy = self.work.policy
+        started = time.monotonic()
+        listed = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(job.listing)))
+        waiting = remaining(listed, job.after_event)
+        looks: bool | None = None
+        outcome = CopyOutcome()
+        while items := list(islice(waiting, DEALT_AT_ONCE)):
+            if looks is None and any(not item.is_event_content for item in items):
+                looks = not _tries(ports, job).is_first()
+            outcome = CopyOutcome.merged([outcome, self._copy_some(ports, job, items, looks=bool(looks))]).thinned()
+        seconds = time.monotonic() - started
+        record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
+        write_json(ports.replica_files, job.result, record)
+        if outcome.failures and not may_quarantine(outcome.failures, policy):
+            raise _failed_copy(policy, job.label, outcome)
+        self.work.report(
+            f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
+        )
+        return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
+
+    def _copy_some(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem], *, looks: bool) -> CopyOutcome:
+        """Copy files; what a rename has carried away since they were planned is followed."""
+        outcome = self._copy(ports, job, items, looks=looks)
+        lost = _lost(items, outcome)
+        while lost:
+            moved = followed(ports.source, self.work.policy, lost)
+            outcome = CopyOutcome.merged([_without(outcome, lost), self._copy(ports, job, moved, looks=True)])
+            # Whoever renames again while we look is followed again.
+            lost = [item for item in _lost(moved, outcome) if item not in lost]
+        return outcome
+
+    def _copy(self, ports: WritePorts, job: CopyJob, items: Sequence[CopyItem], *, looks: bool) -> CopyOutcome:
+        return copy_items(
+            items,
+            ports.source_files,
+            ports.replica_files,
+            job.staging,
+            self.work.policy.options.copy_threads,
+            self.work.report,
+            superseded_ok=job.superseded_ok,
+            looks=looks,
+            bytes_per_second=self.work.policy.options.bytes_per_second,
+        )
+
+
+def _tries(ports: WritePorts, job: CopyJob) -> Tries:
+    return Tries(ports.replica_files, job.staging, ports.replica_files, job.result)
+
+
+def _lost(items: Sequence[CopyItem], outcome: CopyOutcome) -> list[CopyItem]:
+    """Return the items whose files were nowhere; a rename that came after they were planned may explain it."""
+    lost = {(failure.path, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
+    return [item for item in items if (item.source_path, item.event_id) in lost]
+
+
+def _without(outcome: CopyOutcome, lost: Sequence[CopyItem]) -> CopyOutcome:
+    gone = {(item.source_path, item.event_id) for item in lost}
+    return replace(
+        outcome,
+        files=outcome.files - len(lost),
+        bytes=outcome.bytes - sum(item.length for item in lost),
+        failures=tuple(failure for failure in outcome.failures if (failure.path, failure.event_id) not in gone),
+    )
+
+
+def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
+    """True when all that failed are files that are lost for good, and the policy freezes their tables for it."""
+    lost = all(failure.kind is FailureKind.LOST for failure in failures)
+    return lost and policy.options.on_object_error == "quarantine"
+
+
+def _failed_copy(policy: Policy, label: str, outcome: CopyOutcome) -> TwinhiveError:
+    """Make one error of the failures of a batch; a person's turn comes before a repetition's."""
+    failures = outcome.failures
+    retry = all(failure.kind.may_retry for failure in failures)
+    examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in failures[:_EXAMPLES])
+    family = TryAgain if retry else ActNow
+    return family(
+        f"{label}: {outcome.failure_count} files were not copied",
+        found=examples,
+        next_step=RETRIES if retry else _mended_by(policy, failures),
+    )
+
+
+def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> str:
+    """Say what a person can do; a lost file of an event never comes back, its table does."""
+    lost = dict.fromkeys(one.table.partition(".")[2] for one in failures if one.kind is FailureKind.LOST)
+    if not lost:
+        return "mend what is said above, then " + clear("this task with all tasks after it")
+    first, *others = lost
+    same = f" (the same for {', '.join(others[:_EXAMPLES])})" if others else ""
+    return f"a lost file comes back only with its whole table{same}: " + resync(policy.name, first)

@@ -1,0 +1,63 @@
+"""Say what a dump's manifest tells besides its batches when the dump was brought to another event."""
+
+from collections.abc import Collection, Iterable
+
+from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.model.changes.contents import TableState
+from twinhive.model.changes.kinds import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
+from twinhive.model.constraints import TablePair
+from twinhive.model.errors import Missing
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Function
+from twinhive.model.policy import Policy
+from twinhive.model.wording import Wording
+
+
+def database_after(database: Database, events: list[Event]) -> Database:
+    """Return the database as events have left it. Raises Missing when they drop it."""
+    for event in events:
+        change = event.change
+        if isinstance(change, AlterDatabase):
+            database = change.after
+        elif isinstance(change, DropDatabase):
+            raise Missing(
+                f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
+                found=f"the event {event}",
+                expected="the database until the replica is published",
+                next_step=Wording(
+                    "create it again, or remove the policy file; then start the bootstrap anew",
+                    "create it again, then run the statement again",
+                ),
+            )
+    return database
+
+
+def functions_after(functions: tuple[Function, ...], events: list[Event]) -> tuple[Function, ...]:
+    """Return the functions as events have left them, sorted by name."""
+    by_name = {function.name: function for function in functions}
+    for event in events:
+        change = event.change
+        if isinstance(change, CreateFunction):
+            by_name[change.function.name] = change.function
+        elif isinstance(change, DropFunction):
+            by_name.pop(change.name, None)
+    return tuple(by_name[name] for name in sorted(by_name))
+
+
+def foreign_keys_after(
+    pairs: Iterable[TablePair], touched: Collection[TableName], states: Iterable[TableState]
+) -> tuple[TablePair, ...]:
+    """Return which tables refer to which when the touched ones have become what they are in `states`."""
+    kept = (pair for pair in pairs if pair[0] not in touched)
+    return tuple(sorted({*kept, *(pair for state in states for pair in state.table.foreign_keys)}))
+
+
+def left_out_after(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
+    """Return what a dump leaves out when some of its tables have become what they are in `states`."""
+    there = {entry.name: entry for entry in manifest.left_out}
+    for state in states:
+        name = str(state.table.name)
+        there.pop(name, None)
+        if reason := policy.left_out(state.table):
+            there[name] = LeftOut(name, reason)
+    return tuple(there[name] for name in sorted(there))

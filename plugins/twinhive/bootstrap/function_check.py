@@ -1,0 +1,46 @@
+"""Say before a load, or in a dump for Hive, which functions the replica will do without."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from twinhive.apply.function_files import FunctionSources, LeftOut
+from twinhive.model.errors import Missing, TryAgain
+from twinhive.model.objects import Function
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, ReadPorts
+from twinhive.step.base import Work
+
+
+def report_functions(work: Work, ports: ReadPorts) -> None:
+    """Report each function of the source whose files cannot be brought over, and what to do."""
+    try:
+        functions = ports.source.functions(work.policy.source.database)
+        for left in left_out(ports.source_files, work.policy, functions).values():
+            work.report(f"{left.what}; next: {left.next_step}")
+    except (TryAgain, Missing):
+        return  # the checks of the clusters say so already
+
+
+def left_out(source_files: FileReader, policy: Policy, functions: Iterable[Function]) -> dict[str, LeftOut]:
+    """Return the functions, by name, that a load leaves out, with the reasons."""
+    sources, found = FunctionSources(source_files, policy), dict[str, LeftOut]()
+    for function in functions:
+        try:
+            list(sources.all_of(function))
+        except LeftOut as left:
+            found[function.name] = left
+    return found
+
+
+def function_files(
+    source_files: FileReader, policy: Policy, kept_in: str
+) -> Callable[[Function], Mapping[str, str] | str]:
+    """Return what finds the files of a function: where each is, by the URI that it names, or why it is left out."""
+    sources = FunctionSources(source_files, policy, kept_in=lambda: kept_in)
+
+    def find(function: Function) -> Mapping[str, str] | str:
+        try:
+            return {uri: found.path for uri, found in sources.all_of(function)}
+        except LeftOut as left:
+            return f"{left.what}; next: {left.next_step}"
+
+    return find

@@ -1,0 +1,163 @@
+"""Let a load begin only when every batch of the dump is listed, copied and compared."""
+
+from dataclasses import dataclass, replace
+
+from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.shards import unpack_lines
+from twinhive.dump.store import Dump, current_dump, read_json
+from twinhive.log.event_stream import EventStream
+from twinhive.model.errors import ActNow
+from twinhive.model.marks import Phase
+from twinhive.model.next_steps import clear, consolidate
+from twinhive.model.policy import Policy
+from twinhive.model.wording import Wording
+from twinhive.ports import ReadPorts
+from twinhive.replica.replica_state import already_published, read_state
+from twinhive.step.base import Work
+from twinhive.transfer.staged.outcome import FailureKind
+from twinhive.transfer.staged.staged import CopyItem, remaining
+
+_SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
+
+
+@dataclass(frozen=True)
+class GateOpen:
+    """What passed the gate: files and bytes that are staged and equal their source.
+
+    `another_round` says that the dump is to be consolidated once more before it is loaded; `rest` is
+    the number of events in scope that came after it.
+    """
+
+    files: int = 0
+    bytes: int = 0
+    rest: int = 0
+    another_round: bool = False
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Compare what the dump lists with what the copy tasks report; ask for another round when much is left over."""
+
+    work: Work
+
+    def run(self, ports: ReadPorts) -> GateOpen:
+        """Return the totals. Raises ActNow naming the batches to clear, or when rounds lead nowhere."""
+        policy, report = self.work.policy, self.work.report
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if already := already_published(state):
+            report(already)
+            return GateOpen(already=already)
+        dump = consolidated_dump(ports, policy)
+        superseded = superseded_files(ports, dump, policy.staging)
+        rest = sum(1 for _ in EventStream.of(ports, policy).rows_after(dump.manifest.end))
+        options, rounds = policy.options, dump.manifest.round
+        if superseded and rounds >= options.most_rounds:
+            raise _too_many_rounds(policy, rounds, superseded)
+        if superseded or (rest > options.rest_events and rounds < options.most_rounds):
+            report(f"another round: {superseded} files were superseded, {rest} events came after the dump's end")
+            return GateOpen(rest=rest, another_round=True)
+        opened = check_copied(ports, dump, policy.staging)
+        if state.phase is Phase.LOADING:
+            report(f"a load of dump {state.dump} was cut off; the load task goes on from there")
+        report(
+            f"gate open: {opened.files} files, {opened.bytes} bytes staged and compared; {rest} events are left over"
+        )
+        return replace(opened, rest=rest)
+
+
+def consolidated_dump(ports: ReadPorts, policy: Policy) -> Dump:
+    """Return the newest dump. Raises ActNow for one that does not describe the source at one event."""
+    dump = current_dump(ports.dump_files, policy)
+    if dump.manifest.kind is not DumpKind.CONSOLIDATE:
+        raise ActNow(
+            f"the dump {dump.key} is not consolidated: its objects are of different moments",
+            found=f"a dump of kind {dump.manifest.kind.value}",
+            expected="a dump that a round has brought to one event",
+            next_step=consolidate(policy.name) + ", or " + clear("its task round with all tasks after it"),
+        )
+    return dump
+
+
+def _too_many_rounds(policy: Policy, rounds: int, superseded: int) -> ActNow:
+    return ActNow(
+        f"consolidating policy {policy.name} leads nowhere: files vanish faster than they can be copied",
+        found=f"{superseded} files were superseded in round {rounds}",
+        expected=f"none after at most {policy.options.most_rounds} rounds (options.most_rounds)",
+        next_step="see which tables are rewritten all the time (the copy tasks name them); pause their writers, give "
+        "the copy more threads, or exclude them; then " + consolidate(policy.name),
+    )
+
+
+def superseded_files(ports: ReadPorts, dump: Dump, staging: str) -> int:
+    """Count the files of a dump that were no longer what was listed when they were to be copied."""
+    results = (read_json(ports.replica_files, result_path(staging, dump.key, b.name)) for b in dump.manifest.batches)
+    return sum(result.get("superseded_files", 0) for result in results if result)
+
+
+def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) -> dict[int, str]:
+    """Return the events of a window whose files are lost. Raises ActNow when copies are missing.
+
+    r = position, window (from, to]: files of events up to r are not needed any more.
+    """
+    problems: list[str] = []
+    lost: dict[int, str] = {}
+    for batch in dump.manifest.batches:
+        needed = _needed(ports, dump, batch.name, position)
+        if not needed:
+            continue
+        result = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
+        if result is None:
+            problems.append(f"{batch.label}: its files are not copied")
+            continue
+        failed = {one["event_id"]: str(one["reason"]) for one in result["failures"] if one["kind"] == FailureKind.LOST}
+        lost |= {entry["event_id"]: failed.get(entry["event_id"], _SEE_THE_COPY) for entry in result["lost"]}
+        here = result["copied_files"] + result["skipped_files"] + (result["failure_count"] if result["lost"] else 0)
+        if here < needed:
+            problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
+    if problems:
+        raise _incomplete(dump, problems, clear("the failed copy tasks of this run with all tasks after them"))
+    return lost
+
+
+def _needed(ports: ReadPorts, dump: Dump, batch: str, position: int) -> int:
+    listed = read_json(ports.dump_files, dump.layout.summary(batch)) or {"files": 0}
+    if position <= dump.manifest.begin.event_id:
+        return int(listed["files"])
+    items = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(dump.layout.files(batch))))
+    return sum(1 for _ in remaining(items, position))
+
+
+def check_copied(ports: ReadPorts, dump: Dump, staging: str) -> GateOpen:
+    """Compare listed and copied files of every batch. Raises ActNow with the batches that differ."""
+    problems: list[str] = []
+    files = length = 0
+    for batch in dump.manifest.batches:
+        listed = read_json(ports.dump_files, dump.layout.summary(batch.name))
+        copied = read_json(ports.replica_files, result_path(staging, dump.key, batch.name))
+        if listed is None:
+            problems.append(f"{batch.label}: its files are not listed")
+        elif listed["files"] and copied is None:
+            problems.append(f"{batch.label}: its files are not copied")
+        elif listed["files"] and copied is not None and _missing(listed, copied):
+            problems.append(f"{batch.label}: {_missing(listed, copied)} of {listed['files']} files are not copied")
+        else:
+            files, length = files + listed["files"], length + listed["bytes"]
+    if problems:
+        raise _incomplete(
+            dump, problems, clear("the failed list_files and copy tasks of these tables with all tasks after them")
+        )
+    return GateOpen(files, length)
+
+
+def _incomplete(dump: Dump, problems: list[str], next_step: str) -> ActNow:
+    return ActNow(
+        f"the dump {dump.key} is not complete on the replica",
+        found="; ".join(problems[:10]) + (f"; and {len(problems) - 10} more" if len(problems) > 10 else ""),
+        expected="every batch listed and copied",
+        next_step=next_step,
+    )
+
+
+def _missing(listed: dict[str, int], copied: dict[str, int]) -> int:
+    return listed["files"] - copied["copied_files"] - copied["skipped_files"]

@@ -1,0 +1,213 @@
+"""List the database, tables and partitions of the source into a new dump.
+
+The begin event id is read before the first object, so that replaying the log from there may
+repeat a change but never miss one. The dump is written as an attempt and renamed when complete.
+"""
+
+import uuid
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from twinhive import __version__
+from twinhive.bootstrap.distinct_places import DistinctPlaces
+from twinhive.bootstrap.measured_sizes import read_sizes
+from twinhive.bootstrap.overlap_suspects import OverlapSuspects
+from twinhive.bootstrap.source_states import current_partitions
+from twinhive.dump.claiming import discard_dump
+from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
+from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
+from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
+from twinhive.events.reader import position_at
+from twinhive.model.batches import Batch, Slice, cut_batches, wanted_weight
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import Missing
+from twinhive.model.files import Usage
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import CORRECT_THE_SOURCE, clear
+from twinhive.model.objects import Database, Table
+from twinhive.model.policy import Policy
+from twinhive.model.wording import Wording
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
+from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.source_scope import SizedTable, measure, read_scope
+from twinhive.step.base import Detail, Work
+
+
+@dataclass(frozen=True)
+class ObjectsListed:
+    """What was listed: the dump's key, the batches to list and copy, what is left out."""
+
+    dump: str
+    batches: tuple[Batch, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class ListObjects:
+    """Write a dump with all objects of the policy's scope, without their files."""
+
+    work: Work
+
+    def run(self, ports: ReadPorts) -> ObjectsListed:
+        """Return the new dump. An earlier one is never taken up again: who clears this task wants a new look."""
+        policy = self.work.policy
+        log_id = ports.source.log_id()
+        if already := already_published(read_state(ports.replica, policy, log_id)):
+            self.work.report(already)
+            # The same batches again, so that cleared tasks of a finished run have something to be green for.
+            published = newest_dump(ports.dump_files, policy)
+            batches = published.manifest.batches if published else ()
+            return ObjectsListed(published.key if published else "", batches, already=already)
+        begin = position_at(ports.source, ports.source.current_event_id())
+        layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
+        known = read_sizes(ports.replica_files, policy)
+        dump = write_listing(ports, layout, policy, log_id, begin, known=known)
+        discard_dump(ports.dump_files, drained_directory(policy.dumps))
+        for removed in remove_other_dumps(ports.dump_files, policy, layout):
+            self.work.report(f"removed the orphaned dump {removed}")
+        self._say(dump.manifest)
+        return ObjectsListed(dump.key, dump.manifest.batches, dump.manifest.left_out)
+
+    def _say(self, manifest: DumpManifest) -> None:
+        slices = [slice_ for batch in manifest.batches for slice_ in batch.slices]
+        self.work.report(
+            f"begin event {manifest.begin.event_id}: {len({slice_.table for slice_ in slices})} tables, "
+            f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.views} views "
+            f"in {len(manifest.batches)} batches"
+        )
+        for entry in manifest.left_out:
+            self.work.report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
+
+
+def write_listing(
+    ports: SourcePorts,
+    layout: DumpLayout,
+    policy: Policy,
+    log_id: str,
+    begin: Position,
+    *,
+    checks_places: bool = True,
+    known: Mapping[TableName, Usage] = MappingProxyType({}),
+) -> Dump:
+    """Write the dump of all objects in a policy's scope, read from the event `begin` on.
+
+    With `checks_places` an external table for which the policy has no place is refused (InvalidSettings). `known` are
+    sizes of tables.
+    """
+    database = _source_database(ports.source, policy)
+    token = uuid.uuid4().hex
+    attempt = begin_attempt(ports.dump_files, policy, token)
+    with being_written(ports.dump_files, attempt):
+        scope = read_scope(ports.source, policy)
+        sized = measure(ports.source, ports.source_files, scope.tables, known)
+        sizes, most = [table.size for table in sized.values()], policy.options.batch_bytes
+        batches = cut_batches(sizes, most_objects=policy.options.batch_objects, most_weight=most)
+        DistinctPlaces().check_tables(scope.managed)
+        suspects = OverlapSuspects()
+        for batch in batches:
+            records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
+            _check_places(policy, records, suspects, checks_places=checks_places)
+            ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
+        _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
+        per_call = policy.options.partitions_per_call
+        views = _read_by_now(
+            ports.source, [_read_view(ports.source, view, per_call, begin.event_id) for view in scope.views]
+        )
+        ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
+    manifest = DumpManifest(
+        kind=DumpKind.BOOTSTRAP,
+        token=token,
+        policy=policy.name,
+        fingerprint=policy.fingerprint,
+        log_id=log_id,
+        begin=begin,
+        end=begin,
+        database=database,
+        batches=batches,
+        left_out=scope.left_out,
+        views=len(views),
+        version=__version__,
+        functions=tuple(ports.source.functions(policy.source.database)),
+        foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
+        batch_weight=wanted_weight(sizes, most),
+    )
+    return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _source_database(source: MetastoreReader, policy: Policy) -> Database:
+    database = source.database(policy.source.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
+            found=f"no such database at {', '.join(source.addresses())}",
+            expected="the database that " + Wording("source.database of the policy file", "the statement") + " names",
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
+        )
+    return database
+
+
+def _check_places(
+    policy: Policy, records: Iterable[TableRecord], suspects: OverlapSuspects, *, checks_places: bool
+) -> None:
+    for record in records:
+        if not record.table.is_external:
+            suspects.look_at(record.table, record.partitions)
+        elif checks_places:
+            _check_external(policy, record)
+
+
+def _check_overlaps(
+    files: FileReader, attempt: DumpLayout, batches: Iterable[Batch], suspects: Collection[TableName]
+) -> None:
+    """Raise for managed partitions that overlap; only tables that may have such ones are looked at."""
+    for name in sorted(suspects):
+        places = DistinctPlaces()
+        for batch in batches:
+            if any(slice_.table == name for slice_ in batch.slices):
+                for record in decode_objects(files.read(attempt.objects(batch.name))):
+                    if record.table.name == name:
+                        places.check_partitions(record.table, record.partitions)
+        places.check_nesting()
+
+
+def _check_external(policy: Policy, record: TableRecord) -> None:
+    """Raise InvalidSettings for a table or partition whose data is where the policy says nothing of."""
+    name, external = record.table.name, policy.external
+    if record.table.location:
+        external.place(record.table.location, f"table {name}")
+    for partition in record.partitions:
+        if partition.location:
+            external.place(partition.location, f"partition {partition.name(record.table.partition_keys)} of {name}")
+
+
+def _read_batch(
+    source: MetastoreReader, sized: dict[TableName, SizedTable], batch: Batch, per_call: int, begin: int
+) -> list[TableRecord]:
+    return _read_by_now(
+        source, [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
+    )
+
+
+def _read_by_now(source: MetastoreReader, records: list[TableRecord]) -> list[TableRecord]:
+    """Write into records the newest event after the last of them was read: one question for all."""
+    newest = source.current_event_id()
+    return [replace(record, hi=newest) for record in records]
+
+
+def _read_view(source: MetastoreReader, view: Table, per_call: int, begin: int) -> TableRecord:
+    partitions = current_partitions(source, view, None, per_call)
+    return TableRecord(view, tuple(partitions), True, begin, begin)
+
+
+def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int) -> TableRecord:
+    """Read the partitions of one slice; those dropped since are missing, and their events tell."""
+    names = sized.partitions[slice_.first : slice_.last]
+    partitions = [
+        partition
+        for start in range(0, len(names), per_call)
+        for partition in source.partitions(slice_.table, names[start : start + per_call])
+    ]
+    return TableRecord(sized.table, tuple(partitions), slice_.is_first, begin, begin)

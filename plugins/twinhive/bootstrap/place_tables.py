@@ -1,0 +1,95 @@
+"""Put staged files together into table directories, and rename each whole directory into place.
+
+A table's directory is built below staging, marked as ours while it is there, and appears at its
+final place in one rename. Whatever stands at the final place without our mark is not touched.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from twinhive.dump.shards import TableRecord
+from twinhive.model.errors import ActNow, Foreign, TryAgain, raise_one
+from twinhive.model.files import parent
+from twinhive.model.marks import DIRECTORY_MARK
+from twinhive.model.next_steps import RETRIES, clear
+from twinhive.model.outside_paths import place_below
+from twinhive.model.placement import TablePlacement
+from twinhive.owned.directories import mark_table
+from twinhive.ports import FileWriter, Lease
+from twinhive.transfer.staged.staged import CopyItem
+
+_THREADS = 16
+Thing = TypeVar("Thing")
+
+
+def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool:
+    """True when the final directory is there and built by this dump's load; Foreign when by others."""
+    if files.status(placement.directory) is None:
+        return False
+    found = files.attribute(placement.directory, DIRECTORY_MARK)
+    if found == mark:
+        return True
+    raise Foreign(
+        f"the directory of table {placement.replica.name} exists already",
+        found=f"{placement.directory}, {DIRECTORY_MARK} = {found or '(not set)'}",
+        expected=f"no such directory, or the mark {mark}",
+        next_step=f"look what it is and move it away (hdfs dfs -mv '{placement.directory}' ...), "
+        "then " + clear("the task load"),
+    )
+
+
+def build(
+    files: FileWriter, record: TableRecord, placement: TablePlacement, items: Iterable[CopyItem], staging: str
+) -> None:
+    """Rename one record's staged files into the directory that is being built."""
+    moves = {}
+    directories = {placement.building}
+    partitions = {
+        partition.name(record.table.partition_keys): placement.relative(partition) for partition in record.partitions
+    }
+    directories |= {place_below(placement.building, relative) for relative in partitions.values()}
+    for item in items:
+        below = partitions[item.partition] if item.partition is not None else ""
+        target = place_below(placement.building, below, item.relative)
+        moves[target] = item
+        directories.add(parent(target))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        _each(pool, files.make_directories, sorted(directories))
+        _each(pool, lambda move: _move(files, move[1], move[0], staging), moves.items())
+
+
+def _each(pool: ThreadPoolExecutor, do: Callable[[Thing], object], things: Iterable[Thing]) -> None:
+    doing = [pool.submit(do, thing) for thing in things]
+    wait(doing)
+    raise_one(done.exception() for done in doing)
+
+
+def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
+    staged = item.staged_path(staging)
+    if files.rename(staged, target):
+        return
+    present = files.status(target)
+    if present is None or present.length != item.length:
+        raise ActNow(
+            f"a staged file of table {item.table} is lost: {staged}",
+            found=f"{target}: {'nothing' if present is None else f'{present.length} bytes'}",
+            expected=f"{item.length} bytes, the copy of {item.source_path}",
+            next_step=clear("the copy tasks of this table with all tasks after them"),
+        )
+
+
+def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Lease) -> None:
+    """Mark a built directory and rename it to its final place. Raises TryAgain when it is at neither."""
+    mark_table(files, placement.building, mark)
+    files.make_directories(parent(placement.directory))
+    lease.confirm()
+    if not files.rename(placement.building, placement.directory) and not is_in_place(files, placement, mark):
+        raise TryAgain(
+            f"the directory of table {placement.replica.name} vanished before it was renamed into place",
+            found=f"neither {placement.building} nor {placement.directory}",
+            expected="one of them",
+            next_step=RETRIES
+            + "; if it then misses staged files, "
+            + clear("the copy tasks of this table with all tasks after them"),
+        )

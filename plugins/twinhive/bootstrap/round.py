@@ -1,0 +1,100 @@
+"""Fold into the dump what the log says, so that it describes the source at one event: one round of consolidating.
+
+Seed 002, 'Bootstrap, Revisited', approach 2: at the source, before anything is loaded. What no event
+has touched keeps its shards; the tables that were touched are read from the dump, folded, read again
+where the log does not spell things out, and written as new batches.
+"""
+
+from dataclasses import dataclass
+
+from twinhive.bootstrap.folding import Folding
+from twinhive.bootstrap.small_copies import left_for_spark
+from twinhive.dump.layout import result_path
+from twinhive.dump.store import (
+    Dump,
+    current_dump,
+    finish_publishing,
+    read_json,
+    remove_other_dumps,
+    write_json,
+)
+from twinhive.log.event_stream import EventStream
+from twinhive.model.batches import Batch
+from twinhive.model.marks import Phase
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import already_published, read_state
+from twinhive.step.base import Work
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What a round made: the new dump, the batches that are still to be copied, how much was folded in."""
+
+    dump: str
+    batches: tuple[Batch, ...]
+    round: int = 0
+    events: int = 0
+    tables: int = 0
+    end: int = 0
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """Write a dump that describes the source at one event."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> Folded:
+        """Return the new dump and what of it is not staged yet."""
+        policy = self.work.policy
+        state = read_state(ports.replica, policy, ports.source.log_id())
+        if already := already_published(state):
+            self.work.report(already)
+            return Folded("", (), already=already)
+        finish_publishing(ports.dump_files, policy)
+        dump = current_dump(ports.dump_files, policy)
+        folding = Folding(EventStream.of(ports, policy), dump)
+        folding.doubt(_superseded(ports, policy, dump))
+        end = folding.follow_log()
+        new = folding.write(end)
+        if state.phase is Phase.ABSENT:
+            # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
+            _carry_results(ports, policy, dump, new, folding.kept)
+        for removed in remove_other_dumps(ports.dump_files, policy, new.layout):
+            self.work.report(f"removed {removed}")
+        waiting = tuple(batch for batch in new.manifest.batches if is_uncopied(ports, policy, new, batch))
+        self.work.report(
+            f"round {new.manifest.round}: {folding.events} events folded into {len(folding.shard.tables)} tables; "
+            f"the dump describes the source at event {end.event_id}; {len(waiting)} batches to copy"
+        )
+        left = left_for_spark(self.work, ports, new, waiting)
+        return Folded(new.key, left, new.manifest.round, folding.events, len(folding.shard.tables), end.event_id)
+
+
+def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[str]:
+    """Return the names of the batches some of whose files were not any more what was listed."""
+    names: set[str] = set()
+    for batch in dump.manifest.batches:
+        result = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
+        if result and result.get("superseded_files"):
+            names.add(batch.name)
+    return names
+
+
+def _carry_results(ports: WritePorts, policy: Policy, old: Dump, new: Dump, kept: list[Batch]) -> None:
+    """Take over what copies of untouched batches have reported under the old dump."""
+    for batch in kept:
+        result = read_json(ports.replica_files, result_path(policy.staging, old.key, batch.name))
+        if result is not None:
+            write_json(ports.replica_files, result_path(policy.staging, new.key, batch.name), result)
+
+
+def is_uncopied(ports: ReadPorts, policy: Policy, dump: Dump, batch: Batch) -> bool:
+    """True for a batch that has files, and no result that says they are staged."""
+    listed = read_json(ports.dump_files, dump.layout.summary(batch.name))
+    done = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
+    if not listed or not listed["files"]:
+        return False
+    return done is None or listed["files"] != done["copied_files"] + done["skipped_files"]

@@ -1,0 +1,120 @@
+"""Replicate Hive warehouses and copy files between clusters, from a terminal."""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from twinhive.cli.exits import EXIT_USAGE, INTERRUPTED, exits_in_help
+from twinhive.cli.json_output import print_json, usage_error
+from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
+
+# A command's module is imported when the command is called: none need wait for all that the others need.
+_MODULES: Mapping[str, str] = {
+    "status": "twinhive.cli.status",
+    "plan": "twinhive.cli.plan",
+    "run": "twinhive.cli.run",
+    "copy": "twinhive.cli.tree_copy",
+    "sql": "twinhive.cli.sql",
+    "events": "twinhive.cli.events",
+    "check": "twinhive.cli.check",
+    "policies": "twinhive.cli.check",
+    "resync": "twinhive.cli.operations",
+    "skip-event": "twinhive.cli.operations",
+    "pause": "twinhive.cli.operations",
+    "unlock": "twinhive.cli.operations",
+    "forget": "twinhive.cli.operations",
+    "retire": "twinhive.cli.operations",
+    "version": "twinhive.cli.check",
+}
+
+
+class _OnDemand(TyperGroup):
+    """Know the commands by name, and load their modules when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name all commands, in the order of the help."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, None for one that does not exist."""
+        module = _MODULES.get(cmd_name)
+        return None if module is None else _commands_of(module).get_command(ctx, cmd_name)
+
+
+@cache
+def _commands_of(module: str) -> Any:
+    return typer.main.get_group(importlib.import_module(module).app)
+
+
+app = typer.Typer(
+    cls=_OnDemand,
+    no_args_is_help=True,
+    add_completion=False,
+    help=__doc__,
+    epilog=exits_in_help(),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _root(
+    through_airflow: Annotated[
+        bool,
+        typer.Option(
+            "--airflow",
+            help="Take connections from wherever Airflow has them (its environment, secrets backend, database), not "
+            "from the variables AIRFLOW_CONN_* alone. Also: TWINHIVE_CONNECTIONS=airflow.",
+        ),
+    ] = False,
+) -> None:
+    """Say where connections come from; what is done is a command's."""
+    if through_airflow:
+        os.environ[SOURCE_VARIABLE] = AIRFLOW
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command line; return its exit code."""
+    try:
+        # Without its standalone mode the command returns the code of an Exit instead of raising it.
+        return app(list(words), prog_name="twinhive", standalone_mode=False) or 0
+    except typer.Abort:
+        return INTERRUPTED
+    except Exception as error:
+        # Wrong usage explains itself; everything else is a defect and deserves its traceback.
+        if not hasattr(error, "show"):
+            raise
+        _add_what_was_found(error)
+        if "--json" in words:
+            print_json(usage_error(error))
+        else:
+            error.show()
+        return EXIT_USAGE
+
+
+def _add_what_was_found(error: Any) -> None:
+    """Add a value of the wrong kind to the message, which says only what it should be."""
+    problems = getattr(error.__cause__, "errors", None)
+    if problems:
+        error.message = f"{error.message}; found {problems()[0]['input']!r}"
+
+
+def main() -> None:
+    """Run the command line; leave at once, because a JVM in this process may take its time."""
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        code = 0  # Whoever read our lines has seen enough of them.
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

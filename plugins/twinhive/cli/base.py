@@ -1,0 +1,38 @@
+"""Find what a command line names: a configuration, and a policy in it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twinhive.cli.connection_sources import resolver
+from twinhive.model.errors import ActNow
+from twinhive.settings import Configuration, default_directory, load_configuration
+
+if TYPE_CHECKING:
+    from twinhive.wiring.policies import Wiring
+
+PolicyName = Annotated[
+    str, typer.Argument(metavar="POLICY", help="Name of a policy; list them with: twinhive policies")
+]
+
+
+def configuration_of(config: Path | None) -> Configuration:
+    """Load the configuration. Raises ActNow without a directory."""
+    directory = config or default_directory()
+    if not directory.is_dir():
+        raise ActNow(
+            f"there is no configuration directory {directory}",
+            found="nothing" if not directory.exists() else "a file",
+            expected="a directory with clusters.yaml and policies/",
+            next_step="name it with --config, or set TWINHIVE_CONFIG",
+        )
+    return load_configuration(directory)
+
+
+def wiring_of(config: Path | None, policy: str) -> "Wiring":
+    """Find a policy. Raises InvalidSettings with all that is wrong with its file."""
+    # Imported here because a mere check of files needs no adapters, and would wait for them.
+    from twinhive.wiring.policies import Wiring
+
+    return Wiring.of(configuration_of(config), policy, resolver())

@@ -1,0 +1,44 @@
+"""Say what a terminal knows connections and pools by: the environment alone, or Airflow."""
+
+import os
+
+from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
+from twinhive.model.errors import InvalidSettings, TwinhiveError
+from twinhive.settings import PolicySettings, Resolve, resolve_from_environment
+
+_ENVIRONMENT = "environment"
+
+
+def resolver() -> Resolve:
+    """Return what resolves connections: `TWINHIVE_CONNECTIONS=airflow` (or `--airflow`) asks Airflow.
+
+    Raises InvalidSettings for another value.
+    """
+    if not asks_airflow():
+        return resolve_from_environment
+    # It takes seconds, which whoever does without need not wait.
+    from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
+
+    return resolve_through_airflow
+
+
+def troubles_of_pools(policy: str, settings: PolicySettings) -> list[TwinhiveError]:
+    """Return what is wrong with the pools that a policy names, as far as this terminal asks Airflow."""
+    if not asks_airflow():
+        return []
+    from twinhive.airflow_edge.terminal_pools import missing_pools
+
+    return missing_pools(policy, settings)
+
+
+def asks_airflow() -> bool:
+    """Return True where a terminal asks Airflow. Raises InvalidSettings for a variable that cannot be used."""
+    given = os.environ.get("TWINHIVE_CONNECTIONS") or _ENVIRONMENT
+    if given in (AIRFLOW, _ENVIRONMENT):
+        return given == AIRFLOW
+    raise InvalidSettings(
+        f"the variable {SOURCE_VARIABLE} cannot be used",
+        found=repr(given),
+        expected=f"{AIRFLOW} or {_ENVIRONMENT}",
+        next_step=f"correct {SOURCE_VARIABLE}, or unset it",
+    )

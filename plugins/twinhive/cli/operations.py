@@ -1,0 +1,106 @@
+"""Offer what on-call asks of a policy: resync, skip-event, unlock, pause, forget, retire."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.json_output import print_json
+from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say
+from twinhive.operations.operations import Fields, operation_of
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def resync(
+    policy: PolicyName,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table or view that the policy selects")],
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Bring one table over as it is now.
+
+    The next incremental run does it, and releases the table from quarantine.
+    """
+    _operate("resync", policy, Fields(table=table), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command("skip-event")
+def skip_event(
+    policy: PolicyName,
+    event_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The event's id, as the failed task names it")],
+    reason: Annotated[str, typer.Option(help="Why the replica can do without it; recorded on the replica")],
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Pass one event over.
+
+    What it changed will be missing on the replica.
+    """
+    _operate("skip-event", policy, Fields(event_id=event_id, reason=reason), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def unlock(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+    """Take the lease from a holder that is dead.
+
+    The next run need not wait for it then.
+    """
+    _operate("unlock", policy, Fields(), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def pause(
+    policy: PolicyName,
+    reason: Annotated[str | None, typer.Option(help="Why; shown by status and in the log of each run")] = None,
+    off: Annotated[bool, typer.Option("--off", help="Go on.")] = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Begin no further window or scan until --off."""
+    if off == bool(reason):
+        raise typer.BadParameter("give either --reason '...' to pause, or --off to go on")
+    _operate("unpause" if off else "pause", policy, Fields(reason=reason), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+    """Give the replica up.
+
+    Marks, dumps, staged files and what no table uses any more go; what tables hold stays.
+    """
+    _operate("forget", policy, Fields(), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def retire(policy: PolicyName, as_json: AsJson = False, config: Config = None) -> None:
+    """Take a policy's mark off its source database.
+
+    Dropped files are kept for it until then. Hive refuses to drop a database that carries marks. The replica stays as
+    it is.
+    """
+    with said_plainly(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        wiring.write_ports().source_marker.unmark(wiring.policy.source.database, policy)
+    _show("retire", policy, [f"{wiring.policy.source} carries no mark of {policy} any more"], as_json=as_json)
+
+
+def _operate(name: str, policy: str, fields: Fields, config: Path | None, *, dry_run: bool, as_json: bool) -> None:
+    with said_plainly(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        operation = operation_of(name, wiring.policy, holder_of(name), fields)
+        ports = wiring.write_ports()
+        lines = operation.plan(ports) if dry_run else operation.run(ports)
+    _show(name, policy, lines, as_json=as_json, dry_run=dry_run)
+
+
+def _show(name: str, policy: str, lines: list[str], *, as_json: bool, dry_run: bool = False) -> None:
+    if as_json:
+        print_json({"policy": policy, "operation": name, "dry_run": dry_run, "said": lines})
+    else:
+        say(*lines, *([NOTHING_CHANGED] if dry_run else []))

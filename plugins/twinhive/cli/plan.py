@@ -1,0 +1,45 @@
+"""Say what a run of a phase would do."""
+
+from typing import Annotated
+
+import typer
+
+from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.exits import exit_of
+from twinhive.cli.json_output import print_json
+from twinhive.cli.phases import refuse_other_phases
+from twinhive.cli.terminal import AsJson, Config, said_plainly, say, waiting
+from twinhive.dry_run.rehearsal import rehearse
+from twinhive.pipeline.phases import PHASES
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def plan(
+    policy: PolicyName,
+    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join(PHASES)}")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Bootstrap: of a published replica that is built anew.")
+    ] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Scan: of one that compares every file.")] = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Say what a run would do, in counts and bytes.
+
+    It reads both clusters as they are now, and changes nothing.
+
+    The exit code is 0 when a run would begin, else that of the error that it would stop with.
+    """
+    refuse_other_phases(phase, again=again, deep=deep)
+    with said_plainly(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        with waiting(f"looking at both clusters for {phase} of {policy}"):
+            found = rehearse(phase, wiring.write_ports(), wiring.policy, again=again, deep=deep)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        say(*found.lines())
+    if found.refusals:
+        raise typer.Exit(exit_of(*found.refusals))

@@ -1,0 +1,62 @@
+"""Run the phases of a policy: the same stages as the DAGs, without Airflow."""
+
+from typing import Annotated, Any
+
+import typer
+
+from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.json_output import print_json
+from twinhive.cli.phases import refuse_other_phases
+from twinhive.cli.progress import phase_progress
+from twinhive.cli.terminal import AsJson, Config, console, errors, holder_of, said_plainly, say, say_aside
+from twinhive.model.policy import Policy
+from twinhive.pipeline.phase_run import Report, Watch, run_bootstrap, run_passes, run_phase, run_rounds
+from twinhive.pipeline.phases import PHASES
+from twinhive.ports import WritePorts
+from twinhive.scan.scan import Scan
+from twinhive.step.base import Work
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def run(
+    policy: PolicyName,
+    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join(PHASES)}")],
+    again: Annotated[bool, typer.Option("--again", help="Bootstrap: build a published replica anew.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Scan: compare every file.")] = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Run a phase here and now, without Airflow and Spark.
+
+    The same stages as the DAG's; files are copied in this process. A bootstrap goes on until the replica is published;
+    incremental applies one window; external looks at every external table once. With --json the lines of progress go to
+    standard error.
+    """
+    refuse_other_phases(phase, again=again, deep=deep)
+    with said_plainly(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        ports = wiring.write_ports()
+        report, shown = (say_aside, errors) if as_json else (say, console)
+        with phase_progress(shown, f"{phase} of {policy}") as watch:
+            results = _run(phase, wiring.policy, ports, report, watch, again=again, deep=deep)
+        if as_json:
+            print_json({"policy": policy, "phase": phase, "results": results})
+
+
+def _run(
+    phase: str, policy: Policy, ports: WritePorts, report: Report, watch: Watch, *, again: bool, deep: bool
+) -> dict[str, Any]:
+    holder = holder_of(phase)
+    match phase:
+        case "bootstrap":
+            return run_bootstrap(policy, ports, holder, report, again=again, watch=watch)
+        case "consolidate":
+            return run_rounds(policy, ports, holder, report, watch)
+        case "external":
+            return run_passes(policy, ports, holder, report, watch)
+        case "scan" if deep:
+            return {"scan": Scan(Work(policy, holder=holder, report=report), deep=True).run(ports)}
+        case _:
+            return run_phase(PHASES[phase], policy, ports, holder, report, watch=watch)

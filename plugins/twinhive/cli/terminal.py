@@ -1,0 +1,94 @@
+"""Be the terminal of all commands: where they print, how they fail, who they say they are."""
+
+import getpass
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import markup
+from rich.console import Console
+
+from twinhive.cli.exits import exit_of
+from twinhive.cli.json_output import error_document, print_json
+from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.printable import printable
+
+# Where nobody sees a width, tables take what they need: their lines are for grep.
+_NO_WIDTH = 10_000
+
+
+def _console(*, stderr: bool = False) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() or "COLUMNS" in os.environ else _NO_WIDTH)
+
+
+console = _console()
+errors = _console(stderr=True)
+
+Config = Annotated[
+    Path | None,
+    typer.Option(help="Directory of clusters.yaml and policies/. Default: $TWINHIVE_CONFIG, else ./dags"),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON document, and nothing else, on standard output; errors too, with the same codes."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
+NOTHING_CHANGED = "dry run: nothing was changed"
+
+
+def escape(text: str) -> str:
+    """Return a text from outside as it is printed: nothing in it is markup, and no terminal obeys it."""
+    return markup.escape(printable(text))
+
+
+@contextmanager
+def said_plainly(*, as_json: bool = False) -> Iterator[None]:
+    """Turn our errors into a message, or a document, and an exit code; a traceback would help nobody."""
+    try:
+        yield
+    except TwinhiveError as error:
+        if as_json:
+            print_json(error_document(error))
+        else:
+            show_error(error)
+        raise typer.Exit(exit_of(error)) from None
+
+
+def show_error(error: TwinhiveError, of: str = "") -> None:
+    """Print an error, of a policy where there are several, where it does not mix with results."""
+    family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
+    errors.print(
+        f"[bold red]error[/]{of and f' in policy {of}'} ({family}): {escape(str(error))}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def waiting(what: str) -> AbstractContextManager[object]:
+    """Say on a terminal what a command is waiting for, until it is there."""
+    return errors.status(what) if errors.is_terminal else nullcontext()
+
+
+def holder_of(task: str) -> dict[str, str]:
+    """Say who runs a command, for the lease and for people."""
+    return {"run": f"terminal-{uuid.uuid4().hex[:8]}", "task": task, "by": getpass.getuser()}
+
+
+def say(*lines: str) -> None:
+    """Print lines as they are."""
+    for line in lines:
+        console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+def say_aside(*lines: str) -> None:
+    """Print lines of progress where they do not mix with results."""
+    for line in lines:
+        errors.print(escape(line), highlight=False, soft_wrap=True)

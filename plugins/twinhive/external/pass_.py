@@ -1,0 +1,150 @@
+"""List the directories of external tables that have to be synced, as one pass with its tasks."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.dump.external_passes import (
+    ExternalPass,
+    LastSync,
+    newest_pass,
+    pass_name,
+    records_of_pass,
+    remove_old_passes,
+    tasks_under_way,
+    tried_in_round,
+    write_pass,
+)
+from twinhive.dump.layout import BASE_KINDS
+from twinhive.dump.store import dumps_of
+from twinhive.external.entries import read_entries, with_sizes
+from twinhive.external.left_directories import clear_left, clear_unfinished
+from twinhive.external.purge import obey_purges
+from twinhive.log.known_entries import known_entries
+from twinhive.model.batches import Batch
+from twinhive.model.external.bounded_pass import bounded_pass
+from twinhive.model.external.entries import Entry, around, topmost
+from twinhive.model.external.modes import COPY
+from twinhive.model.external.tasks import cut_tasks, sizes_of_tables
+from twinhive.model.files import Usage
+from twinhive.model.marks import Phase
+from twinhive.model.next_steps import bootstrap
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.pending_files import pending_names
+from twinhive.replica.replica_state import read_state
+from twinhive.replica.synced import Synced, spread_synced
+from twinhive.requests.wishes import is_paused
+from twinhive.step.base import Work
+
+
+@dataclass(frozen=True)
+class ExternalListed:
+    """What one pass has to do.
+
+    dump        the name of the pass
+    batches     its tasks
+    tables, partitions, entries   external tables, partitions of those that were read, directories on seed 001's list
+    copies      distinct directories that are synced by this pass and the rest of its tasks
+    remaining   tasks that the bound leaves for another pass, which is to follow at once
+    idle        why there is nothing to do
+    sizes       what the tables hold that the pass has looked at, by name
+    """
+
+    dump: str = ""
+    batches: tuple[Batch, ...] = ()
+    tables: int = 0
+    partitions: int = 0
+    entries: int = 0
+    copies: int = 0
+    remaining: int = 0
+    idle: str | None = None
+    sizes: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class ListExternal:
+    """Write the next pass; delete what was dropped with its data."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> ExternalListed:
+        """Return the pass. Raises ActNow naming what cannot be replicated; nothing is changed then."""
+        policy, report = self.work.policy, self.work.report
+        if idle := why_idle(ports, policy):
+            report(idle)
+            return ExternalListed(idle=idle)
+        # Before anything is listed: what an event up to this one has brought, the listing finds.
+        began, event_id = time.time(), ports.source.current_event_id()
+        before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
+        known = known_entries(ports, policy, before, began)
+        found = read_entries(ports, policy, known)
+        spread_synced(ports.replica_files, policy)
+        synced = Synced(ports.replica_files, policy)
+        kept = synced.take(records_of_pass(ports.replica_files, policy, before))
+        copies = topmost(found.entries)
+        clear_unfinished(ports, policy, synced, before, copies)
+        tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
+        due = [entry for entry in copies if entry.location not in tried] or copies
+        sized = with_sizes(ports.source_files, synced, due)
+        tasks = cut_tasks(sized, policy.options.external_weight)
+        options = policy.options
+        taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
+        name = pass_name(ports.dump_files, policy, event_id)
+        batches = tuple(task.batch for task in tasks[:taken])
+        read_at = before.read_at if before and known else began
+        counts = len(found.entries), len(tasks) - taken
+        written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
+        is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
+
+        def last_sync(location: str) -> LastSync:
+            # A task of the pass before that has not ended may yet write another record than was read.
+            is_settled = location in kept or not late
+            return LastSync(synced.fields_of(location) if is_settled else None, is_quiet(location))
+
+        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries, last_sync)
+        remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
+        report(
+            f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
+            f"partitions, "
+            f"{len(found.entries):,} directories on the list, {len(due):,} to sync by {len(tasks):,} tasks"
+        )
+        if written.others:
+            report(
+                f"this pass takes {taken} of the tasks (approx_max_load_tasks), {written.others} are left for others"
+            )
+        position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id or 0
+        for line in obey_purges(ports, policy, synced, found.entries, position):
+            report(line)
+        for line in clear_left(ports, policy, synced, copies, event_id, position):
+            report(line)
+        totals = found.tables, found.partitions, len(found.entries), len(due), written.others
+        return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))
+
+
+def _quiet(ports: ReadPorts, policy: Policy, kept: Collection[str], touched: Iterable[Entry]) -> Callable[[str], bool]:
+    """Return what is true for locations with a kept record of which nobody can ask anything that this does not tell."""
+    if pending_names(ports.replica_files, policy):
+        return lambda location: False
+    wanted = around(touched)
+    return lambda location: location in kept and location not in wanted
+
+
+def copies_under_way(ports: ReadPorts, policy: Policy) -> int:
+    """Count the tasks of the newest pass that have not ended: what a bounded window leaves room for."""
+    return tasks_under_way(ports.dump_files, ports.replica_files, policy)
+
+
+def why_idle(ports: ReadPorts, policy: Policy) -> str | None:
+    """Say why the data of external tables is not copied now, None when it is."""
+    external = policy.external
+    if not external.included:
+        return "the policy leaves external tables out"
+    if external.data != COPY:
+        return "of external tables the policy replicates metadata only"
+    if reason := is_paused(ports.replica_files, policy):
+        return f"paused: {reason}"
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    if state.phase is not Phase.FOLLOWING and not dumps_of(ports.dump_files, policy, *BASE_KINDS):
+        return "the replica follows nothing yet; " + bootstrap(policy.name)
+    return None

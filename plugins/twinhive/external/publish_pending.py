@@ -1,0 +1,101 @@
+"""Publish external tables whose data has come, at the end of a window or between two."""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+
+from twinhive.apply.external.pending_store import PendingStore
+from twinhive.apply.external.publishing import Published, ready_parts
+from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.open_target import open_target
+from twinhive.apply.progress import Progress
+from twinhive.apply.trouble import Quarantine
+from twinhive.external.pending_waits import PendingWaits
+from twinhive.external.publish_tables import publish_ready
+from twinhive.model.errors import Missing
+from twinhive.model.frozen import frozen_tables
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import Phase
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.pending_files import PendingFiles, read_pending
+from twinhive.replica.replica_state import read_state
+from twinhive.replica.synced import Synced
+from twinhive.step.base import Report, Work
+from twinhive.step.holding import hold_lease
+
+_NAMED = 10
+
+
+def publish(external: ExternalTarget, synced: Synced, quarantine: Quarantine, report: Report) -> tuple[str, ...]:
+    """Publish what is ready, and say so; return the tables of which something waits still.
+
+    The records are written already. Raises the first error of a table that the replica does not take, after all others
+    are published, or freezes it.
+    """
+    published = _publish_ready(external, synced, frozen_tables(quarantine.parameters))
+    for table, error in published.refused.items():
+        if quarantine.accepts(error):
+            quarantine.freeze(table, error)
+            report(f"QUARANTINED: {table}: " + error.what)
+    if published.tables or published.partitions:
+        report(f"published: {published.tables} external tables, {published.partitions} partitions")
+    for constraint in published.constraints_left:
+        report(f"left out: {constraint}")
+    if left := published.left:
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        report(f"{len(left)} external tables wait for their data: {', '.join(left[:_NAMED])}{more}")
+    for error in published.refused.values():
+        if not quarantine.accepts(error):
+            raise error
+    return left
+
+
+def _publish_ready(external: ExternalTarget, synced: Synced, frozen: Collection[str]) -> Published:
+    """Publish what is ready of the tables that may have something, and remember what waits then."""
+    target = external.target
+    waits = PendingWaits.load(target.files, target.policy)
+    ready = [table for table in sorted(waits.candidates(synced)) if table not in frozen]
+    published = publish_ready(external, ready)
+    if published.tables or published.partitions:
+        waits = PendingWaits.load(target.files, target.policy)
+    target.lease.confirm()
+    waits.write(target.files)
+    return published
+
+
+def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
+    """Publish what is ready while there is nothing to apply; without anything that is, this only reads."""
+    policy = work.policy
+    if next(ready_tables(ports, policy), None) is None:
+        return
+    with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
+        database = ports.replica.database(policy.replica.database)
+        if database is None or read_state(ports.replica, policy, log_id).phase is not Phase.FOLLOWING:
+            return
+        target = open_target(ports, policy, log_id, lease)
+        pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
+        synced = Synced(ports.replica_files, policy)
+        progress = Progress(ports.replica, lease, database.name, database.parameters)
+        publish(
+            ExternalTarget(target, pending, synced.covers),
+            synced,
+            Quarantine(policy, progress, is_last_try=work.is_last_try),
+            work.report,
+        )
+
+
+def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
+    """Yield the waiting external tables of which something has its data by now."""
+    files = ports.replica_files
+    waits = PendingWaits.load(files, policy)
+    if not waits.known:
+        return
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    synced = Synced(files, policy)
+    for name in sorted(waits.candidates(synced)):
+        if name not in frozen:
+            with suppress(Missing):
+                record = read_pending(files, policy, name)
+                if not ready_parts(policy.external, record, synced.covers).is_empty:
+                    yield name

@@ -1,0 +1,210 @@
+"""Bring the directories of one task of a pass to the replica, and write down which are complete."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from typing import Protocol
+
+from twinhive.dump.external_passes import (
+    LastSync,
+    keep_records,
+    known_of_task,
+    open_pass,
+    records_change,
+    records_have_changed,
+    task_has_ended,
+)
+from twinhive.external.look import Found, look_at_all
+from twinhive.external.sync import DirectorySync, Moment
+from twinhive.model.errors import TwinhiveError, together
+from twinhive.model.external.entries import Entry
+from twinhive.model.policy import Policy
+from twinhive.model.sizes import readable
+from twinhive.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
+from twinhive.requests.wishes import is_paused
+from twinhive.step.base import Detail, Work
+from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
+from twinhive.transfer.tree.outcome import SyncOutcome
+
+_SHOWN = 5
+_LISTED = "Directories"
+
+
+class Execution(Protocol):
+    """Where plans are carried out: what is little in this process, say, and the rest by Spark."""
+
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out plans; `say` takes lines for the log."""
+        ...
+
+
+class InThisProcess:
+    """Carry out every plan in the process that made it."""
+
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out plans."""
+        return in_this_process(source, target)
+
+
+@dataclass(frozen=True)
+class ExternalSynced:
+    """What became of a task's directories; files and bytes are those that were copied, `deleted` counts paths."""
+
+    unchanged: int = 0
+    changed: int = 0
+    files: int = 0
+    bytes: int = 0
+    deleted: int = 0
+    idle: str | None = None
+
+
+@dataclass
+class _Done:
+    """What was done so far, and what failed."""
+
+    unchanged: int = 0
+    records: list[SyncedEntry] = field(default_factory=list)
+    outcomes: list[SyncOutcome] = field(default_factory=list)
+    failed: list[TwinhiveError] = field(default_factory=list)
+
+    def result(self) -> ExternalSynced:
+        changed = self.outcomes
+        return ExternalSynced(
+            self.unchanged,
+            len(changed),
+            sum(each.copied.files for each in changed),
+            sum(each.copied.bytes for each in changed),
+            sum(each.deleted.files + each.deleted.directories for each in changed),
+        )
+
+
+@dataclass(frozen=True)
+class SyncExternal:
+    """Sync the directories of one task; `execute` says where is copied what has to be."""
+
+    work: Work
+    execute: Execution = field(default_factory=InThisProcess)
+
+    def run(self, ports: WritePorts) -> ExternalSynced:
+        """Return what was done. A directory that fails keeps no other from being synced; then one error is raised."""
+        policy, name, task = self.work.policy, self.work.dump, self.work.batch
+        if reason := is_paused(ports.replica_files, policy):
+            self.work.report(f"paused: {reason}")
+            return ExternalSynced(idle=reason)
+        tasks = len(open_pass(ports.dump_files, policy, name).batches)
+        entries = known_of_task(ports.dump_files, policy, name, task)
+        done = _Done()
+        differing = self._look(ports, entries, done)
+        if differing:
+            records_change(ports.replica_files, policy, name, task)
+        self._copy(ports, differing, done, tasks)
+        keep_records(ports.replica_files, policy, name, task, [asdict(record) for record in done.records])
+        result = done.result()
+        counts = {"unchanged": result.unchanged, "changed": result.changed, "failed": len(done.failed)}
+        task_has_ended(ports.replica_files, policy, name, task, counts)
+        if done.failed:
+            raise _all_of(done.failed, policy, len(entries))
+        return result
+
+    def _look(self, ports: WritePorts, entries: Mapping[Entry, LastSync], done: _Done) -> list[DirectorySync]:
+        """Return the directories that are not equal; of the others write down that they are, if somebody may ask."""
+        policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
+        moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
+        # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found, or an
+        # earlier try was killed while it copied.
+        is_known = not policy.external.snapshots
+        is_known = is_known and not records_have_changed(ports.replica_files, policy, self.work.dump, self.work.batch)
+
+        def begin(entry: Entry) -> DirectorySync:
+            given = entries[entry].synced if is_known else None
+            return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
+
+        def note(entry: Entry, found: Found) -> Found:
+            try:
+                if isinstance(found, SyncedEntry) and not entries[entry].is_quiet:
+                    write_unchanged(ports.replica_files, policy, found)
+            except TwinhiveError as error:
+                return error
+            return found
+
+        differing = []
+        with ThreadPoolExecutor(policy.options.copy_threads, "look") as pool:
+            syncs = list(pool.map(begin, entries))
+            looked_at = pool.map(note, entries, look_at_all(syncs, ports.trees, policy.options.copy_threads))
+            for sync, found in zip(syncs, looked_at, strict=True):
+                if found is None:
+                    differing.append(sync)
+                elif isinstance(found, SyncedEntry):
+                    done.unchanged += 1
+                    done.records.append(found)
+                    self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
+                else:
+                    self._note_failure(sync.entry, found, done)
+        return differing
+
+    def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:
+        """Copy what differs, several directories at a time, which share threads and bandwidth."""
+        policy, trees = self.work.policy, ports.trees
+        together = max(1, min(len(differing), policy.options.copy_threads))
+        threads = max(1, policy.options.copy_threads // together)
+        bandwidth = _share(policy, tasks, together)
+        execute = self.execute.execution(trees.source, trees.replica, self.work.report)
+
+        synced = Synced(ports.replica_files, policy)
+
+        def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
+            try:
+                sync = replace(sync, record=synced.record_of(sync.entry.location))
+                if sync.record is not None:
+                    write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))
+                record, outcome = sync.copy(execute, self.work.holder, threads, bandwidth)
+                write_synced(ports.replica_files, policy, record)
+            except TwinhiveError as error:
+                return error
+            return record, outcome
+
+        with ThreadPoolExecutor(together, "sync") as pool:
+            for sync, found in zip(differing, pool.map(copy, differing), strict=True):
+                if isinstance(found, TwinhiveError):
+                    self._note_failure(sync.entry, found, done)
+                    continue
+                record, outcome = found
+                done.records.append(record)
+                if record.changed:
+                    done.outcomes.append(outcome)
+                else:
+                    done.unchanged += 1
+                self.work.report(Detail(_LISTED, f"{sync.entry.key}  {_what(record, outcome)}"))
+
+    def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
+        done.failed.append(error)
+        self.work.report(f"{entry.key}  FAILED  " + error.what)
+
+
+def _share(policy: Policy, tasks: int, together: int) -> float | None:
+    """Return the megabytes a second of one copy, when all tasks that may run at the same time do `together` each."""
+    whole = policy.options.bandwidth_mb
+    return whole / (min(tasks, policy.options.parallelism - 1) * together) if whole else None
+
+
+def _size(record: SyncedEntry) -> str:
+    return f"{record.files:,} files in {record.directories:,} directories"
+
+
+def _what(record: SyncedEntry, outcome: SyncOutcome) -> str:
+    if not record.changed:
+        return f"unchanged  {_size(record)}, compared"
+    deleted = outcome.deleted.files + outcome.deleted.directories
+    said = [f"copied {outcome.copied.files:,} files, {readable(outcome.copied.bytes)}"]
+    said += [f"{deleted:,} deleted"] if deleted else []
+    attributes = outcome.attributes.files + outcome.attributes.directories
+    said += [f"{attributes:,} got attributes"] if attributes else []
+    said += [outcome.snapshots] if outcome.snapshots else []
+    return ", ".join(said)
+
+
+def _all_of(failed: Sequence[TwinhiveError], policy: Policy, entries: int) -> TwinhiveError:
+    count = f"{len(failed):,} of {entries:,} directories of external tables were not synced"
+    return together(failed, f"policy {policy.name}: {count}; the others are complete", shown=_SHOWN)

@@ -1,0 +1,20 @@
+"""Say what is left of events when some tables are brought over as a whole."""
+
+from collections.abc import Collection
+
+from twinhive.model.changes.facts import tables_of
+from twinhive.model.changes.kinds import AlterTable, DropTable, Event
+from twinhive.model.policy import Policy
+
+
+def beside_whole(policy: Policy, event: Event, whole: Collection[str]) -> Event | None:
+    """Return an event, None for one of tables that are brought over whole.
+
+    Of a rename that links such a table with another one of the policy, what happens to the other one: its name is gone.
+    """
+    if policy.followed(tables_of(event.change)).isdisjoint(whole):
+        return event
+    change = event.change
+    if isinstance(change, AlterTable) and policy.followed([change.before.name]) - set(whole):
+        return Event(event.position, event.event_type, DropTable(change.before))
+    return None

@@ -1,0 +1,87 @@
+"""Obey what people ask for when a window is cut: tables to bring over whole, events to pass over."""
+
+from collections.abc import Collection, Sequence
+
+from twinhive.dump.layout import WHOLE_TABLES, result_path
+from twinhive.dump.store import Dump, read_json
+from twinhive.dump.stretch import Stretch
+from twinhive.incremental.whole_tables import stamps_of
+from twinhive.model.frozen import frozen_tables, with_frozen
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.requests.wishes import requested_tables, skipped_events
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+
+_WAITING = "waits to be brought over as it is (twinhive resync)"
+
+
+def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
+    """Say why a window that was begun cannot come to its end as it is, None when it can."""
+    manifest = dump.manifest
+    if manifest.fingerprint != policy.fingerprint:
+        return "the policy file has changed"
+    if manifest.consistency != policy.options.consistency:
+        return f"consistency is {policy.options.consistency} now"
+    requested = set(requested_tables(ports.replica_files, policy))
+    if dump.layout.is_eventless:
+        return "its tables are read again" if requested else "its tables are brought over"
+    if tables := _brought_over(ports, policy, dump, requested):
+        return f"brought over by another window since: {', '.join(tables)}"
+    if moved := _moved_snapshots(ports, policy, dump):
+        return f"the source changed while tables were copied as a whole: {'; '.join(moved)}"
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    if tables := sorted(requested - set(manifest.snapshots) - frozen.keys()):
+        return f"to be brought over as they are: {', '.join(tables)}"
+    if events := _newly_skipped(ports, policy, dump):
+        return f"to be passed over: {', '.join(map(str, events))}"
+    return None
+
+
+def _brought_over(ports: ReadPorts, policy: Policy, dump: Dump, requested: Collection[str]) -> list[str]:
+    """Return the whole tables of a window that the replica has already, from another one that ended earlier.
+
+    A run that was frozen for a while may publish a window that others have overtaken.
+    """
+    fulfilled = set(dump.manifest.snapshots) - set(requested)
+    database = ports.replica.database(policy.replica.database)
+    stamps = stamps_of(ports, policy, ReplicaState.read(database.parameters if database else None), fulfilled)
+    begin, end = dump.layout.bounds
+    return sorted(table for table, stamp in stamps.items() if begin < stamp < end)
+
+
+def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:
+    whole = [batch for batch in dump.manifest.batches if batch.name.startswith(WHOLE_TABLES)]
+    results = [read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name)) for batch in whole]
+    return [batch.label for batch, result in zip(whole, results, strict=True) if result and result["failure_count"]]
+
+
+def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
+    begin, end = dump.layout.bounds
+    wanted = [event_id for event_id in skipped_events(ports.replica_files, policy) if begin < event_id <= end]
+    if not wanted:
+        return []
+    held = {row.event_id for row in Stretch.unpack(ports.dump_files.read(dump.layout.events)).rows}
+    return sorted(held.intersection(wanted))
+
+
+def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> frozenset[str]:
+    """Freeze tables that wait for a later window, so that none of their events stops it; return all frozen tables."""
+    policy = work.policy
+    database = ports.replica.database(policy.replica.database)
+    frozen = frozen_tables(database.parameters if database else {})
+    new = {table: _WAITING for table in tables if table not in frozen}
+    if new:
+        with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
+            database = ports.replica.database(policy.replica.database)
+            assert database is not None, "it follows"
+            parameters = database.parameters
+            for table, reason in new.items():
+                parameters = with_frozen(parameters, table, reason)
+            lease.confirm()
+            ports.replica.set_database_parameters(database.name, parameters)
+        work.report(f"frozen until a window reaches the newest event: {', '.join(new)}")
+    return frozenset({*frozen, *new})

@@ -1,0 +1,58 @@
+"""Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
+
+from twinhive.bootstrap.dump_states import write_states
+from twinhive.bootstrap.source_states import read_state_of, settle
+from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
+from twinhive.dump.stretch import Stretch
+from twinhive.events.decoder import decode_event
+from twinhive.incremental.whole_tables import with_renames
+from twinhive.log.event_stream import EventStream
+from twinhive.model.batches import Batch
+from twinhive.model.changes.contents import Shard
+from twinhive.model.changes.fold import fold
+from twinhive.model.names import TableName
+
+
+def write_snapshots(
+    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+) -> tuple[Stretch, tuple[Batch, ...], tuple[str, ...]]:
+    """Write tables into a window's dump.
+
+    Return the window, which now ends where they are exact, their batches, and the tables: the wanted
+    ones and those that the window's renames link them to. A table that the source does not have gets
+    no batch: it is removed from the replica.
+    """
+    taken = wanted
+    while True:
+        window, batches = _write(stream, attempt, stretch, taken)
+        linked = with_renames(stream.policy, (decode_event(row).change for row in window.rows), taken)
+        if linked == set(taken):
+            return window, batches, taken
+        taken = tuple(sorted(linked))
+
+
+def _write(
+    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
+) -> tuple[Stretch, tuple[Batch, ...]]:
+    ports, policy = stream.ports, stream.policy
+    names = {TableName(policy.source.database, table) for table in wanted}
+    names_lo = ports.source.current_event_id()
+    read = {name: read_state_of(ports, name, policy.options.partitions_per_call) for name in sorted(names)}
+    shard = Shard({name: state for name, state in read.items() if state is not None}, names_lo)
+    later = stream.all_after(stretch.end)
+    shard = _follow(names, _follow(names, shard, stretch), later)
+    rows = [*stretch.rows, *later.rows]
+
+    def follow(shard: Shard, some: Stretch) -> Shard:
+        rows.extend(some.rows)
+        return _follow(names, shard, some)
+
+    shard, end = settle(stream, shard, later.end, follow)
+    states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
+    batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
+    return Stretch(stretch.begin, end, tuple(rows)), batches
+
+
+def _follow(names: set[TableName], shard: Shard, stretch: Stretch) -> Shard:
+    folded = fold(shard, (decode_event(row) for row in stretch.rows))
+    return Shard({name: state for name, state in folded.tables.items() if name in names}, folded.names_lo)

@@ -1,0 +1,163 @@
+"""Say which tables a window has to bring over as a whole because of external tables, and write that down."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from twinhive.apply.progress import Progress
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.events import EventRow
+from twinhive.model.changes.facts import tables_of
+from twinhive.model.changes.kinds import AlterTable, Change
+from twinhive.model.errors import ActNow
+from twinhive.model.external.modes import NO_BASE
+from twinhive.model.frozen import frozen_tables
+from twinhive.model.marks import EXTERNAL_BASE, STAMP, ReplicaState, Stamp
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
+from twinhive.model.objects import TableKind
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, ReadPorts, WritePorts
+from twinhive.replica.pending_files import pending_names
+from twinhive.replica.source_scope import read_scope
+from twinhive.requests.wishes import event_of_request, request_table, requested_tables, table_is_done
+
+
+def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
+    """Refuse a base directory that is not the one with which the external tables were brought over. Raises ActNow."""
+    external = policy.external
+    if not external.included or state.external_base in (None, NO_BASE, external.base_mark):
+        return
+    raise ActNow(
+        f"the base directory of the external tables of policy {policy.name} cannot change while the replica follows",
+        found=external.base_directory or "no " + BASE_DIRECTORY,
+        expected=state.external_base,
+        next_step="put the old one back " + IN_THE_POLICY_FILE + ", or " + bootstrap(policy.name) + " again",
+    )
+
+
+def request_whole_tables(
+    ports: WritePorts, policy: Policy, state: ReplicaState, rows: Iterable[EventRow]
+) -> tuple[str, ...]:
+    """Return the tables that this window is to bring over whole, those that people ask for included.
+
+    What is found is written down: the window may end before the newest event, and leave it to a later one.
+    """
+    asked = requested_tables(ports.replica_files, policy)
+    altering = [(row.event_id, decode_event(row).change) for row in rows if row.event_type == "ALTER_TABLE"]
+    since = {
+        table: event_id
+        for event_id, change in altering
+        if says_too_little(policy, change)
+        for table in sorted(policy.followed(tables_of(change)))
+    }
+    passed = passed_by(ports, policy, state, since)
+    since = {table: event_id for table, event_id in since.items() if table not in passed}
+    found: dict[str, str] = dict.fromkeys(
+        _of_new_class(ports, policy, state), "external tables are replicated from now on"
+    )
+    found |= {table: f"event {event_id} changed more than it says" for table, event_id in since.items()}
+    linked = with_renames(policy, [change for _, change in altering], {*asked, *found})
+    since |= _renamed_at(altering, linked - found.keys())
+    found |= dict.fromkeys(sorted(linked - found.keys()), "a rename links it to a table that comes whole")
+    for table, why in found.items():
+        if table not in asked:
+            request_table(ports.replica_files, policy, table, why, since.get(table))
+    return tuple(sorted({*asked, *found}))
+
+
+def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> None:
+    """Take wishes away that were written for an event which the replica's table has passed since.
+
+    A run that was frozen for a while may write a wish after others have fulfilled it. A rename that linked tables in a
+    window which never came about may have been applied with another one.
+    """
+    asked = requested_tables(ports.replica_files, policy)
+    events = {table: event_of_request(ports.replica_files, policy, table) for table in asked}
+    since = {table: event_id for table, event_id in events.items() if event_id is not None}
+    for table in passed_by(ports, policy, state, since):
+        table_is_done(ports.replica_files, policy, table)
+
+
+def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapping[str, int]) -> frozenset[str]:
+    """Return the tables that the replica has as of an event, each its own (`since`), or as of a later one.
+
+    Events of a table are applied in their order: such a table was brought over whole since, or has the event. One that
+    is frozen still was not: who brings it over releases it last.
+    """
+    there = stamps_of(ports, policy, state, since)
+    database = ports.replica.database(policy.replica.database) if there else None
+    frozen = frozen_tables(database.parameters if database else {})
+    return frozenset(table for table, stamp in there.items() if stamp >= since[table] and table not in frozen)
+
+
+def stamps_of(ports: ReadPorts, policy: Policy, state: ReplicaState, tables: Collection[str]) -> dict[str, int]:
+    """Return as of which events the replica has tables, of those that it has."""
+    if not tables:
+        return {}
+    there = ports.replica.tables(policy.replica.database, sorted(tables))
+    stamps = {table.name.table: Stamp.parse(table.parameters.get(STAMP)) for table in there}
+    return {table: stamp.event_id for table, stamp in stamps.items() if stamp and stamp.log_id == state.log_id}
+
+
+def _renamed_at(altering: Iterable[tuple[int, Change]], tables: Collection[str]) -> dict[str, int]:
+    """Return the last event that renamed each of some tables."""
+    return {
+        name.table: event_id
+        for event_id, change in altering
+        if isinstance(change, AlterTable) and change.renames
+        for name in tables_of(change)
+        if name.table in tables
+    }
+
+
+def with_renames(policy: Policy, changes: Iterable[Change], tables: Collection[str]) -> frozenset[str]:
+    """Return tables and those that renames link to them, earlier ones too: of none of these the events are applied."""
+    renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
+    found = {TableName(policy.source.database, table) for table in tables}
+    while more := {name for names in renames if names & found for name in names if policy.follows(name)} - found:
+        found |= more
+    return frozenset(name.table for name in found)
+
+
+def says_too_little(policy: Policy, change: Change) -> bool:
+    """True for a change after which the log does not say what a table holds.
+
+    One that comes into the scope by a rename, from another database too; a managed table that becomes external, or the
+    other way; a managed one that gets another location, where the event names no files; an external one that gets a
+    name and a location at once, whose partitions the source's metastore moves along.
+    """
+    if not isinstance(change, AlterTable) or policy.left_out(change.after):
+        return False
+    if policy.follows(change.after.name) and not policy.follows(change.before.name):
+        return True
+    if policy.left_out(change.before):
+        return False
+    kinds = {change.before.kind, change.after.kind}
+    # A managed table that is renamed is moved by the metastore, with all its files.
+    is_odd = change.renames if change.after.is_external else not change.renames
+    moves = is_odd and change.before.location != change.after.location
+    return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
+
+
+def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
+    """Return the source's external tables as long as the replica has not said that it has them all.
+
+    With no base directory so far, those that need none have been followed.
+    """
+    external = policy.external
+    if not external.included or state.external_base == external.base_mark:
+        return []
+    names = [table.name.table for table in read_scope(ports.source, policy).external]
+    if state.external_base is None or not names:
+        return names
+    there = {table.name.table for table in ports.replica.tables(policy.replica.database, names)}
+    return sorted(set(names) - there - set(pending_names(ports.replica_files, policy)))
+
+
+def remember_base(files: FileReader, policy: Policy, progress: Progress) -> None:
+    """Let the replica say with which base directory it has all external tables, or that it does not have them."""
+    external, parameters = policy.external, progress.parameters
+    mark = external.base_mark if external.included else None
+    if parameters.get(EXTERNAL_BASE) == mark or (mark and requested_tables(files, policy)):
+        return
+    left = {key: value for key, value in parameters.items() if key != EXTERNAL_BASE}
+    progress.set_parameters({**left, EXTERNAL_BASE: mark} if mark else left)

@@ -1,0 +1,193 @@
+"""Read the source's events from a position on: those drained into the dump first, then the log itself.
+
+While a replica is being loaded, the incremental DAG copies events in scope from the log into the
+dump's directory, so that a long bootstrap does not depend on the log's retention. Each drained file
+covers the events after its begin, up to and with its end; together they make a chain.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from twinhive.dump.layout import drained_directory
+from twinhive.dump.stretch import Stretch
+from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.message import names_touched
+from twinhive.events.reader import bounded, read_events
+from twinhive.events.scope import in_scope
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.files import base_name, join
+from twinhive.model.names import TableName
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts, SourcePorts
+from twinhive.requests.wishes import skipped_events
+
+_NAME = re.compile(r"(\d+)-(\d+)(?:-([0-9a-zA-Z]+))?\.jsonl\.gz")
+
+
+@dataclass(frozen=True)
+class NextStretch:
+    """What a window takes; `is_cut` says that its limits, or the end of what was drained, keep the rest from it."""
+
+    stretch: Stretch
+    is_cut: bool
+
+
+@dataclass(frozen=True)
+class EventStream:
+    """What the log says to a policy, from whatever position on: all that read it obey what people pass over.
+
+    skipped   the events that are passed over: they may be unreadable. What of them can be read has happened at the
+              source all the same, and is told to all but a window
+    """
+
+    ports: SourcePorts
+    policy: Policy
+    skipped: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, ports: ReadPorts, policy: Policy) -> "EventStream":
+        """Return the stream without what people have asked to pass over."""
+        return cls(ports, policy, frozenset(skipped_events(ports.replica_files, policy)))
+
+    def stretches_after(self, begin: Position) -> Iterator[Stretch]:
+        """Yield all that is in scope after a position, in pieces of about a window: what was drained, then the log.
+
+        Each piece continues the one before. Memory holds one at a time.
+        """
+        options, end = self.policy.options, begin
+        for drained in drained_after(self.ports.dump_files, self.policy, begin):
+            later = (row for row in drained.rows if row.event_id > end.event_id)
+            yield Stretch(end, drained.end, tuple(self.scoped(later)))
+            end = drained.end
+        for batch in bounded(read_events(self.ports.source, end), options.window_events, options.window_bytes):
+            yield Stretch(end, batch[-1].position, tuple(self.scoped(batch)))
+            end = batch[-1].position
+
+    def rows_after(self, begin: Position) -> Iterator[EventRow]:
+        """Yield the rows in scope after a position, up to the newest, one by one."""
+        for stretch in self.stretches_after(begin):
+            yield from stretch.rows
+
+    def all_after(self, begin: Position) -> Stretch:
+        """Return all that is in scope after a position in one piece; for what is known to be little."""
+        rows: list[EventRow] = []
+        end = begin
+        for stretch in self.stretches_after(begin):
+            end = stretch.end
+            rows += stretch.rows
+        return Stretch(begin, end, tuple(rows))
+
+    def scoped(self, rows: Iterable[EventRow]) -> Iterator[EventRow]:
+        """Yield those rows that are in scope and can be read, or are to be. Raises ActNow."""
+        for row in rows:
+            if row.event_id in self.skipped and not is_readable(row):
+                continue
+            if in_scope(row, self.policy):
+                yield row
+
+
+def is_readable(row: EventRow) -> bool:
+    """True when an event can be decoded."""
+    try:
+        decode_event(row)
+    except UnreadableEvent:
+        return False
+    return True
+
+
+def touched_after(ports: SourcePorts, policy: Policy, begin: Position) -> frozenset[TableName] | None:
+    """Return the tables of which events in scope speak after a position; None where one of them may speak of any.
+
+    So one does that cannot be read: of a rename, only the message names the old table. Whether it is to be passed over
+    makes no difference: it has happened.
+    """
+    touched: set[TableName] = set()
+    try:
+        for row in EventStream(ports, policy).rows_after(begin):
+            if not row.table and row.event_type not in KNOWN_TYPES:
+                return None
+            touched |= names_touched(row)
+    except UnreadableEvent:
+        return None
+    return frozenset(touched)
+
+
+def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextStretch:
+    """Read what is in scope after a position, at most about one window of it, without `skipped` events.
+
+    What was drained while the replica was loaded comes first: the log may not hold it any more.
+    """
+    most = policy.options.window_events
+    for stretch in drained_after(ports.dump_files, policy, begin):
+        later = [row for row in stretch.rows if row.event_id > begin.event_id]
+        # It was drained when a window may have held more.
+        end = stretch.end if len(later) <= most else later[most - 1].position
+        taken = tuple(row for row in later[:most] if row.event_id not in skipped)
+        return NextStretch(Stretch(begin, end, taken), is_cut=True)
+    return stretch_after(ports.source, policy, begin, skipped)
+
+
+def stretch_after(
+    source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()
+) -> NextStretch:
+    """Read from the log what is in scope after a position, at most one window of it, without `skipped` events.
+
+    Those may be unreadable: nobody opens their messages.
+    """
+    options = policy.options
+    rows: list[EventRow] = []
+    end, length, is_cut = begin, 0, False
+    for row in read_events(source, begin):
+        if len(rows) >= options.window_events or length >= options.window_bytes:
+            is_cut = True
+            break
+        end = row.position
+        if row.event_id not in skipped and in_scope(row, policy):
+            rows.append(row)
+            length += len(row.message)
+    return NextStretch(Stretch(begin, end, tuple(rows)), is_cut)
+
+
+def drained_after(files: FileReader, policy: Policy, begin: Position) -> Iterator[Stretch]:
+    """Yield the drained stretches that continue a position without a gap."""
+    for path in _chain(files, policy, begin.event_id):
+        yield Stretch.unpack(files.read(path))
+
+
+def drained_end(files: FileReader, policy: Policy, begin: Position) -> Position:
+    """Return up to which event the chain of drained stretches reaches from a position on."""
+    *_, newest = None, *_chain(files, policy, begin.event_id)
+    return begin if newest is None else Stretch.unpack(files.read(newest)).end
+
+
+def drained_path(policy: Policy, stretch: Stretch) -> str:
+    """Return where a stretch is drained to. What is in scope depends on the policy's text, so its name says which."""
+    bounds = f"{stretch.begin.event_id:012d}-{stretch.end.event_id:012d}"
+    text = f"-{policy.fingerprint}" if policy.fingerprint else ""
+    return join(drained_directory(policy.dumps), f"{bounds}{text}.jsonl.gz")
+
+
+def drop_drained(files: FileWriter, policy: Policy, event_id: int) -> None:
+    """Remove the drained stretches that end at or before an event."""
+    for _, last, _, path in _drained(files, policy):
+        if last <= event_id:
+            files.delete_file(path)
+
+
+def _chain(files: FileReader, policy: Policy, reached: int) -> Iterator[str]:
+    """Yield the paths of what was drained under this text of the policy, each from where the one before has ended.
+
+    Earlier versions have not written the text down: what they drained is taken.
+    """
+    for first, last, text, path in _drained(files, policy):
+        if first <= reached < last and text in ("", policy.fingerprint):
+            yield path
+            reached = last
+
+
+def _drained(files: FileReader, policy: Policy) -> list[tuple[int, int, str, str]]:
+    ((_, children),) = files.list_directories([drained_directory(policy.dumps)])
+    matches = ((_NAME.fullmatch(base_name(child.path)), child.path) for child in children or ())
+    return sorted((int(match[1]), int(match[2]), match[3] or "", path) for match, path in matches if match)

@@ -1,0 +1,111 @@
+"""List the files of one batch of the dump: path, length, mtime and file id, no checksums.
+
+Reading checksums of petabytes takes days; the copy compares checksums of what it copies.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from twinhive.dump.layout import DumpLayout
+from twinhive.dump.shards import TableRecord, pack_lines
+from twinhive.dump.store import Dump, dump_of_key, read_json, write_json
+from twinhive.model.changes.contents import SourceFile
+from twinhive.model.files import FileStatus
+from twinhive.model.names import TableName
+from twinhive.ports import FileWriter, ReadPorts, SourcePorts
+from twinhive.replica.replica_state import already_published, read_state
+from twinhive.step.base import Work
+from twinhive.transfer.staged.items import item_of
+from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.staged import CopyItem
+
+Owner = tuple[TableName, str | None]
+
+
+@dataclass(frozen=True)
+class FilesListed:
+    """What one batch holds: files and bytes."""
+
+    files: int = 0
+    bytes: int = 0
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class ListFiles:
+    """Write the list of files of one batch; a list that is finished is kept."""
+
+    work: Work
+
+    def run(self, ports: ReadPorts) -> FilesListed:
+        """Return the totals of the batch."""
+        policy = self.work.policy
+        if already := already_published(read_state(ports.replica, policy, ports.source.log_id())):
+            self.work.report(already)
+            return FilesListed(already=already)
+        dump = dump_of_key(ports.dump_files, policy, self.work.dump)
+        summary = read_json(ports.dump_files, dump.layout.summary(self.work.batch))
+        if summary is None:
+            summary = list_batch(ports, dump, self.work.batch)
+        else:
+            self.work.report("the list is there already, from an earlier try; it is kept")
+        self.work.report(f"{summary['files']} files, {summary['bytes']} bytes")
+        return FilesListed(summary["files"], summary["bytes"])
+
+
+def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> dict[str, int]:
+    """Write the list of files of a batch of a dump; return its summary."""
+    # Read before the first directory: what the log says up to here is in the list.
+    lo = ports.source.current_event_id()
+    records = dump.objects(ports.dump_files, batch)
+    roots = [root for record in records for root in _roots(record)]
+    items = (
+        item_of(listed(status, relative), table, partition)
+        for (table, partition), relative, status in list_files(ports.source_files, roots)
+    )
+    return write_file_list(ports.dump_files, dump.layout, batch, items, lo)
+
+
+def write_file_list(
+    files: FileWriter, layout: DumpLayout, batch: str, items: Iterable[CopyItem], lo: int
+) -> dict[str, int]:
+    """Write the list of a batch and its summary; `lo` is the newest event before it was read."""
+    summary = {"files": 0, "bytes": 0, "lo": lo}
+
+    def counted() -> Iterator[str]:
+        for item in items:
+            summary["files"] += 1
+            summary["bytes"] += item.length
+            yield item.to_line()
+
+    files.write(layout.files(batch), pack_lines(counted()))
+    # Written last: its presence says that the list is complete.
+    write_json(files, layout.summary(batch), summary)
+    return summary
+
+
+def listed(status: FileStatus, relative: str) -> SourceFile:
+    """Return a file as a listing shows it."""
+    return SourceFile(
+        path=status.path,
+        relative=relative,
+        length=status.length,
+        modified_ms=status.modified_ms,
+        file_id=status.file_id,
+        block_size=status.block_size,
+        permission=status.permission,
+    )
+
+
+def _roots(record: TableRecord) -> list[tuple[Owner, str]]:
+    """Return the directories that hold a record's rows, each with its owner; those of external tables are synced."""
+    table = record.table
+    if table.is_external:
+        return []
+    if not table.partition_keys:
+        return [((table.name, None), table.location)] if table.location else []
+    return [
+        ((table.name, partition.name(table.partition_keys)), partition.location)
+        for partition in record.partitions
+        if partition.location
+    ]

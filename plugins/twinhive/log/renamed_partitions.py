@@ -1,0 +1,35 @@
+"""Know whether the log has told, since a position, of a partition that gets another name.
+
+The replica's metastore moves its directory to the default place by itself: that place bears no event in its name, and
+may come into use at any moment between that event and the position's passing it.
+"""
+
+from twinhive.events.decoder import decode_event
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.log.event_stream import EventStream
+from twinhive.model.changes.events import Position
+from twinhive.model.changes.kinds import RenamePartition
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts
+
+_RENAMES = "ALTER_PARTITION"
+
+
+class RenamedPartitions:
+    """Ask again and again: the log is read on, and not held. An event that cannot be read may be anything."""
+
+    def __init__(self, policy: Policy, position: Position) -> None:
+        self._policy = policy
+        self._end = position
+        self._any = False
+
+    def any_by_now(self, ports: ReadPorts) -> bool:
+        """True when there is such an event by now."""
+        try:
+            for stretch in () if self._any else EventStream(ports, self._policy).stretches_after(self._end):
+                rows = (row for row in stretch.rows if row.event_type == _RENAMES)
+                self._any |= any(isinstance(decode_event(row).change, RenamePartition) for row in rows)
+                self._end = stretch.end
+        except UnreadableEvent:
+            self._any = True
+        return self._any

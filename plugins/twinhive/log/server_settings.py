@@ -1,0 +1,100 @@
+"""Find settings of a metastore under which its log, or what it answers, does not say what replication takes it for."""
+
+import re
+from collections.abc import Iterator
+
+from twinhive.model.errors import Refused, TwinhiveError
+from twinhive.model.next_steps import clear
+from twinhive.model.policy import Policy
+from twinhive.ports import MetastoreReader
+
+_LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
+_EXCLUDED = "metastore.notification.parameters.exclude.patterns"
+_CATALOG = "metastore.catalog.default"
+_STORE = "metastore.rawstore.impl"
+
+_OWN_CATALOG = "hive"
+_OWN_STORE = "org.apache.hadoop.hive.metastore.ObjectStore"
+_TELL_KINDS = (
+    "EXTERNAL",
+    "TRANSLATED_TO_EXTERNAL",
+    "external.table.purge",
+    "transactional",
+    "transactional_properties",
+    "storage_handler",
+    "table_type",
+    "metadata_location",
+)
+"""Parameters by which an event tells what kind of table it is about."""
+
+
+def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iterator[TwinhiveError]:
+    """Find what one address of the source metastore has not switched on."""
+    cluster = policy.source.cluster
+    then = restarted(policy)
+    listeners = source.configuration(address, "metastore.transactional.event.listeners")
+    if _LISTENER not in listeners:
+        yield Refused(
+            f"the source metastore {address} of cluster {cluster} keeps no notification log",
+            found=f"metastore.transactional.event.listeners = {listeners.strip() or '(not set)'}",
+            expected=_LISTENER,
+            next_step="add it in that server's metastore-site.xml " + then,
+        )
+    if source.configuration(address, "metastore.repl.cm.enabled").strip().lower() != "true":
+        yield Refused(
+            f"the source metastore {address} of cluster {cluster} keeps no dropped files",
+            found="metastore.repl.cm.enabled is not true",
+            expected="metastore.repl.cm.enabled = true, with metastore.repl.cmrootdir on its file system",
+            next_step="set both in that server's metastore-site.xml " + then,
+        )
+    yield from _wrong_in_log(source, address, cluster, then)
+    yield from wrong_in_answers(source, address, cluster, then)
+
+
+def restarted(policy: Policy) -> str:
+    """Return what comes after a server's settings were corrected."""
+    return "and restart it; then " + clear(f"the task preflight of {policy.name}")
+
+
+def _wrong_in_log(source: MetastoreReader, address: str, cluster: str, then: str) -> Iterator[Refused]:
+    """Yield what keeps parameters by which kinds of tables are told out of the events of one address of a source."""
+    said = source.configuration(address, _EXCLUDED).strip()
+    hidden = [name for name in _TELL_KINDS if any(_hides(one.strip(), name) for one in said.split(",") if one.strip())]
+    if not hidden:
+        return
+    yield Refused(
+        f"the source metastore {address} of cluster {cluster} leaves out of its events what tells kinds of tables",
+        found=f"{_EXCLUDED} = {said}, which leaves out {', '.join(hidden)}",
+        expected="patterns, if any, that none of these parameters matches: a transactional or external table would be "
+        "taken for a managed one",
+        next_step="correct it in that server's metastore-site.xml " + then,
+    )
+
+
+def wrong_in_answers(metastore: MetastoreReader, address: str, cluster: str, then: str) -> Iterator[Refused]:
+    """Yield what lets one address of a metastore answer of other objects, or of earlier ones, than are there."""
+    catalog = metastore.configuration(address, _CATALOG).strip()
+    if catalog not in ("", _OWN_CATALOG):
+        yield Refused(
+            f"the metastore {address} of cluster {cluster} takes names for those of another catalog",
+            found=f"{_CATALOG} = {catalog}",
+            expected=f"{_CATALOG} = {_OWN_CATALOG}: events and databases of other catalogs are not replicated",
+            next_step="take it out of that server's metastore-site.xml " + then,
+        )
+    store = metastore.configuration(address, _STORE).strip()
+    if store not in ("", _OWN_STORE):
+        yield Refused(
+            f"the metastore {address} of cluster {cluster} does not answer from its database alone",
+            found=f"{_STORE} = {store}",
+            expected=f"{_STORE} = {_OWN_STORE}: a cache answers what was there before, which copies would be made of",
+            next_step="take it out of that server's metastore-site.xml (a metastore beside it, over the same database, "
+            "will do) " + then,
+        )
+
+
+def _hides(pattern: str, name: str) -> bool:
+    """True when Hive leaves a parameter out for a pattern, also when nobody can tell."""
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return True

@@ -1,0 +1,38 @@
+"""Know which tables the log has told of since a position, without holding the log."""
+
+from twinhive.events.decoder import KNOWN_TYPES
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.message import names_touched
+from twinhive.log.event_stream import EventStream
+from twinhive.model.changes.events import Position
+from twinhive.model.names import TableName
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts
+
+
+class TouchedTables:
+    """The source tables with events after a position, up to where the log was read last.
+
+    An event that cannot be read, and that nobody has asked to skip, may tell of any table.
+    """
+
+    def __init__(self, policy: Policy, position: Position) -> None:
+        self._policy = policy
+        self._names: set[TableName] = set()
+        self._any = False
+        self._end = position
+
+    def __contains__(self, table: TableName) -> bool:
+        """Return True for a table that may have an event."""
+        return self._any or table in self._names
+
+    def read_on(self, ports: ReadPorts) -> None:
+        """Read what the log says by now."""
+        try:
+            for stretch in EventStream.of(ports, self._policy).stretches_after(self._end):
+                for row in stretch.rows:
+                    self._names |= names_touched(row)
+                    self._any |= not row.table and row.event_type not in KNOWN_TYPES
+                self._end = stretch.end
+        except UnreadableEvent:
+            self._any = True

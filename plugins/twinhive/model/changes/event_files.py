@@ -1,0 +1,24 @@
+"""Say which files an event brings."""
+
+from collections.abc import Iterator
+
+from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.facts import files_brought, table_structs
+from twinhive.model.changes.kinds import Event
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, TableKind
+
+Brought = tuple[TableName, str | None, SourceFile]
+"""A table, the name of its partition (None: the table itself), and a file of that."""
+
+
+def files_of(event: Event) -> Iterator[Brought]:
+    """Yield the files that an event brings into managed tables, also those without a checksum."""
+    found = table_structs(event.change)
+    table = found[-1] if found else None
+    if table is None or table.kind is not TableKind.MANAGED:
+        return
+    for holder, files in files_brought(event.change):
+        name = holder.name(table.partition_keys) if isinstance(holder, Partition) else None
+        for file in files:
+            yield table.name, name, SourceFile.of_event(file, holder.location, event.event_id)

@@ -1,0 +1,180 @@
+"""Say what went wrong, with which object, and what to do next.
+
+There are two families above the adapters, and nothing else: `TryAgain` (the same call may
+succeed later: a retry is right) and `ActNow` (a person must change something first: a retry
+only wastes the night). Which failures are tried again is said by `may_pass` alone: of `ActNow`
+those that are `Unexplained`, where whoever repeats work has tries left.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from twinhive.model.printable import printable
+from twinhive.model.wording import Wording
+
+
+class TwinhiveError(Exception):
+    """Carry what failed, what was found, what was expected, and the next command.
+
+    `what` names the object. `next_step` is a command or an action that exists. Each of them may be a `Wording`, which
+    carries the commands in it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: object = None,
+        expected: object = None,
+        next_step: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.found = found
+        self.expected = expected
+        self.next_step = next_step
+        self.may_still_happen = False
+        """Beside it, a call of ours got no answer, and may still take effect."""
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that it names, each as it can be run; in an error made of several, those of all."""
+        said = (Wording.of(text) for text in (self.next_step, self.what) if text is not None)
+        return tuple(dict.fromkeys(command for text in said for command in text.commands))
+
+    @property
+    def text(self) -> Wording:
+        """All that it says, in several lines."""
+        text = Wording.of(self.what)
+        if self.found is not None:
+            text += "\n  found:    " + Wording.of(self.found)
+        if self.expected is not None:
+            text += "\n  expected: " + Wording.of(self.expected)
+        if self.next_step is not None:
+            text += "\n  next:     " + Wording.of(self.next_step)
+        return text
+
+    def __str__(self) -> str:
+        return printable(self.text)
+
+
+class TryAgain(TwinhiveError):
+    """The same work may succeed later; Airflow retries it."""
+
+
+class ActNow(TwinhiveError):
+    """A person must act first; Airflow does not retry it."""
+
+
+class Unreachable(TryAgain):
+    """A server did not answer in time, or closed the connection."""
+
+
+class Unwell(Unreachable):
+    """A server answered that it, or what it needs, cannot do anything now: that is no refusal of the request."""
+
+
+class SafeMode(TryAgain):
+    """The file system answers but refuses writes because it is in safe mode."""
+
+
+class SourceMoved(TryAgain):
+    """The source changed under a listing or a copy; a new listing is needed."""
+
+
+class LeaseLost(TryAgain):
+    """Another task has taken over the policy's lease; this one must not write any more."""
+
+
+class LeaseHeld(TryAgain):
+    """Another kind of work holds the lease, and is not to be overtaken."""
+
+
+class ChangedMeanwhile(TryAgain):
+    """An object is not what it was when it was last read: somebody else has changed it."""
+
+
+class Missing(ActNow):
+    """An object that must be there is not."""
+
+
+class SourceGone(Missing):
+    """A file that was listed at the source is not there any more."""
+
+
+class AlreadyThere(ActNow):
+    """An object that must not be there is."""
+
+
+class Refused(ActNow):
+    """A server understood the request and refused it (permission, quota, invalid object)."""
+
+
+class Unexplained(Refused):
+    """A server that is well gave an answer of which nobody knows whether it is a refusal.
+
+    It is held for one, but before a person is asked, the work is tried again as often as anything that may pass.
+    """
+
+
+class Foreign(ActNow):
+    """An object on the replica does not carry this policy's mark; it is not touched."""
+
+
+class InvalidSettings(ActNow):
+    """A policy, a cluster or a trigger form holds something that cannot be used."""
+
+
+class CopyWasSwept(TryAgain):
+    """A copy, or the directory for it, is gone from staging, and its source is there: another run has cleaned up."""
+
+
+class CopyDiffers(TryAgain):
+    """A copied file does not equal its source."""
+
+
+def may_pass(error: BaseException, *, is_last_try: bool = False) -> bool:
+    """Tell whether the same work may succeed without anybody's help; after the last try a person is asked."""
+    return isinstance(error, TryAgain) or (isinstance(error, Unexplained) and not is_last_try)
+
+
+def family_of(errors: Iterable[BaseException]) -> type["TwinhiveError"]:
+    """Return what one error must be that stands for several: a person's turn comes before a repetition's."""
+    there = list(errors)
+    if all(isinstance(error, TryAgain) for error in there):
+        return TryAgain
+    return Unexplained if all(may_pass(error) for error in there) else ActNow
+
+
+def raise_one(errors: Iterable[BaseException | None]) -> None:
+    """Raise one of the errors that several threads have ended with, if there is any.
+
+    An ActNow says that everybody has answered, so a lease is released for it: it hides none of the others, after
+    which a call may still take effect.
+    """
+    there = [error for error in errors if error is not None]
+    if there:
+        raise min(there, key=lambda error: not ends_unknown(error))
+
+
+def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -> TwinhiveError:
+    """Make one error of several, a single one as it is; only if all may pass by themselves is a retry right.
+
+    The first `shown` are told; the log has the others.
+    """
+    if len(problems) == 1:
+        return problems[0]
+    kinds = {type(problem) for problem in problems}
+    family = kinds.pop() if len(kinds) == 1 else family_of(problems)
+    text = Wording.of(what)
+    for number, problem in enumerate(problems[:shown], start=1):
+        text += f"\n{number}. " + problem.text
+    if len(problems) > shown:
+        text += f"\nand {len(problems) - shown:,} more, in the log"
+    error = family(text)
+    error.may_still_happen = any(ends_unknown(problem) for problem in problems)
+    return error
+
+
+def ends_unknown(error: BaseException) -> bool:
+    """True for an error after which a call of ours may still take effect: anything but an answer."""
+    return not isinstance(error, ActNow) or error.may_still_happen

@@ -1,0 +1,79 @@
+"""Read from dumps and staging what people want to know of a run: its events, its copies, the tables that it touched."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from twinhive.dump.external_passes import entries_of_task
+from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.store import dump_of_key, dumps_of, open_dump, read_json
+from twinhive.dump.stretch import Stretch
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.events import EventRow
+from twinhive.model.changes.facts import tables_of
+from twinhive.model.names import TableName
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts
+
+_MAY_RENAME = "ALTER_TABLE"
+
+
+@dataclass(frozen=True)
+class DumpFacts:
+    """The events (begin, end] of a dump, how many of them are in scope, and its batches by name with their labels."""
+
+    begin: int
+    end: int
+    events: int
+    batches: dict[str, str]
+
+
+@dataclass(frozen=True)
+class BatchCopied:
+    """What the last try of a batch's copy has moved, and how long it took."""
+
+    name: str
+    label: str
+    files: int
+    bytes: int
+    seconds: float
+
+
+def facts_of(ports: ReadPorts, policy: Policy, key: str) -> DumpFacts:
+    """Return what a dump holds. Raises ActNow when it has been replaced."""
+    manifest = dump_of_key(ports.dump_files, policy, key).manifest
+    labels = {batch.name: batch.label for batch in manifest.batches}
+    return DumpFacts(manifest.begin.event_id, manifest.end.event_id, manifest.events, labels)
+
+
+def copies_of(ports: ReadPorts, policy: Policy, key: str, labels: dict[str, str]) -> Iterator[BatchCopied]:
+    """Yield what the copies of some batches, by name with their labels, have reported under this dump.
+
+    Batches without files report nothing; those that a round carries over have reported under the dump before.
+    """
+    for name, label in labels.items():
+        record = read_json(ports.replica_files, result_path(policy.staging, key, name))
+        if record is not None and record["dump"] == key:
+            yield BatchCopied(name, label, record["copied_files"], record["copied_bytes"], record["seconds"])
+
+
+def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset[str]:
+    """Return the tables that the window which ends at an event has events of, or brought over whole."""
+    touched: set[str] = set()
+    for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL):
+        if layout.bounds[1] == event_id:
+            touched |= set(open_dump(ports.dump_files, layout).manifest.snapshots)
+            for row in Stretch.unpack(ports.dump_files.read(layout.events)).rows:
+                touched |= policy.followed(_tables_of(row))
+    return frozenset(touched)
+
+
+def _tables_of(row: EventRow) -> set[TableName]:
+    """Return the tables of an event: a renamed one has two names, and only the message tells both."""
+    if row.event_type == _MAY_RENAME:
+        return set(tables_of(decode_event(row).change))
+    return {TableName(row.database.lower(), row.table.lower())} if row.database and row.table else set()
+
+
+def synced_tables(ports: ReadPorts, policy: Policy, name: str, task: str) -> frozenset[str]:
+    """Return the tables whose data a task of a pass copies. Raises ActNow when the pass does not have it."""
+    return frozenset(entry.table.table for entry in entries_of_task(ports.dump_files, policy, name, task))

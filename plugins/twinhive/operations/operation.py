@@ -1,0 +1,55 @@
+"""Say what an operation is: something that a person asks of a policy, outside of its phases."""
+
+from typing import Protocol
+
+from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import read_state
+
+Holder = dict[str, str]
+"""Who asks, for people and for the lease: run, task, by."""
+
+
+class Operation(Protocol):
+    """A frozen value that can be planned and run; both refuse what makes no sense."""
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say in sentences what a run would do. Reads only."""
+        ...
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Do it, and say what was done. A second run finds what a first one has done."""
+        ...
+
+
+def person(holder: Holder) -> str:
+    """Return who asks."""
+    return holder.get("by") or holder.get("run", "")
+
+
+def following_state(ports: ReadPorts, policy: Policy, wish: str) -> ReplicaState:
+    """Return the state of a replica that follows its source. Raises ActNow for one that does not."""
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    if state.phase is not Phase.FOLLOWING:
+        raise ActNow(
+            f"{wish} needs a replica that follows its source; the one of policy {policy.name} does not",
+            found=f"phase {state.phase.value}",
+            expected=Phase.FOLLOWING.value,
+            next_step=f"start the DAG {policy.name}.bootstrap, or clear the failed task of its last run",
+        )
+    return state
+
+
+def a_reason(reason: str, operation: str) -> str:
+    """Return the reason on one line. Raises InvalidSettings for an empty one."""
+    text = " ".join(reason.split())
+    if not text:
+        raise InvalidSettings(
+            f"{operation}: reason is missing",
+            found=repr(reason),
+            expected="a sentence that tells others why",
+            next_step="give the reason and run it again",
+        )
+    return text

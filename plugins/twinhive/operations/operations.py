@@ -1,0 +1,108 @@
+"""Name the operations that a person can ask for, and build them from the fields of a form."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.policy import Policy
+from twinhive.operations.forget import Forget
+from twinhive.operations.operation import Holder, Operation
+from twinhive.operations.pausing import Pause, Unpause
+from twinhive.operations.replica_status import ShowStatus
+from twinhive.operations.resync import Resync
+from twinhive.operations.skip_event import SkipEvent
+from twinhive.operations.unlock import Unlock
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What a form says beside the operation: None or '' for what is left empty."""
+
+    table: str | None = None
+    event_id: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An operation's name, what it does in a few words, the fields it needs, and how it is built.
+
+    `gives_up`: something is given up by it that no rerun brings back: an event, a replica's marks, the fence of a
+    holder that may live. So it can be left to other people than what mends.
+    """
+
+    name: str
+    purpose: str
+    needs: tuple[str, ...]
+    build: Callable[[Policy, Holder, Fields], Operation]
+    gives_up: bool = False
+
+
+_ALL = (
+    Kind("status", "say how far the replica is; changes nothing", (), lambda policy, _, __: ShowStatus(policy)),
+    Kind(
+        "resync",
+        "bring one table over as it is now, and release it from quarantine",
+        ("table",),
+        lambda policy, holder, fields: Resync(policy, fields.table or "", holder),
+    ),
+    Kind(
+        "skip-event",
+        "pass one event over",
+        ("event_id", "reason"),
+        lambda policy, holder, fields: SkipEvent(policy, fields.event_id or 0, fields.reason or "", holder),
+        gives_up=True,
+    ),
+    Kind(
+        "unlock",
+        "take the lease from a holder that is dead",
+        (),
+        lambda policy, holder, _: Unlock(policy, holder),
+        gives_up=True,
+    ),
+    Kind(
+        "pause",
+        "begin no further window or scan",
+        ("reason",),
+        lambda policy, holder, fields: Pause(policy, fields.reason or "", holder),
+    ),
+    Kind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
+    Kind(
+        "forget",
+        "give the replica up: marks, dumps, staged and unused files go; what tables hold stays",
+        (),
+        lambda policy, holder, _: Forget(policy, holder),
+        gives_up=True,
+    ),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+MENDING: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if not kind.gives_up}
+GIVING_UP: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if kind.gives_up}
+
+
+def operation_of(name: str, policy: Policy, holder: Holder, fields: Fields) -> Operation:
+    """Build an operation. Raises InvalidSettings naming the field that is missing, or that it does not have."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise InvalidSettings(
+            "operation: unknown",
+            found=name,
+            expected=f"one of {', '.join(KINDS)}",
+            next_step="choose one of these",
+        )
+    given = {field for field, value in vars(fields).items() if value not in (None, "")}
+    for field in kind.needs:
+        if field not in given:
+            raise _wrong_field(kind, field, "nothing", "a value")
+    for field in sorted(given - set(kind.needs)):
+        raise _wrong_field(kind, field, vars(fields)[field], f"nothing: {name} does not have this field")
+    return kind.build(policy, holder, fields)
+
+
+def _wrong_field(kind: Kind, field: str, found: object, expected: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"{field}: cannot be used for the operation {kind.name}",
+        found=found,
+        expected=expected,
+        next_step=f"{kind.name} needs {', '.join(kind.needs) or 'no field'}; correct it and start again",
+    )

@@ -1,0 +1,162 @@
+"""Collect what a person wants to know of a replica: how far it is, what is wrong, what waits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from twinhive.dump.store import newest_dump, window_at
+from twinhive.events.reader import position_at
+from twinhive.external.status import last_pass, pending_objects
+from twinhive.log.event_stream import stretch_after
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import ActNow
+from twinhive.model.frozen import frozen_tables
+from twinhive.model.marks import SKIPPED, Phase, ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import read_state
+from twinhive.requests.wishes import is_paused, requested_tables, skipped_events
+from twinhive.step.holding import lease_directory
+
+
+@dataclass(frozen=True)
+class ReplicaStatus:
+    """The state of one replica.
+
+    in_scope   how many of the events behind concern the policy; None when there are too many to look at
+    trouble    why the log cannot be read from the position on, None when it can
+    skipped    events that were passed over, and those that are to be, with the reasons
+    pending    external tables of which something waits for its data: what, and since which event
+    external   how far the copies of external tables are, None where there was none yet
+    """
+
+    policy: Policy
+    state: ReplicaState
+    newest: Position
+    in_scope: int | None
+    trouble: str | None
+    quarantined: Mapping[str, str]
+    skipped: Mapping[int, str]
+    paused: str | None
+    requested: tuple[str, ...]
+    dump: str | None
+    holder: str | None
+    pending: Mapping[str, str] = field(default_factory=dict)
+    external: str | None = None
+
+    @property
+    def behind(self) -> int | None:
+        """Events of all databases after the position; None for a replica that does not follow."""
+        if self.state.phase is not Phase.FOLLOWING:
+            return None
+        return self.newest.event_id - self.state.position.event_id
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return label and value of each line, in the order to be shown."""
+        state = self.state
+        position = _event(state.position) if state.phase is Phase.FOLLOWING else "none: the replica does not follow"
+        rows = [
+            ("policy", self.policy.name),
+            ("source", str(self.policy.source)),
+            ("replica", str(self.policy.replica)),
+            ("phase", state.phase.value),
+            ("position", position),
+            ("newest event of the source", _event(self.newest)),
+            ("events behind", self._behind()),
+            ("paused", self.paused or "no"),
+            ("lease", self.holder or "nobody holds it"),
+            ("dump", self.dump or "none"),
+        ]
+        rows += [("external data", self.external)] if self.external else []
+        rows += [(f"pending: {table}", what) for table, what in sorted(self.pending.items())]
+        rows += [(f"quarantined: {table}", reason) for table, reason in sorted(self.quarantined.items())]
+        rows += [(f"waits for resync: {table}", "the next incremental run") for table in self.requested]
+        rows += [(f"skipped event {event_id}", reason) for event_id, reason in sorted(self.skipped.items())]
+        return rows
+
+    def _behind(self) -> str:
+        if self.behind is None:
+            return ""
+        if self.trouble:
+            return f"{self.behind}; {self.trouble}"
+        return str(self.behind) if self.in_scope is None else f"{self.behind}, {self.in_scope} in scope"
+
+
+def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
+    """Read the state of a policy's replica; nothing is changed. Raises Foreign."""
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    newest = position_at(ports.source, ports.source.current_event_id())
+    database = ports.replica.database(policy.replica.database)
+    parameters = database.parameters if database else {}
+    in_scope, trouble = _events_in_scope(ports, policy, state, newest)
+    recorded = {
+        int(key.removeprefix(SKIPPED)): value
+        for key, value in parameters.items()
+        if key.startswith(SKIPPED) and key.removeprefix(SKIPPED).isdigit()
+    }
+    return ReplicaStatus(
+        policy=policy,
+        state=state,
+        newest=newest,
+        in_scope=in_scope,
+        trouble=trouble,
+        quarantined=frozen_tables(parameters),
+        skipped={**skipped_events(ports.replica_files, policy), **recorded},
+        paused=is_paused(ports.replica_files, policy),
+        requested=requested_tables(ports.replica_files, policy),
+        dump=_dump(ports, policy, state),
+        holder=ports.lease.holder(lease_directory(policy)),
+        pending=pending_objects(ports.replica_files, policy),
+        external=last_pass(ports, policy),
+    )
+
+
+def _events_in_scope(
+    ports: ReadPorts, policy: Policy, state: ReplicaState, newest: Position
+) -> tuple[int | None, str | None]:
+    """Count what is in scope, as far as one window reaches."""
+    if state.phase is not Phase.FOLLOWING:
+        return None, None
+    if newest.event_id - state.position.event_id > policy.options.window_events:
+        return None, None
+    try:
+        skipped = skipped_events(ports.replica_files, policy)
+        return len(stretch_after(ports.source, policy, state.position, skipped).stretch.rows), None
+    except ActNow as error:
+        return None, error.what
+
+
+def _dump(ports: ReadPorts, policy: Policy, state: ReplicaState) -> str | None:
+    try:
+        window = window_at(ports.dump_files, policy, state.position.event_id) if _follows(state) else None
+    except ActNow as error:
+        return error.what
+    if window is not None:
+        return f"{window.key} (begun)"
+    newest = newest_dump(ports.dump_files, policy)
+    return state.dump if newest is None or _follows(state) else newest.key
+
+
+def _follows(state: ReplicaState) -> bool:
+    return state.phase is Phase.FOLLOWING
+
+
+def _event(position: Position) -> str:
+    if not position.time:
+        return f"event {position.event_id}"
+    return f"event {position.event_id} of {datetime.fromtimestamp(position.time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+@dataclass(frozen=True)
+class ShowStatus:
+    """Say how far a replica is."""
+
+    policy: Policy
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Return the lines of the status."""
+        return [f"{label}: {value}" for label, value in read_status(ports, self.policy).rows()]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Return the same: there is nothing to change."""
+        return self.plan(ports)

@@ -1,0 +1,116 @@
+"""Pass an event over that the replica can do without."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from twinhive.dump.store import newest_dump
+from twinhive.events.decoder import decode_event
+from twinhive.events.scope import in_scope
+from twinhive.log.event_stream import drained_after
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.changes.facts import tables_of
+from twinhive.model.errors import ActNow, InvalidSettings, Missing
+from twinhive.model.marks import Phase
+from twinhive.model.next_steps import bootstrap, resync_wish
+from twinhive.model.policy import Policy
+from twinhive.operations.operation import Holder, a_reason, following_state, person
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import read_state
+from twinhive.requests.wishes import skip_event, skipped_events
+
+
+@dataclass(frozen=True)
+class SkipEvent:
+    """Ask for an event not to be applied; the replica records it with the reason when it passes it."""
+
+    policy: Policy
+    event_id: int
+    reason: str
+    holder: Holder
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what the event is, and that it would not be applied."""
+        reason, lines = a_reason(self.reason, "skip-event"), self._checked(ports)
+        return [*lines, f"it would be passed over, and recorded on the replica: {reason}"]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Write the wish down."""
+        reason, lines = a_reason(self.reason, "skip-event"), self._checked(ports)
+        skip_event(ports.replica_files, self.policy, self.event_id, reason, person(self.holder))
+        return [*lines, f"the next run passes it over, and records it on the replica: {reason}"]
+
+    def _checked(self, ports: ReadPorts) -> list[str]:
+        """Return what the event is. Raises InvalidSettings, Missing, ActNow for one that cannot be skipped."""
+        policy, event_id = self.policy, self.event_id
+        position, held_by, way_on = _read_up_to(ports, policy)
+        newest = ports.source.current_event_id()
+        if event_id <= position:
+            raise InvalidSettings(
+                f"event_id: event {event_id} is behind the replica's position already",
+                found=f"{held_by} is at event {position}",
+                expected=f"an event after {position}, up to {newest}",
+                next_step=way_on,
+            )
+        if event_id > newest:
+            raise InvalidSettings(
+                f"event_id: there is no event {event_id} yet",
+                found=f"the newest event of {policy.source.cluster} is {newest}",
+                expected=f"an event after {position}, up to {newest}",
+                next_step="take the id from the error of the failed task",
+            )
+        row = _row(ports, policy, position, event_id)
+        if row is None:
+            raise Missing(
+                f"event_id: the log of {policy.source.cluster} does not hold event {event_id} any more",
+                found="no such row: it has expired, and others with it may have",
+                expected="a row of the notification log",
+                next_step=f"start the DAG {policy.name}.bootstrap with again=true",
+            )
+        if not _concerns(row, policy):
+            raise InvalidSettings(
+                f"event_id: event {event_id} is not in the scope of policy {policy.name}, and is passed over anyway",
+                found=_described(row),
+                expected=f"an event of {policy.source} and the tables that the policy selects",
+                next_step="take the id from the error of the failed task",
+            )
+        there = skipped_events(ports.replica_files, policy).get(event_id)
+        return [_described(row), *([f"it is to be passed over already: {there}"] if there else [])]
+
+
+def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
+    """Return the event behind which the log is still read, by windows, or by rounds before there is a replica.
+
+    With it, what is at that event, and what to do about an event before it.
+    """
+    state = read_state(ports.replica, policy, ports.source.log_id())
+    dump = None if state.phase is Phase.FOLLOWING else newest_dump(ports.dump_files, policy)
+    if dump is not None:
+        return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
+    position = following_state(ports, policy, "skip-event").position.event_id
+    way_on = "a table that is wrong since then is brought over with: " + resync_wish(policy.name, None)
+    return position, f"the replica of policy {policy.name}", way_on
+
+
+def _row(ports: ReadPorts, policy: Policy, position: int, event_id: int) -> EventRow | None:
+    """Return a row of the log, or of what was drained from it while the replica was loaded."""
+    drained = (row for some in drained_after(ports.dump_files, policy, Position(position)) for row in some.rows)
+    rows = (*ports.source.events_after(event_id - 1, 1), *(row for row in drained if row.event_id == event_id))
+    return next((row for row in rows if row.event_id == event_id), None)
+
+
+def _concerns(row: EventRow, policy: Policy) -> bool:
+    """True for what a window would hold; a message that cannot be read may say anything."""
+    try:
+        return in_scope(row, policy)
+    except ActNow:
+        return True
+
+
+def _described(row: EventRow) -> str:
+    when = datetime.fromtimestamp(row.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    names = ".".join(filter(None, (row.database, row.table))) or "no database"
+    try:
+        tables = sorted(map(str, tables_of(decode_event(row).change)))
+    except ActNow as error:
+        return f"event {row.event_id} of {when}: {row.event_type} of {names}; {error.what}"
+    return f"event {row.event_id} of {when}: {row.event_type} of {', '.join(tables) or names}"

@@ -1,0 +1,58 @@
+"""Read what the replica says of itself, and refuse a database that is not this policy's."""
+
+from twinhive.dump.layout import DumpKind
+from twinhive.model.errors import Foreign
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.next_steps import clear
+from twinhive.model.objects import Database
+from twinhive.model.policy import Policy
+from twinhive.model.wording import Wording
+from twinhive.ports import MetastoreReader
+
+
+def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:
+    """Return the state of the policy's replica. Raises Foreign for somebody else's database."""
+    return state_of(replica.database(policy.replica.database), policy, source_log)
+
+
+def state_of(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
+    """Return what the replica's database says, None for one that is not there. Raises Foreign."""
+    state = ReplicaState.read(database.parameters if database else None)
+    if state.phase is not Phase.ABSENT:
+        _refuse_foreign(state, policy, source_log)
+    return state
+
+
+def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> None:
+    if state.policy == policy.name and state.log_id == source_log:
+        return
+    owner = f"the mark of policy {state.policy}" if state.policy else "no mark of any policy"
+    if state.policy == policy.name:
+        owner = f"the mark of this policy, but of source log {state.log_id}"
+    raise Foreign(
+        f"database {policy.replica.database} on {policy.replica.cluster} does not belong to policy {policy.name}",
+        found=owner,
+        expected=f"no such database, or the mark {policy.name} of source log {source_log}",
+        next_step=Wording("name another replica database in the policy file", "load into another database (INTO)")
+        + f", or drop that one (DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then "
+        + clear("the task"),
+    )
+
+
+def already_at(state: ReplicaState, dump: str) -> str | None:
+    """Return a sentence when the replica holds all of a dump (by its key), else None."""
+    kind, _, rest = dump.partition("-")
+    if kind != DumpKind.INCREMENTAL or state.phase is not Phase.FOLLOWING:
+        return already_published(state)
+    begin, end = map(int, rest.split("-")[:2])
+    # The position does not tell whether a window without events is applied: what it copies is copied again.
+    if state.position.event_id < end or state.position.event_id == begin == end:
+        return None
+    return f"already applied: the replica is at event {state.last_event_id}, the window ends at {end}"
+
+
+def already_published(state: ReplicaState) -> str | None:
+    """Return a sentence when a bootstrap has nothing left to do, else None."""
+    if state.phase is not Phase.FOLLOWING:
+        return None
+    return f"already applied: the replica is published at event {state.last_event_id} (dump {state.dump})"

@@ -1,0 +1,106 @@
+"""Read which tables of the source a policy replicates, and how large they are."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from twinhive.dump.manifest import LeftOut
+from twinhive.model.batches import TableSize
+from twinhive.model.errors import Missing
+from twinhive.model.files import Usage
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table, TableKind
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, MetastoreReader
+
+_TABLES_PER_CALL = 200
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class SourceScope:
+    """The objects of a policy's scope: tables, managed and external, views, and what is left out."""
+
+    tables: tuple[Table, ...]
+    views: tuple[Table, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def managed(self) -> tuple[Table, ...]:
+        """The tables whose files follow the log."""
+        return tuple(table for table in self.tables if not table.is_external)
+
+    @property
+    def external(self) -> tuple[Table, ...]:
+        """The tables whose files somebody else owns."""
+        return tuple(table for table in self.tables if table.is_external)
+
+
+def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
+    """Read all tables and views that the policy selects. Raises Missing without the database."""
+    found = read_selected(source, policy)
+    followed = [table for table in found if policy.left_out(table) is None]
+    return SourceScope(
+        tables=tuple(table for table in followed if table.kind is not TableKind.VIEW),
+        views=tuple(table for table in followed if table.kind is TableKind.VIEW),
+        left_out=tuple(LeftOut(str(table.name), why) for table in found if (why := policy.left_out(table))),
+    )
+
+
+def read_selected(source: MetastoreReader, policy: Policy) -> list[Table]:
+    """Read all tables and views whose names the policy selects, also those of kinds that it leaves out."""
+    database = policy.source.database
+    return tables_in_bulk(source, database, [name for name in source.table_names(database) if policy.selects(name)])
+
+
+def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:
+    """Return the named tables that exist, read by as few calls as metastores like."""
+    return [table for some in _chunks(names, _TABLES_PER_CALL) for table in metastore.tables(database, some)]
+
+
+@dataclass(frozen=True)
+class SizedTable:
+    """A table with its constraints, the names of its partitions, and what of its files is to be copied with it."""
+
+    table: Table
+    partitions: tuple[str, ...]
+    usage: Usage
+
+    @property
+    def size(self) -> TableSize:
+        """Return what the planner of batches needs."""
+        return TableSize(self.table.name, len(self.partitions), self.usage.length, self.usage.files)
+
+
+def measure(
+    source: MetastoreReader, files: FileReader, tables: Sequence[Table], known: Mapping[TableName, Usage]
+) -> dict[TableName, SizedTable]:
+    """Ask metastore and file system for size and constraints of each table, several at a time.
+
+    Of tables whose sizes are known the file system is not asked: what that takes it counts file by file.
+    A table dropped meanwhile is left out of the answer: its event tells.
+    """
+
+    def one(table: Table) -> SizedTable | None:
+        try:
+            names = tuple(source.partition_names(table.name)) if table.partition_keys else ()
+        except Missing:
+            return None
+        constrained = table.with_constraints(source.constraints(table.name))
+        usage = known.get(table.name) or usage_or_nothing(files, None if table.is_external else table.location)
+        return SizedTable(constrained, names, usage)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return {sized.table.name: sized for sized in pool.map(one, tables) if sized}
+
+
+def usage_or_nothing(files: FileReader, location: str | None) -> Usage:
+    """Return what is below a location, nothing for one that does not exist."""
+    try:
+        return files.usage(location) if location else Usage(0, 0, 0)
+    except Missing:
+        return Usage(0, 0, 0)
+
+
+def _chunks(names: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [names[start : start + size] for start in range(0, len(names), size)]

@@ -1,0 +1,174 @@
+"""Read and write what people ask of a policy: files in the replica's staging directory, one per wish.
+
+They need no lease, so that they can be written while a run is under way; the next run obeys them.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+
+from twinhive.dump.named_files import NamedFiles
+from twinhive.dump.store import read_json, write_json
+from twinhive.model.errors import Missing
+from twinhive.model.file_names import is_altered
+from twinhive.model.files import FileStatus, base_name, join
+from twinhive.model.marks import SKIPPED
+from twinhive.model.next_steps import command
+from twinhive.model.policy import Policy
+from twinhive.model.wording import Wording
+from twinhive.ports import FileReader, FileWriter
+
+_SKIP = re.compile(r"(\d+)\.json")
+
+
+def _directory(policy: Policy) -> str:
+    return join(policy.staging, "control")
+
+
+def is_paused(files: FileReader, policy: Policy) -> str | None:
+    """Return why a policy is paused, None when it is not."""
+    if forgetting_has_begun(files, policy):
+        return "the policy is being forgotten; end it with: " + command("twinhive", "forget", policy.name)
+    path = join(_directory(policy), "paused.json")
+    try:
+        found = read_json(files, path)
+    except ValueError:
+        found = {}
+    if found is None:
+        return None
+    reason = found.get("reason") if isinstance(found, dict) else None
+    return str(reason) if reason else f"{path} is there, and gives no reason that can be read"
+
+
+def with_way_on(policy: Policy, reason: str) -> Wording:
+    """Return why a policy is paused with the command by which it goes on; some reasons name one themselves."""
+    said = Wording.of(reason)
+    return said if said.commands else said + "; it goes on with: " + command("twinhive", "pause", policy.name, "--off")
+
+
+def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, str]:
+    """Return why policies are paused, those of many that are, by name; their directories are listed in bulk."""
+    by_directory = {_directory(policy): policy for policy in policies}
+    held = [
+        by_directory[directory]
+        for directory, children in files.list_directories(by_directory)
+        if any(base_name(child.path) in ("paused.json", "forget.json") for child in children or ())
+    ]
+    reasons = ((policy.name, is_paused(files, policy)) for policy in held)
+    return {name: reason for name, reason in reasons if reason is not None}
+
+
+def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> frozenset[str]:
+    """Return the names of those policies of which tables are to be brought over as they are."""
+    by_directory = {_resyncs(policy).directory: policy for policy in policies}
+    listed = files.list_directories(by_directory)
+    found = ((by_directory[directory], children or ()) for directory, children in listed)
+    return frozenset(policy.name for policy, children in found if any(_is_wanted(policy, child) for child in children))
+
+
+def _is_wanted(policy: Policy, child: FileStatus) -> bool:
+    """True for a wish for a table that the policy selects, as far as the name of the file tells."""
+    name = base_name(child.path).removesuffix(".json")
+    return _resyncs(policy).is_one(child) and (is_altered(name) or policy.selects(name))
+
+
+def pause(files: FileWriter, policy: Policy, reason: str, by: str) -> None:
+    """Let no run of the policy begin another window."""
+    note = {"reason": reason, "by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "paused.json"), note)
+
+
+def unpause(files: FileWriter, policy: Policy) -> bool:
+    """Let runs go on; False when none was held back."""
+    return files.delete_file(join(_directory(policy), "paused.json"))
+
+
+def begin_forgetting(files: FileWriter, policy: Policy) -> None:
+    """Note that the replica is given up, so that a second try knows what a first one has begun."""
+    write_json(files, join(_directory(policy), "forget.json"), {"since": int(time.time())})
+
+
+def forgetting_has_begun(files: FileReader, policy: Policy) -> bool:
+    """True when the replica is being given up."""
+    return files.status(join(_directory(policy), "forget.json")) is not None
+
+
+def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
+    """Return the tables that are to be brought over as they are (`twinhive resync`).
+
+    A wish for one that the policy does not select any more waits until it does again.
+    """
+    return tuple(table for table in _resyncs(policy).names(files, _table_of_wish) if policy.selects(table))
+
+
+def request_table(files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None) -> None:
+    """Ask the next window to bring a table over as it is; with an event, if its replica is from before that."""
+    wish = {"table": table, "by": by, "since": int(time.time())}
+    said = wish if event_id is None else {**wish, "event": event_id}
+    _resyncs(policy).write(files, table, json.dumps(said).encode())
+
+
+def event_of_request(files: FileReader, policy: Policy, table: str) -> int | None:
+    """Return for which event a table is asked for, None for a wish that does not depend on one."""
+    try:
+        wish = json.loads(_resyncs(policy).read(files, table))
+    except (Missing, ValueError):
+        return None
+    event_id = wish.get("event") if isinstance(wish, dict) else None
+    return event_id if isinstance(event_id, int) else None
+
+
+def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
+    """Take a wish away that is fulfilled."""
+    _resyncs(policy).remove(files, table)
+
+
+def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
+    """Return the events that a person wants passed over, with the reasons.
+
+    A file that is no wish, or that cannot be read, asks for nothing.
+    """
+    ((_, children),) = files.list_directories([join(_directory(policy), "skip")])
+    wishes = ((_SKIP.fullmatch(base_name(child.path)), child.path) for child in children or ())
+    reasons = {int(name[1]): _reason(files, path) for name, path in wishes if name is not None}
+    return {event_id: reason for event_id, reason in reasons.items() if reason is not None}
+
+
+def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
+    """Return the parameters by which a replica at event `end` says what was passed over."""
+    return {f"{SKIPPED}{event_id}": why for event_id, why in skipped.items() if event_id <= end}
+
+
+def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by: str) -> None:
+    """Ask for an event to be passed over."""
+    wish = {"reason": reason, "by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), wish)
+
+
+def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> None:
+    """Take away the wishes for events up to a position: the replica has recorded those that were obeyed."""
+    for event_id in skipped_events(files, policy):
+        if event_id <= position:
+            files.delete_file(join(_directory(policy), "skip", f"{event_id}.json"))
+
+
+def _resyncs(policy: Policy) -> NamedFiles:
+    return NamedFiles(join(_directory(policy), "resync"), ".json")
+
+
+def _table_of_wish(content: bytes) -> str | None:
+    """Return the table that a wish names; those of earlier versions are named by their files alone."""
+    try:
+        wish = json.loads(content)
+    except ValueError:
+        return None
+    return wish.get("table") if isinstance(wish, dict) else None
+
+
+def _reason(files: FileReader, path: str) -> str | None:
+    try:
+        wish = read_json(files, path)
+    except ValueError:
+        return None
+    return str(wish["reason"]) if isinstance(wish, dict) and "reason" in wish else None

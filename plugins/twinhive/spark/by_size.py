@@ -1,0 +1,45 @@
+"""Carry out small plans in this process, which ends before Spark would have begun, and large ones by Spark."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.ports import TreeReader, TreeWriter
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.spark.submitting import SparkCopy, by_spark
+from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.tree.executing import CopyJob, ExecutePlan, in_this_process
+from twinhive.transfer.tree.outcome import ExecOutcome
+from twinhive.transfer.tree.planning.plan import Plan
+
+
+@dataclass(frozen=True)
+class LargeBySpark:
+    """Both file systems, and from which size on which Spark copies between them.
+
+    most_files, most_bytes  what one plan may hold of each to be small
+    cluster                 finds the Spark; not asked before a plan is large
+    next_steps              what a person does where these copies run
+    """
+
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    most_files: int
+    most_bytes: int
+    cluster: Callable[[], SparkCluster]
+    next_steps: NextSteps
+
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out plans; `say` hears which way they went, and how far Spark is."""
+        here = in_this_process(source, target, lambda files, length: Progress(files, length, say))
+
+        def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+            work = plan.totals.on_files
+            if work.files <= self.most_files and work.bytes <= self.most_bytes:
+                return here(job, plan, confirm)
+            say(f"{job.places.base}: {work.files:,} files, {work.bytes:,} bytes are copied by Spark")
+            copy = SparkCopy(self.cluster(), self.source, self.target, f"copy to {job.places.base}")
+            return by_spark(copy, target, say, self.next_steps)(job, plan, confirm)
+
+        return execute

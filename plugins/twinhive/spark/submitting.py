@@ -1,0 +1,92 @@
+"""Carry out plans by Spark: write the batches, submit the job, read what came of it."""
+
+import json
+import tempfile
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import TryAgain
+from twinhive.model.files import copying_weight, join
+from twinhive.ports import FileWriter
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.spark.jobs import Job
+from twinhive.spark.tree_settings import TreeJobSettings
+from twinhive.transfer.tree.batches import Batch, write_batches
+from twinhive.transfer.tree.executing import CopyJob, ExecutePlan
+from twinhive.transfer.tree.outcome import ExecOutcome
+from twinhive.transfer.tree.outcome_document import from_document
+from twinhive.transfer.tree.planning.plan import Plan
+
+_APPLICATION = "copy_tree"
+_BATCHES_A_TASK = 3
+# Smaller batches would cost more than they balance; with larger ones nobody would know how far the copy is.
+_LEAST_WEIGHT, _MOST_WEIGHT = 100_000_000, 8_000_000_000
+_MOST_FILES = 10_000
+IN_A_TERMINAL = NextSteps(
+    act_now="mend what is said above, then run again",
+    unusable="mend --spark, --spark-conf, or the executors' Python and Java; then run again",
+    try_again="run again; what is copied and verified is not copied again",
+)
+
+
+@dataclass(frozen=True)
+class SparkCopy:
+    """Both sides of one copy, and the Spark that carries it out; `title` says for people what is copied."""
+
+    cluster: SparkCluster
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    title: str
+
+
+def by_spark(
+    copy: SparkCopy, target: FileWriter, say: Callable[[str], None], next_steps: NextSteps = IN_A_TERMINAL
+) -> ExecutePlan:
+    """Return what carries out plans on Spark's executors, and passes on what the job says of its progress.
+
+    `target` is the file system of `copy.target`. Raises TryAgain when the job does not come to its end, ActNow when it
+    never would.
+    """
+
+    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+        batches = deal(job, plan, copy.cluster.tasks, target)
+        if not batches:
+            return ExecOutcome()
+        with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
+            result = Path(directory, "result.json")
+            settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks, result)
+            spark_job = Job(_APPLICATION, copy.cluster, settings.label, next_steps)
+            spark_job.run(Path(directory, "settings.json"), settings.to_json(), say, confirm)
+            target.delete(job.places.plan)  # no executor is at work any more
+            return _outcome(settings, next_steps)
+
+    return execute
+
+
+def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batch, ...]:
+    """Write the batches of a plan: about three for each task.
+
+    They lie in a directory of their own below `Places.plan`, which every run removes before it changes anything: a task
+    that was left over from an earlier run finds its batch no more.
+    """
+    directory = join(job.places.plan, uuid.uuid4().hex)
+    work = plan.totals.on_files
+    fair = copying_weight(work.files, work.bytes) // (tasks * _BATCHES_A_TASK)
+    aim = min(max(fair, _LEAST_WEIGHT), _MOST_WEIGHT)
+    lines = plan.copies()
+    return tuple(write_batches(lines, target, directory, most_files=_MOST_FILES, aim_bytes=aim))
+
+
+def _outcome(settings: TreeJobSettings, next_steps: NextSteps) -> ExecOutcome:
+    try:
+        return from_document(json.loads(settings.result.read_text(encoding="ascii")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TryAgain(
+            f"{settings.label}: the job has not said what came of it",
+            found=f"{type(error).__name__}: {error}",
+            next_step=next_steps.try_again,
+        ) from error

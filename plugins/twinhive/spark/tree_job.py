@@ -1,0 +1,121 @@
+"""Carry out the batches of a plan on Spark's executors.
+
+A batch is one Spark job of one task, and so many of them run at the same time as there are tasks. So Spark repeats a
+batch whose executor is lost, which is harmless: actions may be repeated. And the driver knows how far the copy is:
+accumulators of Python tasks would tell it no earlier, when a task ends.
+"""
+
+import json
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from pyspark import SparkContext
+
+from twinhive.model.errors import Missing, TryAgain, TwinhiveError
+from twinhive.model.sizes import readable
+from twinhive.ports import FileReader
+from twinhive.spark.endings import causes, ended
+from twinhive.spark.executors import open_files, probe, read_local, use_native_package
+from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.pulse import Listener, Pulse, listening
+from twinhive.spark.tree_settings import TaskSettings, TreeJobSettings
+from twinhive.transfer.staged.meter import Meter
+from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.tree.batches import Batch, StillWanted, batch_is_gone, read_batch
+from twinhive.transfer.tree.executing import Executor
+from twinhive.transfer.tree.outcome import ExecOutcome
+from twinhive.transfer.tree.outcome_document import to_document
+from twinhive.transfer.tree.workers import in_parallel
+
+NAME = "copy_tree"
+
+
+def main(settings: str) -> int:
+    """Run the job that a file of settings describes, and return its exit code; failed files are no failure of it."""
+    return ended(NAME, lambda: run(settings))
+
+
+def run(path: str) -> int:
+    """Carry out all batches and write down what came of them. Raises Unusable, TryAgain, ActNow."""
+    settings = TreeJobSettings.parse(read_local(path))
+    end_with_the_submitter(Path(path))
+    with SparkContext(appName=settings.label) as spark:
+        spark.setJobDescription(f"can the executors copy? ({settings.title})")
+        probe(spark)
+        outcome = copy_on_executors(spark, settings)
+        settings.result.write_text(json.dumps(to_document(outcome)), encoding="ascii")
+    return ExitCode.DONE
+
+
+def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOutcome:
+    """Carry out the batches in their order, `at_once` of them at a time."""
+    progress = Progress(settings.files, settings.length, say)
+    under_way: dict[str, Batch] = {}
+    group = f"{NAME}-{uuid.uuid4().hex[:8]}"
+    told = settings.of_a_task()
+    whole = f"{settings.files:,} files, {readable(settings.length)}"
+
+    def work(numbered: Iterator[tuple[int, Batch]]) -> ExecOutcome:
+        outcome = ExecOutcome()
+        for number, batch in numbered:
+            part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
+            spark.setJobGroup(group, f"{settings.title}: {whole} ({part})")
+            under_way[batch.path] = batch
+            outcome.merge(_on_an_executor(spark, told, batch))
+            del under_way[batch.path]
+            progress.done(batch.length, batch.files)
+        return outcome
+
+    numbered = enumerate(settings.batches, 1)
+    use_native_package()
+    with closing(open_files(settings.of_a_task().target)) as target:
+        listener = Listener(target, under_way.copy)
+        with listening(listener, lambda: say(f"{settings.title}: files are being copied")):
+            return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
+
+
+def _on_an_executor(spark: SparkContext, settings: TaskSettings, batch: Batch) -> ExecOutcome:
+    try:
+        [result] = spark.parallelize([batch.path], 1).map(partial(carry_out, settings)).collect()
+    except Exception as error:
+        raise TryAgain(
+            f"batch {batch.path} could not be carried out", found=causes(str(error)), next_step="run again"
+        ) from error
+    if isinstance(result, TwinhiveError):
+        raise result
+    return result
+
+
+def carry_out(settings: TaskSettings, path: str) -> ExecOutcome | TwinhiveError:
+    """Carry out one batch in the Python process of an executor.
+
+    Our errors are returned: what may be repeated was repeated before, and Spark would tell them as Java's.
+    """
+    use_native_package()
+    with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
+        try:
+            lines = _lines(target, path)
+            progress = Progress(0, 0, Pulse(target, path))
+            meter = Meter(settings.bytes_per_second, progress.moved)
+            confirm = StillWanted(target, path)
+            executor = Executor(settings.job, source, target, meter=meter, progress=progress, confirm=confirm)
+            return executor.run(lines, settings.job.options.threads)
+        except TwinhiveError as error:
+            return error
+
+
+def _lines(target: FileReader, path: str) -> list[str]:
+    try:
+        return list(read_batch(target, path))
+    except Missing as error:
+        raise batch_is_gone(path) from error
+
+
+def say(line: str) -> None:
+    """Write a line of progress, which the submitter passes on."""
+    print(f"{NAME}: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,119 @@
+"""Say what one job is told that carries out a plan on Spark's executors."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from twinhive import __version__
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.sizes import readable
+from twinhive.transfer.staged.job import Unusable
+from twinhive.transfer.tree.attributes import Newborn
+from twinhive.transfer.tree.batches import Batch
+from twinhive.transfer.tree.executing import CopyJob
+from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.request import SyncOptions
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """What one task is told, whatever its batch: each Spark job ships it again."""
+
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    job: CopyJob
+    bytes_per_second: float | None
+
+
+@dataclass(frozen=True)
+class TreeJobSettings:
+    """Hold what the submitter knows: what is copied how, from where to where, and who hears of the end.
+
+    title      "copy <source> to <target>", for people
+    tasks      batches that are carried out at the same time
+    result     the driver's file for `outcome_document.to_document`
+    """
+
+    title: str
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    job: CopyJob
+    batches: tuple[Batch, ...]
+    tasks: int
+    result: Path
+
+    @property
+    def label(self) -> str:
+        """Say what is copied, and how much."""
+        return f"{self.title}: {self.files:,} files, {readable(self.length)}"
+
+    @property
+    def files(self) -> int:
+        """Actions of all batches."""
+        return sum(batch.files for batch in self.batches)
+
+    @property
+    def length(self) -> int:
+        """Bytes of the files of all batches."""
+        return sum(batch.length for batch in self.batches)
+
+    @property
+    def at_once(self) -> int:
+        """Batches that run at the same time, which share the bandwidth."""
+        return max(1, min(self.tasks, len(self.batches)))
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """What one task may write, None for no limit."""
+        limit = self.job.options.bandwidth_mb
+        return limit * 1_000_000 / self.at_once if limit else None
+
+    def of_a_task(self) -> TaskSettings:
+        """Return what the tasks have to know, which does not grow with the number of batches."""
+        return TaskSettings(self.source, self.target, self.job, self.bytes_per_second)
+
+    def to_json(self) -> str:
+        """Return the text that `parse` reads; it may hold secrets."""
+        document = {
+            "version": __version__,
+            "title": self.title,
+            "source": _endpoint(self.source),
+            "target": _endpoint(self.target),
+            "places": asdict(self.job.places),
+            "options": self.job.options.to_document(),
+            "newborn": asdict(self.job.newborn),
+            "batches": [[batch.path, batch.files, batch.length] for batch in self.batches],
+            "tasks": self.tasks,
+            "result": str(self.result),
+        }
+        return json.dumps(document)
+
+    @classmethod
+    def parse(cls, text: str) -> "TreeJobSettings":
+        """Read the JSON text. Raises Unusable."""
+        try:
+            return cls._of(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError, InvalidSettings) as error:
+            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> "TreeJobSettings":
+        if document["version"] != __version__:
+            raise Unusable(f"the submitter is twinhive {document['version']}, this job {__version__}")
+        options = SyncOptions.of(document["options"])
+        return cls(
+            title=document["title"],
+            source=FileSystemEndpoint(**document["source"]),
+            target=FileSystemEndpoint(**document["target"]),
+            job=CopyJob(Places(**document["places"]), options, Newborn(**document["newborn"])),
+            batches=tuple(Batch(*batch) for batch in document["batches"]),
+            tasks=document["tasks"],
+            result=Path(document["result"]),
+        )
+
+
+def _endpoint(side: FileSystemEndpoint) -> dict[str, Any]:
+    return {"root": side.root, "properties": dict(side.properties), "user": side.user}

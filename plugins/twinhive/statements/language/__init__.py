@@ -1,0 +1,21 @@
+"""Read and write the statements REPL DUMP, REPL LOAD, REPL STATUS (seed 002, 'New Commands').
+
+The grammar for people is in `docs/repl.md`.
+Text and values only: nothing here knows a cluster, a policy file or the keys that `WITH` may name.
+"""
+
+from twinhive.statements.language.parsing import parse, parse_scope
+from twinhive.statements.language.printing import scope_text, to_text
+from twinhive.statements.language.values import ReplDump, ReplLoad, ReplStatus, Scope, Statement
+
+__all__ = [
+    "ReplDump",
+    "ReplLoad",
+    "ReplStatus",
+    "Scope",
+    "Statement",
+    "parse",
+    "parse_scope",
+    "scope_text",
+    "to_text",
+]

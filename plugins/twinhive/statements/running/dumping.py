@@ -1,0 +1,51 @@
+"""Find out what a REPL DUMP is to do: which cluster, which policy, where to."""
+
+import uuid
+from dataclasses import dataclass
+
+from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.ports import DumpPorts
+from twinhive.settings.repl_settings import ReplSettings
+from twinhive.statements.language import ReplDump, scope_text, to_text
+from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.keys import keys_of
+from twinhive.statements.running.policies import dumping_policy, with_scope
+from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.wiring.files import files
+from twinhive.wiring.policies import metastore
+
+
+@dataclass(frozen=True)
+class Dumping:
+    """A REPL DUMP that can be run."""
+
+    order: DumpOrder
+    ports: DumpPorts
+    settings: ReplSettings
+
+
+def dumping_of(place: StatementPlace, statement: ReplDump) -> Dumping:
+    """Return what a statement asks for. Raises InvalidSettings; no server is asked."""
+    settings = keys_of(place, statement.settings, "dump")
+    cluster = place.dumping_cluster()
+    policy = dumping_policy(place, cluster, statement.scope, settings, uuid.uuid4().hex)
+    source = metastore(place.servers(cluster).metastore)
+    ports = DumpPorts(
+        source=source,
+        source_files=files(place.file_system(cluster)),
+        dump_files=files(place.file_system_of(policy.dumps)),
+        source_marker=MetastoreMarker(source),
+    )
+    order = DumpOrder(
+        policy=policy,
+        statement=to_text(statement),
+        scope=scope_text(statement.scope),
+        replaced=with_scope(policy, statement.replaced) if statement.replaced else None,
+        replaces=scope_text(statement.replaced) if statement.replaced else "",
+        from_event=statement.from_event,
+        to_event=statement.to_event,
+        limit=statement.limit,
+        metadata_only=settings.metadata_only,
+        external_whole=settings.bootstrap_external_tables,
+    )
+    return Dumping(order, ports, settings)

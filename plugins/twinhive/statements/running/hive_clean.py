@@ -1,0 +1,31 @@
+"""Remove, by age, the dumps that we have written in Hive's layout, as soon as no load needs them.
+
+Hive leaves no note of what it is loading: that a dump is not marked as loaded has to mean that it is still needed.
+"""
+
+from twinhive.interop.hive_dump.own_dumps import done_with, own_dumps, proven_own
+from twinhive.ports import FileWriter
+from twinhive.step.base import Detail, Report
+
+
+def clean_hive_dumps(
+    files: FileWriter, root: str, database: str, older_than: float, report: Report, keep: str
+) -> list[str]:
+    """Remove those of a database below a root that were made before a time (epoch seconds); return the directories.
+
+    `keep` is the dump that has just been made.
+    """
+    dumps = [dump for dump in own_dumps(files, root, database) if dump.directory != keep]
+    done = done_with(dumps)
+    old = [dump for dump in dumps if dump.made_at < older_than]
+    removed: list[str] = []
+    for dump in old:
+        owned = proven_own(files, dump) if dump in done else None
+        if owned is not None:
+            # One call, and no other name before: Hive takes the directory that has changed last for the newest dump.
+            report(Detail("Removed dumps", f"{owned.take_away()}, no load needs it: {dump.directory}"))
+            removed.append(dump.directory)
+        else:
+            why = "nothing says that twinhive has made it" if dump in done else "nobody has marked it as loaded"
+            report(Detail("Dumps that are kept", f"kept, {why}: {dump.directory}"))
+    return removed

@@ -1,0 +1,90 @@
+"""Run one REPL statement from its text (seed 002, 'New Commands')."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from twinhive.model.errors import TwinhiveError
+from twinhive.owned.staging import own_staging
+from twinhive.statements.language import ReplDump as DumpStatement
+from twinhive.statements.language import ReplLoad as LoadStatement
+from twinhive.statements.language import ReplStatus as StatusStatement
+from twinhive.statements.language import parse
+from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
+from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.dumping import dumping_of
+from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hive
+from twinhive.statements.running.keys import keys_of
+from twinhive.statements.running.loading import loading_of
+from twinhive.statements.running.words import in_words_of_statements, telling
+from twinhive.statements.steps.repl_dump import ReplDump
+from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
+from twinhive.step.base import Report, Work
+from twinhive.wiring.policies import metastore
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a statement returns: names of columns, and rows of values; LOAD returns neither."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str | int, ...], ...] = ()
+
+
+@in_words_of_statements()
+def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], report: Report) -> Answer:
+    """Run a statement; `holder` says who does, for the lease. Raises InvalidSettings for a text that is none.
+
+    The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump, `last_repl_id` of a status, which has no row
+    for a database that no replication knows.
+    """
+    statement, report = parse(text), telling(report)
+    match statement:
+        case DumpStatement():
+            return _dump(statement, place, dict(holder), report)
+        case LoadStatement():
+            return _load(statement, place, dict(holder), report)
+        case StatusStatement():
+            return _status(statement, place)
+
+
+def _dump(statement: DumpStatement, place: StatementPlace, holder: dict[str, str], report: Report) -> Answer:
+    dumping = dumping_of(place, statement)
+    policy, settings = dumping.order.policy, dumping.settings
+    dumped = ReplDump(Work(policy, holder=holder, report=report), dumping.order).run(dumping.ports)
+    if settings.layout == "hive":
+        dumped = written_for_hive(dumping.ports, dumping.order, report)
+    with _only_cleaning("old dumps", report):
+        clean_dumps(dumping, place, dumping.ports.dump_files, report, dumped.directory)
+    return Answer(("dump_dir", "last_repl_id"), ((dumped.directory, dumped.last_event),))
+
+
+def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str], report: Report) -> Answer:
+    loading = loading_of(place, statement)
+    policy, ports = loading.policy, loading.ports
+    work = Work(policy, holder=holder, report=report)
+    ReplLoad(work, loading.opened(work), loading.hive_places, loading.copying).run(ports)
+    if loading.hive is not None:
+        loading.hive.say_loaded()
+    with _only_cleaning("old staging directories", report):
+        # Neither what was taken over for this load, nor for one before that was cut off, is needed any more.
+        if ours := own_staging(ports.replica_files, policy):
+            ours.discard(taken_over_in(policy.staging))
+        clean_given_up(loading, work, ports)
+    return Answer()
+
+
+@contextmanager
+def _only_cleaning(what: str, report: Report) -> Iterator[None]:
+    """Report what goes wrong: the statement itself is done, and whoever said it is told so."""
+    try:
+        yield
+    except TwinhiveError as error:
+        report(f"{what} were not cleaned: " + error.text)
+
+
+def _status(statement: StatusStatement, place: StatementPlace) -> Answer:
+    keys_of(place, statement.settings, "status")
+    replica = metastore(place.servers(place.loading_cluster()).metastore)
+    event_id = replicated_event(replica.database(statement.database))
+    return Answer(("last_repl_id",), () if event_id is None else ((event_id,),))

@@ -1,0 +1,90 @@
+"""Copy what is much in a REPL LOAD by Spark, as the tasks of a policy's DAGs do; what is little, in this process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.policy import Options
+from twinhive.model.sizes import readable
+from twinhive.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.spark.by_size import LargeBySpark
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps, NotAllCopied
+from twinhive.spark.listed_copy import ListedCopy
+from twinhive.step.base import Work
+from twinhive.transfer.staged.job import JobSettings
+from twinhive.transfer.tree.executing import ExecutePlan
+
+SparkOf = Callable[[str, Options], SparkCluster]
+"""Finds the Spark of the cluster that loads, by its name and the options of the load. Raises InvalidSettings."""
+
+_NEXT_STEPS = NextSteps(
+    act_now="mend what is said above, then run the statement again",
+    unusable="mend the Spark that copies (its connection, or the executors' Python and Java), or run the statement "
+    "without Spark",
+    try_again="run the statement again; what is staged is not copied again",
+)
+
+
+@dataclass(frozen=True)
+class CopiesBySpark:
+    """The file systems of one load, and its Spark, which is not looked for before there is much to copy.
+
+    What is much is said by `spark_above_files` and `spark_above_bytes`, of a batch and of an external directory.
+    """
+
+    source: FileSystemEndpoint
+    target: FileSystemEndpoint
+    dumps: FileSystemEndpoint
+    options: Options
+    cluster: Callable[[], SparkCluster]
+
+    def batch(self, work: Work, ports: WritePorts) -> None:
+        """Copy a batch of a dump. Raises TryAgain or ActNow."""
+        step = CopyBatch(work)
+        job = step.job(ports)
+        if job is None:
+            return
+        if self.options.is_little(job.files, job.bytes):
+            step.copy(ports, job)
+            return
+        work.report(f"{job.label}: {job.files:,} files with {readable(job.bytes)} are copied by Spark")
+        cluster = self.cluster()
+        try:
+            self._submit(job, work, cluster)
+        except NotAllCopied as error:
+            work.report(f"what Spark could not copy is looked at once more: {error.what}")
+            # Files that users have moved since the dump are followed here, where the source's log can be read.
+            step.copy(ports, job)
+
+    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+        """Return what carries out the plans of external tables' directories."""
+        options = self.options
+        by_size = LargeBySpark(
+            source=self.source,
+            target=self.target,
+            most_files=options.spark_above_files,
+            most_bytes=options.spark_above_bytes,
+            cluster=self.cluster,
+            next_steps=_NEXT_STEPS,
+        )
+        return by_size.execution(source, target, say)
+
+    def _submit(self, job: CopyJob, work: Work, cluster: SparkCluster) -> None:
+        options = self.options
+        settings = JobSettings(
+            source=self.source,
+            target=self.target,
+            dump=self.dumps,
+            dump_name=work.dump,
+            batch=work.batch,
+            label=job.label,
+            threads=options.copy_threads,
+            tasks=cluster.tasks,
+            # Batches of a statement follow each other: its tasks share the whole bandwidth.
+            bytes_per_second=options.bytes_per_second and options.bytes_per_second / cluster.tasks,
+            superseded_ok=job.superseded_ok,
+            after_event=job.after_event,
+        )
+        ListedCopy(job.listing, job.staging, job.result).run(cluster, settings, _NEXT_STEPS, work.report)

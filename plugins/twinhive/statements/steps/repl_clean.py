@@ -1,0 +1,145 @@
+"""Remove dumps of statements by age, never one that a replica still needs (seed 002: 'a replication dumpdir cleaner').
+
+Needed is a dump that a replica is loading, or that a replica which has loaded another dump of the same database has not
+reached yet. A dump is renamed before it is removed, and looked at once more: a load that began meanwhile gets it back.
+
+What a replica has noted counts as long as there is that replica. Where an old note alone keeps an old dump, its replica
+is asked for; when it is gone, the note goes first. A load that begins meanwhile writes a note of its own, which stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from twinhive.dump.claiming import is_token, own_dump
+from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
+from twinhive.dump.sealed import SealedDump, description_path
+from twinhive.model.errors import ActNow, Missing, TwinhiveError
+from twinhive.model.files import FileStatus, base_name, join, parent
+from twinhive.owned.directories import Owned
+from twinhive.ports import FileReader, FileWriter
+from twinhive.step.base import Detail, Report
+
+_REMOVING = "_removing-"
+_KEPT = "Dumps that are kept"
+
+IsGone = Callable[[LoaderNote], bool]
+"""True when a note's replica is no more, and no load of it is under way. Raises TwinhiveError when nobody knows."""
+
+
+@dataclass(frozen=True)
+class _Old:
+    """A dump, or what is left of one that was cut off: then `last_event` is None."""
+
+    directory: str
+    made_at: float
+    last_event: int | None
+
+
+@dataclass(frozen=True)
+class DumpCleaner:
+    """Remove what is older than `ttl_seconds` at `now` (epoch seconds) in the directory of a database's dumps."""
+
+    files: FileWriter
+    dumps: str
+    ttl_seconds: float
+    now: float
+    is_gone: IsGone
+    report: Report
+
+    def run(self, keep: str | None = None) -> list[str]:
+        """Return the directories that were removed.
+
+        `keep` is one that stays, however old it is: of the dump that has just been made.
+        """
+        notes = _Notes(self, loader_notes(self.files, self.dumps))
+        removed = []
+        for one in sorted(_older(self.files, self.dumps, self.oldest), key=lambda one: one.made_at):
+            if one.directory == keep:
+                continue
+            if needed_by := notes.needing(one):
+                self.report(Detail(_KEPT, f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
+            elif how := self._remove(one.directory):
+                line = f"{how}, older than {self.ttl_seconds:.0f} s: {one.directory}"
+                self.report(Detail("Removed dumps", line))
+                removed.append(one.directory)
+        return removed
+
+    def _remove(self, directory: str) -> str:
+        """Remove a dump, and say how; '' when it is not ours to remove, or a load has begun meanwhile."""
+        owned = own_dump(self.files, directory, _token(directory))
+        if owned is None:
+            self.report(Detail(_KEPT, f"kept, nothing says that twinhive has made it: {directory}"))
+            return ""
+        return _take_away(self.files, owned)
+
+    @property
+    def oldest(self) -> float:
+        """What is older than this is old."""
+        return self.now - self.ttl_seconds
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """Know which notes count; of each that keeps an old dump the replica is asked for once, if it is old too."""
+
+    cleaner: DumpCleaner
+    found: list[FoundNote]
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def needing(self, one: _Old) -> list[str]:
+        needing = [found for found in self.found if found.note.needs(one.directory, one.last_event)]
+        return sorted({found.note.replica for found in needing if self._counts(found)})
+
+    def _counts(self, found: FoundNote) -> bool:
+        if found.file.path not in self.known:
+            self.known[found.file.path] = not self._is_removed(found)
+        return self.known[found.file.path]
+
+    def _is_removed(self, found: FoundNote) -> bool:
+        cleaner, replica = self.cleaner, found.note.replica
+        if found.file.modified_ms / 1000 >= cleaner.oldest:
+            return False
+        try:
+            if not cleaner.is_gone(found.note):
+                return False
+        except TwinhiveError as error:
+            cleaner.report(Detail(_KEPT, f"nobody knows whether {replica} still needs any: {error.what}"))
+            return False
+        removed = remove_note(cleaner.files, found)
+        if removed:
+            cleaner.report(Detail("Removed notes of replicas", f"removed, {replica} is gone: {found.file.path}"))
+        return removed
+
+
+def _older(files: FileReader, dumps: str, than: float) -> list[_Old]:
+    """Return the old ones of the directories that have the name of a dump; others are of no concern to us."""
+    ((_, children),) = files.list_directories([dumps])
+    directories = [child for child in children or () if child.is_directory and is_token(_token(child.path))]
+    return [old for old in (_old(files, child) for child in directories) if old.made_at < than]
+
+
+def _token(directory: str) -> str:
+    return base_name(directory).removeprefix(_REMOVING)
+
+
+def _old(files: FileReader, child: FileStatus) -> _Old:
+    try:
+        sealed = SealedDump.from_json(files.read(description_path(child.path)), child.path)
+    except (Missing, ActNow):
+        # Cut off, or of another version: how old it is only its directory says.
+        return _Old(child.path, child.modified_ms / 1000, None)
+    return _Old(child.path, sealed.made_at, sealed.last_event)
+
+
+def _take_away(files: FileWriter, owned: Owned) -> str:
+    """Remove a dump, and say how; '' when a load has begun meanwhile."""
+    directory = owned.directory
+    dumps, name = parent(directory), _token(directory)
+    was, aside = join(dumps, name), join(dumps, _REMOVING + name)
+    going = owned.move_aside(aside) if directory == was else owned
+    if going is None:
+        return ""
+    if any(found.note.loading == was for found in loader_notes(files, dumps)):
+        going.move_aside(was)
+        return ""
+    return going.take_away()

@@ -1,0 +1,190 @@
+"""Dump a stretch of the log for replicas that are not known: events, their files, and tables that come whole.
+
+Whole come the tables of which the log of this stretch does not tell everything: those that a change of policy (REPLACE)
+or a rename brings into the scope, and those that become managed or external. They are as the source has them at the
+stretch's end, so that what is loaded is one state.
+"""
+
+import uuid
+from dataclasses import dataclass, replace
+
+from twinhive.dump.claiming import discard_dump
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.dump.stretch import Stretch
+from twinhive.dump.unnamed_store import write_unnamed
+from twinhive.events.decoder import decode_event
+from twinhive.events.reader import position_at, read_events
+from twinhive.events.scope import in_scope
+from twinhive.incremental.snapshots import write_snapshots
+from twinhive.incremental.window_files import event_items, write_event_batches
+from twinhive.log.cascades import followed_by_partitions
+from twinhive.log.event_stream import EventStream
+from twinhive.log.moved_partitions import places_unknown
+from twinhive.log.sealing import seal_batches
+from twinhive.log.told_events import told_events
+from twinhive.log.unnamed_files import Found, find_unnamed
+from twinhive.model.batches import Batch
+from twinhive.model.changes.events import Position
+from twinhive.model.changes.kinds import Event
+from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.ports import MetastoreReader, SourcePorts
+from twinhive.replica.source_scope import read_scope
+from twinhive.statements.steps.repl_order import DumpOrder, dumped_database
+from twinhive.statements.steps.scope_changes import newly_included, renamed_in
+from twinhive.step.base import Report
+
+_MOST_READINGS = 5
+
+
+@dataclass(frozen=True)
+class EventsAsked:
+    """The events that a statement asks for, and the tables that are dumped whole beside them."""
+
+    stretch: Stretch
+    whole: tuple[str, ...]
+
+
+def events_asked(source: MetastoreReader, order: DumpOrder) -> EventsAsked:
+    """Read the log. Raises InvalidSettings for a statement that cannot be carried out; nothing is written."""
+    return EventsAsked(*_whole_tables(source, order, _stretch(source, order)))
+
+
+def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report: Report) -> Dump:
+    """Return the dump of events. Raises TryAgain."""
+    whole = asked.whole
+    for _ in range(_MOST_READINGS):
+        written = _write(ports, order, asked.stretch, whole)
+        if isinstance(written, Dump):
+            _say(report, order, written)
+            return written
+        whole = tuple(sorted(written.union(whole)))
+    raise TryAgain(
+        f"tables of {order.policy.source} change while they are read whole",
+        found=f"{', '.join(whole[:5])} changed during each of {_MOST_READINGS} readings",
+        next_step="run the statement again when those who rewrite these tables rest",
+    )
+
+
+def _stretch(source: MetastoreReader, order: DumpOrder) -> Stretch:
+    """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
+    assert order.from_event is not None, "a bootstrap has no events"
+    begin = position_at(source, order.from_event)
+    rows, end = [], begin
+    for row in read_events(source, begin):
+        if order.to_event is not None and row.event_id > order.to_event:
+            break
+        end = row.position
+        if in_scope(row, order.policy):
+            rows.append(row)
+            if order.limit is not None and len(rows) >= order.limit:
+                break
+    return Stretch(begin, end, tuple(rows))
+
+
+def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> tuple[Stretch, tuple[str, ...]]:
+    """Return the tables to dump whole, and the stretch, which ends before such an event if it may not reach further.
+
+    Whole tables are read as they are now, so only a stretch up to the newest event can hold them.
+    """
+    events = [decode_event(row) for row in stretch.rows]
+    new = newly_included(source, order, events)
+    if new and order.is_bounded:
+        raise InvalidSettings(
+            f"REPLACE brings tables into the scope, which are dumped as they are now: {', '.join(new[:5])}",
+            found=_bound_of(order),
+            expected="neither TO nor LIMIT",
+            next_step="leave TO and LIMIT out of the statement that changes the policy",
+        )
+    renamed = renamed_in(order.policy, events)
+    if renamed and order.is_bounded:
+        first = min(renamed.values())
+        rows = tuple(row for row in stretch.rows if row.event_id < first)
+        if not rows:
+            raise _unbounded(order, f"event {first} brings a table into the scope")
+        return Stretch(stretch.begin, rows[-1].position, rows), ()
+    external = read_scope(source, order.policy).external if order.external_whole else ()
+    return stretch, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
+
+
+def _unbounded(order: DumpOrder, why: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"{why}, which is dumped as it is at the newest event",
+        found=_bound_of(order),
+        expected="neither TO nor LIMIT, because this event is the first one",
+        next_step="leave TO and LIMIT out of this one statement",
+    )
+
+
+def _bound_of(order: DumpOrder) -> str:
+    return f"TO {order.to_event}" if order.to_event is not None else f"LIMIT {order.limit}"
+
+
+def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | frozenset[str]:
+    """Write the dump; return tables that have to come whole too when it has to be written again.
+
+    So it has to when files of whole tables were gone before their checksums were read, when the events up to which
+    those were read have brought other tables into the scope, and when nothing tells any more what a table held.
+    """
+    policy, token = order.policy, uuid.uuid4().hex
+    attempt = begin_attempt(ports.dump_files, policy, token)
+    snapshots: tuple[Batch, ...] = ()
+    with being_written(ports.dump_files, attempt):
+        if whole:
+            stretch, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, stretch, whole)
+            again = _come_in(ports.source, order, stretch) - set(whole)
+            if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
+                discard_dump(ports.dump_files, attempt.directory)
+                return again
+        if untold := _write_rows(ports, order, attempt, stretch, whole):
+            discard_dump(ports.dump_files, attempt.directory)
+            return untold
+        events = list(told_events(ports.dump_files, attempt))
+        batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
+        cascades = followed_by_partitions(EventStream(ports, policy), events, stretch.end)
+        database = dumped_database(ports.source, policy.source)
+        log_id = ports.source.log_id()
+        manifest = DumpManifest.of_window(policy, log_id, token, database, stretch, (*batches, *snapshots))
+        manifest = replace(manifest, cascades=cascades, snapshots=whole)
+    layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
+    return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _write_rows(
+    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, stretch: Stretch, whole: tuple[str, ...]
+) -> frozenset[str]:
+    """Write the events, with files that they do not name; return the tables that have to come whole because of that."""
+    found = Found()
+    if not order.metadata_only:
+        events = [decode_event(row) for row in stretch.rows]
+        found = find_unnamed(EventStream(ports, order.policy), events, stretch.end, places_unknown, whole)
+    if found.untold and order.is_bounded:
+        first = min(found.untold.values())
+        raise _unbounded(order, f"the files of event {first} are gone, so that it needs its whole table")
+    ports.dump_files.write(attempt.events, stretch.pack())
+    write_unnamed(ports.dump_files, attempt, found.unnamed)
+    return frozenset(found.untold)
+
+
+def _come_in(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> frozenset[str]:
+    events = [decode_event(row) for row in stretch.rows]
+    return frozenset({*newly_included(source, order, events), *renamed_in(order.policy, events)})
+
+
+def _event_batches(
+    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, events: list[Event], whole: set[str], end: Position
+) -> tuple[Batch, ...]:
+    if order.metadata_only:
+        return ()
+    items = list(event_items(ports, order.policy, events, whole, end))
+    return write_event_batches(ports, order.policy, attempt, items, end)
+
+
+def _say(report: Report, order: DumpOrder, dump: Dump) -> None:
+    manifest, end = dump.manifest, dump.manifest.end.event_id
+    report(f"events after {manifest.begin.event_id} up to {end}: {manifest.events} of this scope")
+    if order.to_event is not None and order.to_event > end and order.limit is None:
+        report(f"TO {order.to_event} is newer than the newest event: the dump ends at event {end}")
+    if manifest.snapshots:
+        report(f"dumped whole, as they are at event {end}: {', '.join(manifest.snapshots)}")

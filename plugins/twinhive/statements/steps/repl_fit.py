@@ -1,0 +1,123 @@
+"""Judge whether a dump can be loaded by a replica as it is: it continues it, or there is none yet."""
+
+from dataclasses import replace
+
+from twinhive.dump.eventless import is_still_to_apply
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.manifest import DumpManifest
+from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.ports import MetastoreReader
+from twinhive.replica.replica_state import state_of
+from twinhive.statements.steps.adopt import is_of_hive
+from twinhive.statements.steps.repl_names import NAME_PREFIX
+
+ANY_SCOPE = "*"
+"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
+
+
+def state_before(replica: MetastoreReader, policy: Policy, manifest: DumpManifest) -> ReplicaState:
+    """Return what a replica says before a dump is loaded. Raises Foreign for a database that is not to be loaded.
+
+    To a dump of events a replica that Hive made, or has brought further, is one that follows.
+    """
+    database = replica.database(policy.replica.database)
+    state = ReplicaState.read(database.parameters if database else None)
+    is_ours = state.policy in (None, policy.name) and state.log_id in (None, manifest.log_id)
+    if manifest.kind is DumpKind.INCREMENTAL and is_ours and is_of_hive(database):
+        return replace(state, phase=Phase.FOLLOWING)
+    try:
+        return state_of(database, policy, manifest.log_id)
+    except Foreign as error:
+        raise Foreign(
+            f"database {policy.replica} is no replica that this statement can load",
+            found=error.found,
+            expected=error.expected,
+            next_step=f"{_under_its_owner(state, policy)}load into another database (REPL LOAD "
+            f"{policy.source.database} INTO ...), or drop this one if nobody needs it",
+        ) from error
+
+
+def _under_its_owner(state: ReplicaState, policy: Policy) -> str:
+    if state.policy is None or state.policy == policy.name:
+        return ""
+    is_of_statements = state.policy.startswith(NAME_PREFIX)
+    return "say it without a policy, " if is_of_statements else f"say it under policy {state.policy}, "
+
+
+def refuse_unfit(state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy) -> str | None:
+    """Return a sentence when the replica has all of a dump, None when it is to be loaded.
+
+    Raises Missing, AlreadyThere or ActNow when it can never be loaded by this replica.
+    """
+    if manifest.kind is DumpKind.INCREMENTAL:
+        return _events(state, manifest, policy)
+    return _objects(state, manifest, key, policy)
+
+
+def _objects(state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy) -> str | None:
+    if state.phase is not Phase.FOLLOWING:
+        return None
+    if state.dump == key:
+        return f"already loaded: the replica is at event {state.position.event_id}"
+    raise AlreadyThere(
+        f"database {policy.replica} is a replica already; this dump is of a whole database",
+        found=f"a replica at event {state.position.event_id}",
+        expected="no such database, or a load of this dump that was cut off",
+        next_step=f"bring it further with REPL DUMP {manifest.scope or policy.source.database} FROM "
+        f"{state.position.event_id}; or load into another database (REPL LOAD ... INTO), or drop this one first",
+    )
+
+
+def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str | None:
+    begin, end, position = manifest.begin.event_id, manifest.end.event_id, state.position.event_id
+    if state.phase is Phase.ABSENT:
+        raise Missing(
+            f"there is no replica {policy.replica}; this dump holds events only",
+            found="no such database",
+            expected=f"a replica at event {begin}",
+            next_step=f"load a whole database first: REPL DUMP {manifest.scope or policy.source.database}",
+        )
+    if state.phase is Phase.LOADING:
+        raise ActNow(
+            f"the replica {policy.replica} is not loaded to its end",
+            found=f"a load of dump {state.dump} that was cut off",
+            expected=f"a replica at event {begin}",
+            next_step="run the REPL LOAD of that dump again; then load this one",
+        )
+    if position > end or (position == end and not is_still_to_apply(state, manifest)):
+        return _reached(state, manifest, policy)
+    if position < begin:
+        raise ActNow(
+            f"the replica {policy.replica} is not as far as this dump begins",
+            found=f"the replica at event {position}",
+            expected=f"event {begin} or later, before {end}",
+            next_step=f"load the dump before this one, or dump the rest: REPL DUMP {manifest.scope} FROM {position}",
+        )
+    _refuse_other_scope(state, manifest, policy)
+    return None
+
+
+def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str:
+    end, position = manifest.end.event_id, state.position.event_id
+    if position == end:
+        return f"already loaded: the replica is at event {position}"
+    raise ActNow(
+        f"the replica {policy.replica} is ahead of this dump",
+        found=f"the replica at event {position}",
+        expected=f"event {manifest.begin.event_id} to {end}",
+        next_step=f"nothing, if this is an old dump; else go on from there: REPL DUMP {manifest.scope} FROM {position}",
+    )
+
+
+def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> None:
+    before = manifest.replaces or manifest.scope
+    if state.scope is None or before in ("", ANY_SCOPE) or state.scope in (before, manifest.scope):
+        return
+    raise ActNow(
+        f"the replica {policy.replica} has another policy than this dump",
+        found=f"the replica: {state.scope}; the dump: {before}",
+        expected="one policy, or a dump that says REPLACE with the replica's",
+        next_step=f"REPL DUMP {manifest.scope} REPLACE {state.scope} FROM {state.position.event_id}",
+    )

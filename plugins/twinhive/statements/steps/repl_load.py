@@ -1,0 +1,163 @@
+"""Run a REPL LOAD: bring a replica to the event of a dump (seed 002, 'REPL LOAD').
+
+A dump of a whole scope is copied and loaded as a bootstrap is, a dump of events as a window is; both go on where an
+earlier try was killed. The dump itself is only read, so that other replicas can load it too; what a replica has copied
+and how far it is stands in its own staging directory and on its own database.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from twinhive.bootstrap.load import Load
+from twinhive.bootstrap.preflight import Preflight, check_external_tables, check_file_systems
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.loader_notes import note_loaded, note_loading
+from twinhive.dump.sealed import open_sealed
+from twinhive.dump.store import Dump
+from twinhive.external.publish_pending import publish_between_windows
+from twinhive.incremental.apply import Apply
+from twinhive.log.log_access import report_replica
+from twinhive.model.errors import Refused, together
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.objects import Database
+from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
+from twinhive.pipeline.phase_run import run_passes
+from twinhive.ports import WritePorts
+from twinhive.replica.root_places import check_staging_root
+from twinhive.scan.sweep import last_swept, sweep
+from twinhive.statements.steps.adopt import adopt, is_of_hive
+from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
+from twinhive.statements.steps.hive_places import move_to_hives_places
+from twinhive.statements.steps.load_under_way import under_way
+from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+
+# A sweep reads all partitions of the replica.
+_SWEEP_EVERY_SECONDS = 3_600
+
+
+@dataclass(frozen=True)
+class DumpLoaded:
+    """Where the replica is now; `already` says that it was there before."""
+
+    event_id: int
+    already: str | None = None
+
+
+@dataclass(frozen=True)
+class ReplLoad:
+    """Load one dump; the policy of `work` is made from it: its source, its scope, where it lies."""
+
+    work: Work
+    dump: Dump
+    hive_places: bool = False
+    copying: CopyingPlace = IN_THIS_PROCESS
+    clock: Callable[[], float] = time.time
+
+    def run(self, ports: WritePorts) -> DumpLoaded:
+        """Return the event. Raises before anything is changed when the dump does not fit the replica."""
+        manifest = self.dump.manifest
+        state = state_before(ports.replica, self.work.policy, manifest)
+        already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
+        if not already:
+            self.check(ports)
+            claim_staging(ports.replica_files, self.work.policy)
+            with under_way(ports, self.work):
+                self._need(ports, state.position.event_id)
+                self._load(ports) if manifest.kind is not DumpKind.INCREMENTAL else self._apply(ports)
+        else:
+            self.work.report(already)
+        policy, end = self.work.policy, manifest.end.event_id
+        if self.hive_places:
+            self._move(ports, end)
+        note_loaded(ports.dump_files, policy, manifest.log_id, end)
+        if not already:
+            self.sweep_unused(ports)
+        return DumpLoaded(end, already)
+
+    def check(self, ports: WritePorts) -> None:
+        """Raise what keeps a dump that fits from being loaded; say who we are to the replica's metastore."""
+        report_replica(ports.replica, self.work.report)
+        # With a base directory the pass that brings the data checks the external tables by itself.
+        checks = (check_file_systems, *(() if self.work.policy.external.brings_data else (check_external_tables,)))
+        problems = [one for check in checks for one in check(Preflight(self.work), ports)]
+        problems += filter(None, [foreign_staging(ports.replica_files, self.work.policy)])
+        if own_staging(ports.replica_files, self.work.policy) is None:
+            # One that is there and ours stays in use, wherever an earlier version has put it.
+            problems += check_staging_root(ports, self.work.policy)
+        if problems:
+            raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")
+
+    @property
+    def _part(self) -> Work:
+        return replace(self.work, part_of=LeaseKind.STATEMENT)
+
+    def _database(self, ports: WritePorts) -> Database | None:
+        return ports.replica.database(self.work.policy.replica.database)
+
+    def _adopt(self, ports: WritePorts) -> None:
+        policy = self.work.policy
+        if is_of_hive(self._database(ports)):
+            with hold_lease(ports, self.work, LeaseKind.STATEMENT) as lease:
+                if is_of_hive(self._database(ports)):
+                    adopt(ports, policy, lease, self.work.report)
+
+    def _need(self, ports: WritePorts, event_id: int) -> None:
+        """Say beside the dump that this replica needs it. Raises Missing when it was cleaned away meanwhile."""
+        policy = self.work.policy
+        note_loading(ports.dump_files, policy, self.dump.manifest.log_id, event_id)
+        open_sealed(ports.dump_files, policy.dumps)
+
+    def _load(self, ports: WritePorts) -> None:
+        self._copy(ports)
+        self._bring_external(ports)
+        Load(self._part).run(ports)
+
+    def _apply(self, ports: WritePorts) -> None:
+        self._adopt(ports)
+        self._copy(ports)
+        Apply(self._part).run(ports)
+        if self._bring_external(ports):
+            publish_between_windows(self._part, ports, self.dump.manifest.log_id)
+
+    def _bring_external(self, ports: WritePorts) -> bool:
+        """Bring the data of external tables, which no dump holds, as it is now; False when none is copied."""
+        policy = self.work.policy
+        if policy.external.brings_data:
+            run_passes(policy, ports, self.work.holder, self.work.report, execute=self.copying)
+        return policy.external.brings_data
+
+    def _move(self, ports: WritePorts, event_id: int) -> None:
+        """Hand the replica back to Hive: everything goes to where Hive's own load will look for it."""
+        policy, log_id = self.work.policy, self.dump.manifest.log_id
+        with hold_lease(ports, self.work, LeaseKind.STATEMENT) as lease:
+            moved = move_to_hives_places(ports, policy, log_id, event_id, lease)
+        self.work.report(f"{moved} tables and partitions were moved to where Hive looks for them")
+
+    def sweep_unused(self, ports: WritePorts) -> None:
+        """Remove what nobody has used since the grace: no scan does it for a replica that has no policy file."""
+        now = self.clock()
+        if now - (last_swept(ports.replica_files, self.work.policy) or 0) >= _SWEEP_EVERY_SECONDS:
+            try:
+                sweep(ports, self.work, now)
+            except Refused as error:
+                # The dump is loaded; the sweep after the next one tries again.
+                self.work.report(f"not all that nobody uses could be removed: {error}")
+
+    def _copy(self, ports: WritePorts) -> None:
+        for batch in self.dump.manifest.batches:
+            work = Work(self.work.policy, batch.name, self.dump.key, self.work.holder, self.work.report)
+            self.copying.batch(work, ports)
+
+
+def replicated_event(database: Database | None) -> int | None:
+    """Return what REPL STATUS says of a database: its replicated event id, None when no replication knows it."""
+    if database is None:
+        return None
+    state = ReplicaState.read(database.parameters)
+    if state.policy is not None and state.phase is not Phase.FOLLOWING:
+        return None
+    return state.position.event_id or None

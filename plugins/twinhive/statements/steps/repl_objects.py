@@ -1,0 +1,80 @@
+"""Dump a whole scope as the source had it at one event, for replicas that are not known yet.
+
+A bootstrap and its rounds of consolidating (seed 002, 'Bootstrap, Revisited', approach 2) in one go: what a round of a
+policy asks the replica's copies, the checksums of the listed files answer here.
+"""
+
+from dataclasses import replace
+
+from twinhive.bootstrap.folding import Folding
+from twinhive.bootstrap.list_objects import write_listing
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.store import Dump, remove_other_dumps
+from twinhive.events.reader import position_at
+from twinhive.log.event_stream import EventStream
+from twinhive.log.list_files import list_batch, write_file_list
+from twinhive.log.sealing import seal_batches
+from twinhive.model.batches import Batch
+from twinhive.model.errors import TryAgain
+from twinhive.model.policy import Policy
+from twinhive.ports import FileWriter, SourcePorts
+from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.step.base import Report
+
+
+def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
+    """Return a dump that describes the scope at one event. Raises TryAgain when files vanish too fast."""
+    policy = order.policy
+    begin = position_at(ports.source, ports.source.current_event_id())
+    layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
+    dump = write_listing(ports, layout, policy, ports.source.log_id(), begin, checks_places=False)
+    report(f"listed from event {begin.event_id} on: {len(dump.manifest.batches)} batches, {dump.manifest.views} views")
+    _list_files(ports, order, dump)
+    return consolidated(ports, policy, dump, report, metadata_only=order.metadata_only)
+
+
+def consolidated(
+    ports: SourcePorts, policy: Policy, dump: Dump, report: Report, *, metadata_only: bool = False
+) -> Dump:
+    """Return the dump brought to one event, its files with checksums. Raises TryAgain when files vanish too fast."""
+    gone: list[Batch] = []
+    for _ in range(policy.options.most_rounds):
+        dump = _round(ports, policy, dump, gone)
+        end, batches = dump.manifest.end.event_id, dump.manifest.batches
+        if metadata_only:
+            for batch in batches:
+                write_file_list(ports.dump_files, dump.layout, batch.name, (), end)
+            return dump
+        gone = seal_batches(ports, dump.layout, batches, end)
+        report(f"round {dump.manifest.round}: at event {end}; {len(gone)} batches have changed files since")
+        if not gone:
+            return dump
+    raise TryAgain(
+        f"the files of database {policy.source} vanish faster than they can be dumped",
+        found=f"{', '.join(batch.label for batch in gone[:5])} changed in each of {policy.options.most_rounds} rounds",
+        next_step="run the statement again when those who rewrite these tables rest",
+    )
+
+
+def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
+    for batch in dump.manifest.batches:
+        if order.metadata_only:
+            write_file_list(ports.dump_files, dump.layout, batch.name, (), dump.manifest.begin.event_id)
+        else:
+            list_batch(ports, dump, batch.name)
+
+
+def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) -> Dump:
+    """Fold what has happened since into a new dump; the files of batches in `gone` are listed again."""
+    folding = Folding(EventStream(ports, policy), dump)
+    folding.doubt({batch.name for batch in gone})
+    new = folding.write(folding.follow_log())
+    remove_other_dumps(ports.dump_files, policy, new.layout)
+    return new
+
+
+def described(files: FileWriter, dump: Dump, scope: str, replaces: str = "", *, metadata_only: bool = False) -> Dump:
+    """Write into a dump, which nobody can load yet, of which policy it is."""
+    said = replace(dump.manifest, scope=scope, replaces=replaces, metadata_only=metadata_only)
+    files.write(dump.layout.manifest, said.to_json())
+    return Dump(dump.layout, said)

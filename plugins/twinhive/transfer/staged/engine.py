@@ -1,0 +1,221 @@
+"""Copy files into staging: verified, shareable between attempts, never half visible.
+
+A copy is written under a name of its own, compared with its source and only then renamed to the
+name that says what it is. So whatever has that name and the right length was verified before, by
+whichever attempt, and is not copied again. Names of event content hold the file's checksum: there the
+name alone says it.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError, Unreachable
+from twinhive.model.files import parent
+from twinhive.model.next_steps import RETRIES
+from twinhive.ports import FileReader, FileWriter
+from twinhive.transfer.staged.event_source import EventCopier
+from twinhive.transfer.staged.listed_source import ListedCopier
+from twinhive.transfer.staged.meter import Meter
+from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome, FailureKind
+from twinhive.transfer.staged.parts import SPLIT_ABOVE, PartsWriter
+from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.stager import Stager
+from twinhive.transfer.staged.transfer import Transfer
+
+_ATTEMPTS = 2
+# So many files in a row that failed for want of an answer mean that a cluster is down: waiting for
+# the time-outs of a hundred thousand more would only tell the same.
+_GIVE_UP_AFTER = 50
+
+
+def copy_items(
+    items: Iterable[CopyItem],
+    source: FileReader,
+    target: FileWriter,
+    staging: str,
+    threads: int,
+    on_progress: Callable[[str], None] = lambda line: None,
+    *,
+    superseded_ok: bool = False,
+    looks: bool = True,
+    bytes_per_second: float | None = None,
+    split_above: int = SPLIT_ABOVE,
+) -> CopyOutcome:
+    """Copy every item into staging unless it is there, largest first; failures are part of the outcome.
+
+    All threads together hold to `bytes_per_second`; a file above `split_above` bytes is copied in parts.
+    With `superseded_ok` a listed file that is gone or changed is counted and is no failure: for the
+    early rounds of consolidating, where events that are still to be folded in explain it.
+
+    Of an event its directory in staging is listed. Listed files of all tables share directories there: of each of them
+    it is asked whether it is staged, unless `looks` is False (`first_try`).
+    """
+    ordered = sorted(items, key=lambda item: (-item.length, item.source_path))
+    try:
+        staged = _staged_of_events(ordered, target, staging)
+    except TwinhiveError as error:
+        return CopyOutcome.merged(_failed(item, error) for item in ordered)
+    progress = Progress(len(ordered), sum(item.length for item in ordered), on_progress)
+    skipped, waiting = [], []
+    for item in ordered:
+        path = item.staged_path(staging)
+        if path in staged:
+            skipped.append(_skipped(staged[path]))
+            progress.skipped(item.length)
+        else:
+            staged[path] = item.length  # a file that is listed twice is copied once
+            waiting.append(item)
+    copied = _Copier(source, target, staging, progress, superseded_ok=superseded_ok, looks=looks).copy_all(
+        waiting, threads, bytes_per_second, split_above
+    )
+    return CopyOutcome.merged([*skipped, *copied])
+
+
+def _staged_of_events(items: Iterable[CopyItem], target: FileWriter, staging: str) -> dict[str, int]:
+    """Return the lengths of those copies of event content that are in staging."""
+    wanted = {item.staged_path(staging) for item in items if item.is_event_content}
+    directories = sorted({parent(path) for path in wanted})
+    return {
+        status.path: status.length
+        for _, page in target.list_pages(directories)
+        for status in page or ()
+        if status.path in wanted and not status.is_directory
+    }
+
+
+class _Copier:
+    """Copy items with several threads that take them from one iterator, so that none waits in a queue."""
+
+    def __init__(
+        self,
+        source: FileReader,
+        target: FileWriter,
+        staging: str,
+        progress: Progress,
+        *,
+        superseded_ok: bool,
+        looks: bool,
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._staging = staging
+        self._progress = progress
+        self._superseded_ok = superseded_ok
+        self._looks = looks
+        self._stopping = threading.Event()
+        self._unanswered = 0
+
+    def copy_all(
+        self, items: list[CopyItem], threads: int, bytes_per_second: float | None, split_above: int
+    ) -> list[CopyOutcome]:
+        """Copy all items; a failed one does not keep the others from being tried."""
+        if not items:
+            return []
+        shared = _Shared(items)
+        # Parts have threads of their own: those that copy files wait for them.
+        with ThreadPoolExecutor(threads, "copy-part") as for_parts, ThreadPoolExecutor(threads, "copy") as pool:
+            transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
+            parts = PartsWriter(self._target, transfer, for_parts.map, split_above)
+            stager = Stager(self._target, transfer, parts, self._staging)
+            self._listed = ListedCopier(self._source, stager, self._staging)
+            self._events = EventCopier(self._source, stager, self._staging)
+            workers = [pool.submit(self._work, shared) for _ in range(min(threads, len(items)))]
+            try:
+                return [outcome for worker in workers for outcome in worker.result()]
+            finally:
+                self._stopping.set()
+
+    def _count(self, count: int) -> None:
+        if self._stopping.is_set():
+            raise Unreachable("not copied to its end: the job is ending")
+        self._progress.moved(count)
+
+    def _work(self, items: "_Shared") -> list[CopyOutcome]:
+        outcomes = []
+        while not self._stopping.is_set() and (item := items.take()) is not None:
+            outcome = self._copy(item)
+            outcomes.append(outcome)
+            (self._progress.skipped if outcome.skipped_files else self._progress.done)(item.length)
+        return outcomes
+
+    def _copy(self, item: CopyItem) -> CopyOutcome:
+        error: TwinhiveError = Unreachable("not tried any more: too many files in a row got no answer")
+        for _ in range(_ATTEMPTS if self._unanswered < _GIVE_UP_AFTER else 0):
+            try:
+                outcome = self._copy_once(item)
+            except TwinhiveError as caught:
+                error = self._explained(item, caught)
+                if not FailureKind.of(error).may_retry:
+                    break
+            else:
+                self._unanswered = 0
+                return outcome
+        self._unanswered += FailureKind.of(error) is FailureKind.UNREACHABLE
+        if self._superseded_ok and self._is_superseded(item, error):
+            return CopyOutcome(files=1, bytes=item.length, superseded_files=1)
+        return _failed(item, error)
+
+    def _copy_once(self, item: CopyItem) -> CopyOutcome:
+        if self._looks and not item.is_event_content and self._is_staged(item):
+            return _skipped(item.length)
+        staged = (self._events if item.is_event_content else self._listed).copy(item)
+        length = staged.length
+        unverified = int(not staged.verified)
+        return CopyOutcome(files=1, bytes=length, copied_files=1, copied_bytes=length, unverified=unverified)
+
+    def _is_staged(self, item: CopyItem) -> bool:
+        found = self._target.status(item.staged_path(self._staging))
+        return found is not None and not found.is_directory and found.length == item.length
+
+    def _explained(self, item: CopyItem, error: TwinhiveError) -> TwinhiveError:
+        """Return what something that was missed means: of event content the source was looked at when it failed."""
+        if FailureKind.of(error) is not FailureKind.MISSING:
+            return error
+        try:
+            if not item.is_event_content:
+                self._listed.check(item)
+        except TwinhiveError:
+            return error
+        return CopyWasSwept(
+            f"{item.source_path}: is there, and its copy in staging is gone, or it was away for a moment",
+            found=error.what,
+            expected="nobody else who cleans up while this is copied, and no table that is renamed and back",
+            next_step=RETRIES,
+        )
+
+    def _is_superseded(self, item: CopyItem, error: TwinhiveError) -> bool:
+        """True when it was the source that failed, which is looked at again."""
+        if item.is_event_content:
+            # Whatever took it away comes later in the log; the table's files are listed again.
+            return FailureKind.of(error) is FailureKind.LOST
+        if FailureKind.of(error) not in (FailureKind.MISSING, FailureKind.CHANGED):
+            return False
+        try:
+            self._listed.check(item)
+        except TwinhiveError as found:
+            return isinstance(found, Missing | SourceMoved)
+        return False
+
+
+class _Shared:
+    """Hand out items to several threads, one at a time."""
+
+    def __init__(self, items: Iterable[CopyItem]) -> None:
+        self._items = iter(items)
+        self._lock = threading.Lock()
+
+    def take(self) -> CopyItem | None:
+        """Return the next item, None after the last one."""
+        with self._lock:
+            return next(self._items, None)
+
+
+def _skipped(length: int) -> CopyOutcome:
+    return CopyOutcome(files=1, bytes=length, skipped_files=1)
+
+
+def _failed(item: CopyItem, error: TwinhiveError) -> CopyOutcome:
+    failure = CopyFailure(item.source_path, str(error), FailureKind.of(error), item.table, item.event_id)
+    return CopyOutcome(files=1, bytes=item.length, failures=(failure,))

@@ -1,0 +1,40 @@
+"""List the files below many directories, level by level, in bulk calls."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from twinhive.model.files import FileStatus, base_name, is_hidden, join
+from twinhive.ports import FileReader
+
+Owner = TypeVar("Owner")
+
+
+def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterator[tuple[Owner, str, FileStatus]]:
+    """Yield (owner, path relative to its root, status) for every file below the roots.
+
+    `roots` pairs an owner with its directory. Names that start with `_` or `.` are skipped at
+    every level, as Hive's readers do: they are markers and unfinished writes. A root that does
+    not exist has no files.
+    """
+    level = [(owner, "", directory) for owner, directory in roots]
+    while level:
+        owners: dict[str, list[tuple[Owner, str]]] = {}
+        for owner, relative, directory in level:
+            owners.setdefault(directory, []).append((owner, relative))
+        level = []
+        for owner, path, entry in _entries(files, owners):
+            if entry.is_directory:
+                level.append((owner, path, entry.path))
+            else:
+                yield owner, path, entry
+
+
+def _entries(
+    files: FileReader, owners: Mapping[str, Sequence[tuple[Owner, str]]]
+) -> Iterator[tuple[Owner, str, FileStatus]]:
+    """Yield what readers see in some directories, page by page: one may hold a million files."""
+    for directory, page in files.list_pages(owners):
+        for entry in page or ():
+            name = base_name(entry.path)
+            for owner, relative in () if is_hidden(name) else owners[directory]:
+                yield owner, join(relative, name) if relative else name, entry

@@ -1,0 +1,62 @@
+"""Say what came of copying one batch: as a file that the gate reads, as text, as an exit code."""
+
+from dataclasses import asdict
+from enum import IntEnum
+from typing import Any
+
+from twinhive import __version__
+from twinhive.model.sizes import readable
+from twinhive.transfer.staged.outcome import CopyOutcome, FailureKind
+
+_LISTED_FAILURES = 100
+_PRINTED_FAILURES = 5
+
+
+class ExitCode(IntEnum):
+    """What the copy job's process tells whoever submitted it."""
+
+    DONE = 0
+    """Everything is staged."""
+    TRY_AGAIN = 3
+    """Something failed that may succeed later."""
+    ACT_NOW = 4
+    """A person must act: a source file changed or is gone, an event's file is lost, a server refused."""
+    UNUSABLE = 5
+    """The settings or the executors cannot be used."""
+
+
+def exit_code(outcome: CopyOutcome) -> ExitCode:
+    """Return what the failures mean: a person's turn comes before a repetition's."""
+    if not outcome.failures:
+        return ExitCode.DONE
+    return ExitCode.TRY_AGAIN if all(failure.kind.may_retry for failure in outcome.failures) else ExitCode.ACT_NOW
+
+
+def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float) -> dict[str, Any]:
+    """Return the content of a result file; at most 100 failures are listed, all are counted.
+
+    `lost` names every table and event of which a file is lost, each once: what quarantine needs.
+    """
+    lost = {(failure.table, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
+    return {
+        "batch": batch,
+        "dump": dump,
+        "version": __version__,
+        **asdict(outcome),
+        "seconds": round(seconds, 1),
+        "failure_count": outcome.failure_count,
+        "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
+        "lost": [{"table": table, "event_id": event_id} for table, event_id in sorted(lost)],
+    }
+
+
+def result_text(outcome: CopyOutcome, seconds: float) -> str:
+    """Return the last lines of a copy's log."""
+    superseded = f"{outcome.superseded_files:,} superseded, " if outcome.superseded_files else ""
+    lines = [
+        f"copy_files: {outcome.copied_files:,} of {outcome.files:,} files copied ({readable(outcome.copied_bytes)}), "
+        f"{outcome.skipped_files:,} were staged before, {superseded}{outcome.unverified:,} compared by length only, "
+        f"{outcome.failure_count:,} failed, {seconds:.0f} s"
+    ]
+    lines += [f"  {failure.kind}: {failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]]
+    return "\n".join(lines)

@@ -1,0 +1,176 @@
+"""Put new directories in place, each by one rename when all of it is there, and give directories their attributes."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
+from twinhive.model.files import FileStatus, is_below, parent
+from twinhive.ports import TreeWriter
+from twinhive.transfer.tree.actions import Action
+from twinhive.transfer.tree.attributes import AttributeCopier
+from twinhive.transfer.tree.failures import Failures
+from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.workers import Patience, in_parallel, twice
+
+_WAITING_A_THREAD = 4
+
+
+class Committer:
+    """Finish what the actions on files have prepared; failures are counted in `failures`."""
+
+    def __init__(
+        self,
+        target: TreeWriter,
+        places: Places,
+        attributes: AttributeCopier,
+        failures: Failures,
+        threads: int,
+        is_gone: Callable[[FileStatus], bool],
+    ) -> None:
+        self._target = target
+        self._places = places
+        self._attributes = attributes
+        self._failures = failures
+        self._threads = threads
+        self._is_gone = is_gone
+        self._left_out: set[str] = set()
+        self._patience = Patience()
+
+    def make_directories(self, actions: Iterable[Action]) -> int:
+        """Make new directories where they are built; return how many."""
+
+        def make(action: Action) -> None:
+            self._target.make_directories(self._places.built(action.relative))
+
+        return self._each_in_parallel(actions, make, "make")
+
+    def finish_new_directories(self, plan: Plan) -> None:
+        """Give the new directories their attributes while nobody sees them, what lies deeper first."""
+        new = (action for action in plan.attributes() if action.new_root is not None and not self._is_held(action))
+        self._bottom_up(new, lambda action: self._attributes.give_new(_original(action), self._built(action)))
+
+    def place(self, plan: Plan) -> None:
+        """Rename the new directories in which nothing failed to where they belong."""
+        if self._places.is_new and not self._failures.holds(""):
+            self._target.make_directories(parent(self._places.base))
+        wanted = (root for root in plan.new_roots() if root not in self._left_out)
+        roots = (root for root in wanted if not self._failures.holds(root))
+        for failed in in_parallel(roots, self._threads, self._place_each, "place"):
+            self._failures.merge(failed)
+
+    def align_directories(self, plan: Plan) -> int:
+        """Give the directories that were there before their attributes; return how many had others."""
+        there = (action for action in plan.attributes() if action.new_root is None)
+        return self._bottom_up(there, self._align)
+
+    def _is_held(self, action: Action) -> bool:
+        return action.new_root is not None and self._failures.holds(action.new_root)
+
+    def _built(self, action: Action) -> str:
+        return self._places.built(action.relative)
+
+    def _align(self, action: Action) -> bool:
+        # What was renamed into the directory, or out of it, has given it a new time.
+        is_retimed = "t" in self._attributes.letters
+        there = self._target.status(self._places.final(action.relative)) if is_retimed else action.target
+        return there is not None and self._attributes.align(_original(action), there)
+
+    def _place_each(self, roots: Iterator[str]) -> Failures:
+        failures = Failures()
+        for root in roots:
+            try:
+                self._patience.run(partial(twice, partial(self._place_one, root)))
+            except TwinhiveError as error:
+                failures.add(self._places.final(root), error, is_directory=True, new_root=root)
+        return failures
+
+    def _place_one(self, root: str) -> None:
+        built, final = self._places.built(root), self._places.final(root)
+        if self._target.rename(built, final):
+            return
+        if self._target.status(built) is None:
+            if self._target.status(final) is None:
+                raise Missing(
+                    f"{built}: the new directory is gone",
+                    found=f"neither it nor {final}",
+                    expected="what this copy has built",
+                    next_step="run again",
+                )
+            return  # renamed by an attempt whose answer was lost
+        raise AlreadyThere(
+            f"{final}: it appeared while its copy was made, which is kept in {built}",
+            found="a directory that this copy has not made",
+            expected="nothing at the target",
+            next_step="run again: what is there is compared file by file then",
+        )
+
+    def _failed(self, action: Action, error: TwinhiveError) -> None:
+        """Count a directory that has not got its attributes; one that the source has no more is not put in place."""
+        if action.relative and self._is_gone(_original(action)):
+            try:
+                if action.new_root is not None:
+                    self._patience.run(partial(twice, partial(self._target.delete, self._built(action))))
+            except TwinhiveError as in_the_way:
+                error = in_the_way
+            else:
+                self._left_out.add(action.relative)
+                self._failures.vanished.add(0, is_directory=True)
+                return
+        _count(self._failures, action, error)
+
+    def _each_in_parallel(self, actions: Iterable[Action], do: Callable[[Action], object], name: str) -> int:
+        def work(shared: Iterator[Action]) -> tuple[int, Failures]:
+            done, failures = 0, Failures()
+            for action in shared:
+                try:
+                    self._patience.run(partial(twice, partial(do, action)))
+                    done += 1
+                except TwinhiveError as error:
+                    _count(failures, action, error)
+            return done, failures
+
+        total = 0
+        for done, failures in in_parallel(actions, self._threads, work, name):
+            total += done
+            self._failures.merge(failures)
+        return total
+
+    def _bottom_up(self, actions: Iterable[Action], do: Callable[[Action], object]) -> int:
+        """Do something with directories in parallel, with each only after all below it; return how often it was true.
+
+        A directory that has its permission may be closed to us.
+        """
+        changed = 0
+        running: deque[tuple[Action, Future[object]]] = deque()
+
+        def finish_one() -> bool:
+            action, future = running.popleft()
+            try:
+                return bool(future.result())
+            except TwinhiveError as error:
+                self._failed(action, error)
+                return False
+
+        with ThreadPoolExecutor(self._threads, "directories") as pool:
+            for action in actions:
+                while running and (
+                    len(running) >= self._threads * _WAITING_A_THREAD
+                    or any(is_below(f"/{below.relative}", f"/{action.relative}") for below, _ in running)
+                ):
+                    changed += finish_one()
+                running.append((action, pool.submit(self._patience.run, partial(twice, partial(do, action)))))
+            while running:
+                changed += finish_one()
+        return changed
+
+
+def _count(failures: Failures, action: Action, error: TwinhiveError) -> None:
+    failures.add(_original(action).path, error, is_directory=True, new_root=action.new_root)
+
+
+def _original(action: Action) -> FileStatus:
+    assert action.source is not None
+    return action.source

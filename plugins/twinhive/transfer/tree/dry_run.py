@@ -1,0 +1,136 @@
+"""Find out what a copy would do, and change nothing: nothing is written, no lease taken, no snapshot made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.files import FileStatus
+from twinhive.ports import TreeReader
+from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.attributes import AttributeComparison
+from twinhive.transfer.tree.contents import are_equal, is_not_older
+from twinhive.transfer.tree.listing.unfinished import finished_only
+from twinhive.transfer.tree.path_rule import lay_out
+from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.planning.planning import make_plan
+from twinhive.transfer.tree.report import PlanRow
+from twinhive.transfer.tree.request import SyncRequest
+from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.verified import VerifiedPairs
+from twinhive.transfer.tree.workers import Patience, in_parallel, twice
+
+_SAYS = {
+    Kind.MAKE_DIRECTORY: "new directories",
+    Kind.COPY: "copy, new",
+    Kind.REPLACE: "copy, other content",
+    Kind.APPEND: "append",
+    Kind.ATTRIBUTES: "set attributes",
+    Kind.SKIP: "skip, equal",
+    Kind.DELETE: "delete",
+}
+BRINGS = tuple(_SAYS[kind] for kind in (Kind.COPY, Kind.REPLACE, Kind.APPEND))
+"""What rows say whose bytes are copied."""
+EQUAL = _SAYS[Kind.SKIP]
+"""What the row says of which nothing is done."""
+_CONFLICT = "conflict"
+_UNREADABLE = "unreadable"
+
+Rows = dict[str, PlanRow]
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """Find out what actions come to when contents and attributes are compared; reads only."""
+
+    source: TreeReader
+    target: TreeReader
+    attributes: AttributeComparison
+
+    def kind_of(self, action: Action) -> Kind:
+        """Return what an action on a file comes to."""
+        original, there = action.source, action.target
+        if original is None or there is None:
+            return action.kind
+        match action.kind:
+            case Kind.APPEND:
+                grew = are_equal(self.source, original, self.target, there, length=there.length)
+                return Kind.APPEND if grew else Kind.REPLACE
+            case Kind.CHECK if not self._same(original, there):
+                return Kind.REPLACE
+            case Kind.CHECK | Kind.ATTRIBUTES:
+                return Kind.ATTRIBUTES if self.attributes.differ(original, there) else Kind.SKIP
+        return action.kind
+
+    def gets_attributes(self, action: Action) -> bool:
+        """True for a directory that is there and carries something else."""
+        original, there = action.source, action.target
+        return original is not None and there is not None and self.attributes.differ(original, there)
+
+    def _same(self, original: FileStatus, there: FileStatus) -> bool:
+        equal = are_equal(self.source, original, self.target, there)
+        return is_not_older(there, original) if equal is None else equal
+
+
+def dry_run(request: SyncRequest, source: TreeReader, target: TreeReader) -> list[PlanRow]:
+    """Return a row for each kind of action, conflicts and unreadable directories included; empty kinds are left out.
+
+    What can only be told by comparing contents or attributes is compared. Both sides are listed in full, also where a
+    run would copy the difference of two snapshots. Raises what a run would raise before it plans.
+    """
+    source = finished_only(source, request.options)
+    layout = lay_out(request, source, target)
+    memory = VerifiedPairs.load(target, layout.memory)
+    with make_plan(layout, request.options, source, target, memory) as plan:
+        attributes = AttributeComparison(source, target, request.options.preserve)
+        looking = _Looking(source, target, attributes)
+        rows = _on_files(plan, looking, request.options.threads)
+        _add_the_others(plan, looking, rows)
+        skipped = plan.totals.files[Kind.SKIP]
+        rows[_SAYS[Kind.SKIP]].merge(PlanRow("", Tally(skipped.files, bytes=skipped.bytes)))
+    return [row for row in rows.values() if row.tally != Tally()]
+
+
+def _empty_rows() -> Rows:
+    return {what: PlanRow(what) for what in (*_SAYS.values(), _CONFLICT, _UNREADABLE)}
+
+
+def _add_the_others(plan: Plan, looking: _Looking, rows: Rows) -> None:
+    for action in plan.directories():
+        rows[_SAYS[Kind.MAKE_DIRECTORY]].add(action.relative or ".", is_directory=True)
+    for action in plan.attributes():
+        if action.new_root is None and looking.gets_attributes(action):
+            rows[_SAYS[Kind.ATTRIBUTES]].add(action.relative or ".", is_directory=True)
+    for action in plan.deletes():
+        there = action.target
+        is_directory = there is not None and there.is_directory
+        rows[_SAYS[Kind.DELETE]].add(action.relative, there.length if there else 0, is_directory=is_directory)
+    for conflict in plan.conflicts:
+        rows[_CONFLICT].add(f"{conflict.path} ({conflict.source} against {conflict.target})")
+    rows[_CONFLICT].tally.files = plan.totals.conflicts
+    for unreadable in plan.unreadable:
+        rows[_UNREADABLE].add(unreadable.path, is_directory=True)
+    rows[_UNREADABLE].tally.directories = plan.totals.unreadable
+
+
+def _on_files(plan: Plan, looking: _Looking, threads: int) -> Rows:
+    """Count the actions on files, with contents compared by several threads."""
+    patience = Patience()
+
+    def work(lines: Iterator[str]) -> Rows:
+        rows = _empty_rows()
+        for line in lines:
+            action = Action.from_line(line)
+            try:
+                kind = patience.run(partial(twice, partial(looking.kind_of, action)))
+            except TwinhiveError:
+                rows[_UNREADABLE].add(action.relative, action.length)
+            else:
+                rows[_SAYS[kind]].add(action.relative, action.length)
+        return rows
+
+    total = _empty_rows()
+    for rows in in_parallel(plan.copies(), threads, work, "compare"):
+        for what, row in rows.items():
+            total[what].merge(row)
+    return total

@@ -1,0 +1,198 @@
+"""Hold all that a copy is going to do, by phase, in files: ten million actions need no more memory than a few."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.listing.spool import Spool
+from twinhive.transfer.tree.tally import Tally
+
+EXAMPLES = 1000
+"""So many conflicts and unreadable paths are kept, and all of them counted."""
+
+_NOT_ON_FILES = (Kind.SKIP, Kind.DELETE, Kind.MAKE_DIRECTORY)
+_SMALLEST_CLASS_BITS = 16  # below 64 KiB only the number of files counts
+_CLASSES = 13  # each holds files up to four times as large as the one before, the last one all from 256 GiB
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A path that cannot be made equal: what each side has there, and what a person can do."""
+
+    path: str
+    source: str
+    target: str
+    next_step: str
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A directory of the source that could not be listed, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """A rename at the target before anything is copied, None: a deletion. Paths are relative, numbers are unique."""
+
+    number: int
+    relative: str
+    target: str | None
+
+
+@dataclass
+class Totals:
+    """What a plan holds.
+
+    files          by kind, those that stay as they are included; of DELETE also directories, each with all below it
+    new_directories, directories   those to be made, and all that were listed at the source
+    vanished       directories of the source that were gone when they were to be listed
+    """
+
+    files: dict[Kind, Tally] = field(default_factory=lambda: {kind: Tally() for kind in Kind})
+    new_directories: int = 0
+    directories: int = 0
+    excluded: int = 0
+    vanished: int = 0
+    conflicts: int = 0
+    unreadable: int = 0
+
+    @property
+    def on_files(self) -> Tally:
+        """What `Plan.copies` holds."""
+        total = Tally()
+        for kind, tally in self.files.items():
+            if kind not in _NOT_ON_FILES:
+                total += tally
+        return total
+
+    @property
+    def deletes(self) -> int:
+        """Paths to be deleted at the target."""
+        return self.files[Kind.DELETE].files + self.files[Kind.DELETE].directories
+
+
+class Plan:
+    """What is to be done. Planning adds to it; then each phase is read, in this order:
+
+    moves, leftovers, directories, copies, attributes, deletes.
+    """
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+        self.conflicts: list[Conflict] = []
+        self.unreadable: list[Unreadable] = []
+        self.emptied: list[str] = []
+        """Sources without any content, whose copies have something to delete."""
+        self.moves: tuple[Move, ...] = ()
+        """In the order in which they are moved aside: what lies deeper comes first."""
+        self._open = ExitStack()
+        self._leftovers = self._spool()
+        self._new_roots = self._spool()
+        self._directories = self._spool()
+        self._by_size = [self._spool() for _ in range(_CLASSES)]
+        self._attributes = self._spool()
+        self._deletes = self._spool()
+
+    def __enter__(self) -> "Plan":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the temporary files."""
+        self._open.close()
+
+    @property
+    def placings(self) -> list[Move]:
+        """The moves that are renames, in the order in which they are moved into place: parents come first."""
+        return sorted((move for move in self.moves if move.target is not None), key=lambda move: move.target or "")
+
+    @property
+    def changes(self) -> int:
+        """How many things are to be done."""
+        spools = (self._leftovers, self._directories, *self._by_size, self._attributes, self._deletes)
+        return len(self.moves) + sum(map(len, spools))
+
+    def leftovers(self) -> Iterator[Action]:
+        """Yield what an earlier run has left in `Places.tree` and is not wanted: deleted for good, and first."""
+        return map(Action.from_line, self._leftovers)
+
+    def new_roots(self) -> Iterator[str]:
+        """Yield the relative paths of the topmost new directories, each renamed into place when it is complete."""
+        return map(json.loads, self._new_roots)
+
+    def directories(self) -> Iterator[Action]:
+        """Yield the directories to be made, parents first."""
+        return map(Action.from_line, self._directories)
+
+    def copies(self) -> Iterator[str]:
+        """Yield the lines of all actions on files, about the largest first."""
+        for spool in reversed(self._by_size):
+            yield from spool
+
+    def attributes(self) -> Iterator[Action]:
+        """Yield the directories, new ones as well, whose attributes are to be set: what lies deeper comes first."""
+        return map(Action.from_line, reversed(self._attributes))
+
+    def deletes(self) -> Iterator[Action]:
+        """Yield what is to be deleted at the target: topmost paths, each with all below it."""
+        return map(Action.from_line, self._deletes)
+
+    def add_file(self, action: Action) -> None:
+        """Add something to do with a file of the source."""
+        length = action.length
+        self.totals.files[action.kind].add(length)
+        size = 0 if action.kind is Kind.ATTRIBUTES else (length.bit_length() - _SMALLEST_CLASS_BITS + 1) // 2
+        self._by_size[min(max(size, 0), _CLASSES - 1)].add(action.to_line())
+
+    def add_directory(self, action: Action) -> None:
+        """Add a directory to be made, and renamed into place when it is its own new root."""
+        self.totals.new_directories += 1
+        self._directories.add(action.to_line())
+        if action.new_root and action.new_root == action.relative:
+            self.add_new_root(action.relative)
+
+    def add_new_root(self, relative: str) -> None:
+        """Add a topmost new directory; '' is the base."""
+        self._new_roots.add(json.dumps(relative))
+
+    def add_attributes(self, action: Action) -> None:
+        """Add a directory whose attributes are to be set; a parent is added before what is below it."""
+        self._attributes.add(action.to_line())
+
+    def add_delete(self, action: Action) -> None:
+        """Add a path to be deleted: at the target, or, with a new root, what an earlier run has left."""
+        if action.new_root is not None:
+            self._leftovers.add(action.to_line())
+            return
+        found = action.target
+        self.totals.files[Kind.DELETE].add(
+            found.length if found else 0, is_directory=bool(found and found.is_directory)
+        )
+        self._deletes.add(action.to_line())
+
+    def add_conflict(self, conflict: Conflict) -> None:
+        """Add a path that cannot be made equal."""
+        self.totals.conflicts += 1
+        if len(self.conflicts) < EXAMPLES:
+            self.conflicts.append(conflict)
+
+    def add_unreadable(self, path: str, reason: str) -> None:
+        """Add a directory of the source that could not be listed."""
+        self.totals.unreadable += 1
+        if len(self.unreadable) < EXAMPLES:
+            self.unreadable.append(Unreadable(path, reason))
+
+    def _spool(self) -> Spool:
+        spool = Spool()
+        self._open.callback(spool.close)
+        return spool

@@ -1,0 +1,124 @@
+"""Work through a stream of any length with several threads, and stop all of them when one cannot go on."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Generic, TypeVar
+
+from twinhive.model.errors import TwinhiveError, Unreachable, raise_one
+from twinhive.transfer.staged.outcome import FailureKind
+
+# So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a
+# hundred thousand more would only tell the same.
+_GIVE_UP_AFTER = 50
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_parallel(
+    items: Iterable[Item], threads: int, work: Callable[[Iterator[Item]], Result], name: str = "sync"
+) -> list[Result]:
+    """Run `work` in each thread, all of them with one iterator over `items`; return their results.
+
+    Nothing is read ahead of the threads. What one of them raises ends the others at their next item; of several
+    errors one that leaves open what became of a call is raised.
+    """
+    if threads == 1:
+        return [work(iter(items))]
+    shared = _Shared(items)
+    with ThreadPoolExecutor(threads, name) as pool:
+        workers = [pool.submit(_until_it_fails, work, shared) for _ in range(threads)]
+        try:
+            wait(workers)
+        finally:
+            shared.stop()
+    raise_one(worker.exception() for worker in workers)
+    return [worker.result() for worker in workers]
+
+
+class Helpers:
+    """Run a function on several items at the same time, for any of the workers: they share these threads."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, name)
+
+    def __enter__(self) -> "Helpers":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown()
+
+    def run_all(self, call: Callable[[Item], object], items: Iterable[Item]) -> Iterator[object]:
+        """Yield the results in their order; after an error the items that are not begun are dropped."""
+        running = [self._pool.submit(call, item) for item in items]
+        try:
+            for each in running:
+                yield each.result()
+        finally:
+            for each in running:
+                each.cancel()
+            wait(running)
+
+
+def twice(call: Callable[[], Result]) -> Result:
+    """Return what `call` returns, which is repeated once when it may succeed then; it must be safe to repeat."""
+    try:
+        return call()
+    except TwinhiveError as error:
+        if not FailureKind.of(error).may_retry:
+            raise
+    return call()
+
+
+class GivenUp(Unreachable):
+    """It was not tried, because too many before it got no answer."""
+
+
+class Patience:
+    """Give up when too many in a row got no answer; shared between threads."""
+
+    def __init__(self) -> None:
+        self._unanswered = 0
+
+    def run(self, call: Callable[[], Result]) -> Result:
+        """Return what `call` returns; raises GivenUp without calling it when nobody answers any more."""
+        if self._unanswered >= _GIVE_UP_AFTER:
+            raise GivenUp("not tried any more: too many in a row got no answer", next_step="run again")
+        try:
+            result = call()
+        except TwinhiveError as error:
+            self._unanswered += FailureKind.of(error) is FailureKind.UNREACHABLE
+            raise
+        self._unanswered = 0
+        return result
+
+
+class _Shared(Generic[Item]):
+    """Hand out items to several threads, one at a time."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items = iter(items)
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def __iter__(self) -> Iterator[Item]:
+        return self
+
+    def __next__(self) -> Item:
+        with self._lock:
+            if self._stopped:
+                raise StopIteration
+            return next(self._items)
+
+    def stop(self) -> None:
+        """Hand out nothing more."""
+        self._stopped = True
+
+
+def _until_it_fails(work: Callable[[Iterator[Item]], Result], items: _Shared[Item]) -> Result:
+    try:
+        return work(items)
+    except BaseException:
+        items.stop()
+        raise

@@ -1,0 +1,27 @@
+"""Build the adapters of file systems: the only place that does."""
+
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
+from twinhive.adapters.local.local_lease import LocalLease
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.ports import LeaseKeeper
+
+_files: dict[str, HadoopFiles] = {}
+
+
+def files(endpoint: FileSystemEndpoint) -> HadoopFiles:
+    """Return the client of a file system, one for each endpoint in a process."""
+    key = repr((endpoint.root, sorted(endpoint.properties.items()), endpoint.user))
+    if key not in _files:
+        _files[key] = HadoopFiles(endpoint.root, dict(endpoint.properties), endpoint.user)
+    return _files[key]
+
+
+def lease_keeper(endpoint: FileSystemEndpoint, settle_seconds: float) -> LeaseKeeper:
+    """Return who hands out the right to write to a place of a file system.
+
+    `settle_seconds` is how long a call of a holder who was overtaken may still take effect.
+    """
+    if endpoint.root.startswith("file:"):
+        return LocalLease()
+    return HdfsLease(endpoint.root, endpoint.properties, endpoint.user, settle_seconds=settle_seconds)

@@ -1,0 +1,135 @@
+"""Build adapters from settings: the only place that does."""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.external.modes import External
+from twinhive.model.files import authority, qualified
+from twinhive.model.next_steps import DUMP_ROOT, clear, correct
+from twinhive.model.policy import DatabaseAddress, Options, Policy
+from twinhive.ports import ReadPorts, TreePorts, WritePorts
+from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
+from twinhive.transfer.tree.executing import SETTLE_SECONDS
+from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.files import files, lease_keeper
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Adapters of one policy; every adapter is built once, when it is first asked for."""
+
+    configuration: Configuration
+    settings: PolicySettings
+    resolve: Resolve
+
+    @classmethod
+    def of(cls, configuration: Configuration, policy: str, resolve: Resolve) -> "Wiring":
+        """Look a policy up. Raises InvalidSettings with all that is wrong with its file."""
+        return cls(configuration, configuration.policy(policy).usable(), resolve)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy with full URIs."""
+        settings = self.settings
+        return Policy(
+            name=settings.policy,
+            source=DatabaseAddress(settings.source.cluster, settings.source.database),
+            replica=DatabaseAddress(settings.replica.cluster, settings.replica.database),
+            include=settings.tables.include,
+            exclude=settings.tables.exclude,
+            dump_root=qualified(settings.dump_root, self.source_endpoint.root),
+            staging_root=qualified(settings.staging_root, self.replica_endpoint.root),
+            external=self._external,
+            options=Options(**settings.options.model_dump()),
+            fingerprint=settings.fingerprint,
+        )
+
+    @property
+    def _external(self) -> External:
+        fields = self.settings.external_tables.model_dump(exclude={"include", "every_minutes", "pool"})
+        included = self.settings.external_tables.include
+        return External(included=included, source_root=self.source_endpoint.root, **fields)
+
+    @property
+    def source(self) -> ClusterSettings:
+        """The source cluster's settings."""
+        return self.configuration.clusters[self.settings.source.cluster]
+
+    @property
+    def replica(self) -> ClusterSettings:
+        """The replica cluster's settings."""
+        return self.configuration.clusters[self.settings.replica.cluster]
+
+    @cached_property
+    def source_endpoint(self) -> FileSystemEndpoint:
+        """The source's file system."""
+        return file_system_endpoint(self.source.file_system, self.resolve)
+
+    @cached_property
+    def replica_endpoint(self) -> FileSystemEndpoint:
+        """The replica's file system."""
+        return file_system_endpoint(self.replica.file_system, self.resolve)
+
+    @property
+    def dump_endpoint(self) -> FileSystemEndpoint:
+        """The file system of the dumps: the source's or the replica's, whichever `dump_root` names."""
+        for endpoint in (self.source_endpoint, self.replica_endpoint):
+            if authority(self.policy.dump_root) == endpoint.root:
+                return endpoint
+        raise InvalidSettings(
+            f"dump_root of policy {self.policy.name} is on a file system of neither cluster",
+            found=self.policy.dump_root,
+            expected=f"a directory on {self.source_endpoint.root} or {self.replica_endpoint.root}",
+            next_step=correct(DUMP_ROOT) + ", then " + clear("this task"),
+        )
+
+    def read_ports(self) -> ReadPorts:
+        """Return what planning steps use. The same adapters as `write_ports`, seen as readers."""
+        return self.write_ports()
+
+    def write_ports(self) -> WritePorts:
+        """Return what changing steps use."""
+        return ports_between(
+            self._servers_of(self.settings.source.cluster, self.source_endpoint),
+            self._servers_of(self.settings.replica.cluster, self.replica_endpoint),
+            self.dump_endpoint,
+        )
+
+    def _servers_of(self, cluster: str, files: FileSystemEndpoint) -> "Servers":
+        settings = self.configuration.clusters[cluster].metastore
+        return Servers(metastore_endpoint(settings, self.resolve, cluster, files.root), files)
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The servers of one cluster."""
+
+    metastore: MetastoreEndpoint
+    files: FileSystemEndpoint
+
+
+def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
+    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie."""
+    at_source = metastore(source.metastore)
+    tree_lease = lease_keeper(replica.files, SETTLE_SECONDS)
+    return WritePorts(
+        source=at_source,
+        replica=metastore(replica.metastore),
+        source_files=files(source.files),
+        replica_files=files(replica.files),
+        dump_files=files(dumps),
+        lease=lease_keeper(replica.files, settle_seconds=replica.metastore.timeout_seconds),
+        source_marker=MetastoreMarker(at_source),
+        trees=TreePorts(files(source.files), files(replica.files), tree_lease),
+    )
+
+
+@cache
+def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
+    """Return the client of a metastore, one for each endpoint in a process."""
+    of_cluster = endpoint.cluster, endpoint.file_system
+    return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)

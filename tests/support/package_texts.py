@@ -1,0 +1,80 @@
+"""Read what the package says out of its source: all texts, put together as far as they are written together."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from twinhive.model import next_steps
+from twinhive.model.wording import Wording, said_for_statements
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+MODULES = sorted(PLUGINS.rglob("*.py"))
+# Stands for whatever is put in when the text is made: a policy, a table, an id.
+FILLED_IN = "1"
+
+WAYS = {name: way for name, way in vars(next_steps).items() if inspect.isfunction(way)}
+PHRASES = {name: way for name, way in vars(next_steps).items() if name[0].isupper() and isinstance(way, Wording)}
+
+
+@cache
+def texts(path: Path) -> tuple[str, ...]:
+    """Return all texts of a module but docstrings, as policies' tasks say them, with what is filled in replaced."""
+    return tuple(texts_of(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def texts_of(tree: ast.Module, *, for_statements: bool = False) -> Iterator[str]:
+    """Yield the texts of a syntax tree, in one of the two wordings."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    said = _Said(said_for_statements if for_statements else str)
+    tree = said.visit(tree)
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if id(node) not in docstrings | parts and _is_text(node):
+            yield _text(node)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_text, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else FILLED_IN
+
+
+class _Said(ast.NodeTransformer):
+    """Put in the one wording of every text that has two, and put sums of texts together."""
+
+    def __init__(self, wording: Callable[[str], str]) -> None:
+        self._wording = wording
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        phrase = PHRASES.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return node if phrase is None else ast.Constant(self._wording(phrase))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        called = ast.unparse(node.func)
+        if called == "Wording":
+            two = Wording(*(_text(self.visit(argument)) for argument in node.args))
+        elif called in WAYS:
+            two = WAYS[called](*(_of_tasks(argument) for argument in node.args))
+        else:
+            return self.generic_visit(node)
+        return ast.Constant(self._wording(two))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        sides = (node.left, node.right)
+        if not isinstance(node.op, ast.Add) or not any(map(_is_text, sides)):
+            return node
+        return ast.Constant("".join(map(_text, sides)))
+
+
+def _of_tasks(argument: ast.expr) -> str:
+    """Return what a way out is called with: a text, or a phrase, which has both wordings still."""
+    if isinstance(argument, ast.Name) and argument.id in PHRASES:
+        return PHRASES[argument.id]
+    return _text(argument)

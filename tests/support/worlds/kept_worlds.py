@@ -1,0 +1,97 @@
+"""Keep a world in memory as a file, so that what one version has left can be handed to a later one.
+
+`keep` is called beside that version's own tests; the files are `tests/fixtures/<version>/<what it is>.json.gz`.
+"""
+
+import base64
+import gzip
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.hdfs.fake_tree import Node
+from tests.support.worlds.fake_world import World
+from twinhive.model.changes.events import EventRow
+from twinhive.model.constraints import Constraint
+from twinhive.model.files import FileStatus
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Function, Partition, Table
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+_KINDS: dict[str, type] = {
+    kind.__name__: kind for kind in (Constraint, Database, EventRow, FileStatus, Function, Partition, Table)
+}
+_KINDS |= {kind.__name__: kind for kind in (Node, TableName)}
+_FILES = ("source_files", "replica_files")
+_METASTORES = ("source", "replica")
+_OF_A_METASTORE = ("_databases", "_tables", "_partitions", "_functions", "_constraints", "_statistics")
+
+
+def keep(world: World, path: Path) -> None:
+    """Write all that both clusters hold; leases are not among it but as files."""
+    said = {name: list(getattr(world, name)._tree.nodes.values()) for name in _FILES}
+    for name in _METASTORES:
+        metastore = getattr(world, name)
+        tables = {part: list(getattr(metastore, part).items()) for part in _OF_A_METASTORE}
+        tables["_partitions"] = [(table, list(some.items())) for table, some in tables["_partitions"]]
+        tables["_constraints"] = [(table, list(some.items())) for table, some in tables["_constraints"]]
+        said[name] = {**tables, "rows": metastore._log.rows, "last": metastore._log.last_event_id}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(json.dumps(_plain(said)).encode(), 9, mtime=0))
+
+
+def kept_world(path: Path) -> World:
+    """Return a world as it was kept."""
+    said = _value(json.loads(gzip.decompress(path.read_bytes())))
+    world = World()
+    for name in _FILES:
+        _fill(getattr(world, name)._tree, said[name])
+    for name in _METASTORES:
+        metastore, kept = getattr(world, name), said[name]
+        for part in _OF_A_METASTORE:
+            setattr(metastore, part, dict(kept[part]))
+        metastore._partitions = {table: dict(some) for table, some in kept["_partitions"]}
+        metastore._constraints = {table: dict(some) for table, some in kept["_constraints"]}
+        metastore._statistics = {key: set(columns) for key, columns in kept["_statistics"]}
+        metastore._log.rows, metastore._log.last_event_id = list(kept["rows"]), kept["last"]
+    return world
+
+
+def _fill(tree: Any, nodes: Iterable[Node]) -> None:
+    statuses = {node.status.path: (node, node.status) for node in nodes}
+    for path in sorted(statuses):
+        if path != tree.root:
+            tree.add(statuses[path][0])
+    tree.nodes.clear()
+    for path, (node, status) in statuses.items():
+        node.status = status  # adding what lies in it gave it another time
+        tree.nodes[path] = node
+    tree._ids = itertools.count(1 + max(status.file_id for _, status in statuses.values()))
+    tree._times = itertools.count(1000 + max(status.modified_ms for _, status in statuses.values()), 1000)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {"~": type(value).__name__, **{one.name: _plain(getattr(value, one.name)) for one in fields(value)}}
+    if isinstance(value, bytes):
+        return {"~": "bytes", "of": base64.b64encode(value).decode()}
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    return value
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return tuple(map(_value, plain))
+    if not isinstance(plain, dict):
+        return plain
+    kind = plain.get("~")
+    if kind == "bytes":
+        return base64.b64decode(plain["of"])
+    values = {key: _value(one) for key, one in plain.items() if key != "~"}
+    return values if kind is None else _KINDS[kind](**values)

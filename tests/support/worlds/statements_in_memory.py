@@ -1,0 +1,41 @@
+"""Let REPL statements reach two clusters in memory instead of servers."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hive.fake_metastore import InMemoryMetastore
+from tests.support.worlds.fake_world import World
+from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
+from twinhive.ports import WritePorts
+from twinhive.statements.running import dumping, loading, replicas, running
+from twinhive.wiring.policies import Servers
+
+
+def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) -> None:
+    """Make the clusters east and west of a configuration those of a world."""
+
+    def files(endpoint: FileSystemEndpoint) -> InMemoryFiles:
+        known = {one.root: one for one in (world().source_files, world().replica_files)}
+        return known[endpoint.root]
+
+    def metastore(endpoint: MetastoreEndpoint) -> InMemoryMetastore:
+        return world().source if endpoint.cluster == "east" else world().replica
+
+    def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
+        return replace(world().ports(), dump_files=files(dumps))
+
+    for cluster in ("east", "west"):
+        hdfs, thrift = {"uri": f"hdfs://{cluster}"}, f"{cluster}-metastore"
+        patch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps({"conn_type": "hdfs", "extra": hdfs}))
+        patch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_METASTORE", json.dumps({"host": thrift, "port": 9083}))
+    patch.setattr(dumping, "files", files)
+    patch.setattr(dumping, "metastore", metastore)
+    patch.setattr(loading, "files", files)
+    patch.setattr(loading, "ports_between", ports_between)
+    patch.setattr(running, "metastore", metastore)
+    patch.setattr(replicas, "metastore", metastore)
+    patch.setattr(replicas, "lease_keeper", lambda endpoint, settle_seconds: world().lease)

@@ -1,0 +1,78 @@
+"""Kill a bootstrap at every single change it makes, rerun it, and compare the twin."""
+
+import pytest
+
+from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, kill_points, killable, tuned
+from tests.support.worlds.twins import assert_twin
+from twinhive.model.policy import Policy
+from twinhive.pipeline.phase_run import run_bootstrap, run_phase
+from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, Stage
+
+POLICY = tuned(batch_objects=2, partitions_per_call=1)
+MOST_CHANGES = 400
+
+
+def bootstrap(world: World, ports=None, policy: Policy = POLICY):
+    return run_bootstrap(policy, ports or world.ports(), {"run": "r"}, lambda line: None)
+
+
+def only(world: World, stages: tuple[Stage, ...]) -> None:
+    run_phase(stages, POLICY, world.ports(), {"run": "r"}, lambda line: None)
+
+
+def killed_at(world: World, at: int, *, after_effect: bool) -> bool:
+    """Run until the n-th change; False when the run came to its end before."""
+    try:
+        bootstrap(world, killable(world.ports(), KillSwitch(at, after_effect=after_effect)))
+    except Killed:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
+def test_killed_at_any_change_and_rerun_it_converges(after_effect: bool) -> None:
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
+        world = a_world()
+        if not killed_at(world, at, after_effect=after_effect):
+            break
+        bootstrap(world)
+        assert_twin(world)
+    else:
+        pytest.fail("a bootstrap makes more changes than the test kills at")
+    assert at > 50
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
+def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges(after_effect: bool) -> None:
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
+        world = a_world()
+        if not killed_at(world, at, after_effect=after_effect):
+            break
+        if world.replica.database("sales") and "following" in world.replica.database("sales").parameters.values():
+            break
+        plain = world.source.tables("sales", ["plain"])[0]
+        world.source_files.put(f"{plain.location}/data", b"plain, but new")
+        world.source.drop_table(world.source.tables("sales", ["orders"])[0].name, delete_data=True)
+        bootstrap(world)
+        assert_twin(world)
+    assert at > 50
+
+
+def test_a_finished_bootstrap_run_again_changes_nothing() -> None:
+    world = a_world()
+    first = bootstrap(world)["load"]
+    events = world.replica.current_event_id()
+    again = bootstrap(world)["load"]
+
+    assert again.already.startswith("already applied")
+    assert again.event_id == first.event_id
+    assert world.replica.current_event_id() == events
+    assert_twin(world)
+
+
+@pytest.mark.parametrize("name", ["list_objects", "round", "gate", "load"])
+def test_any_unmapped_task_can_be_cleared_alone_after_the_end(name: str) -> None:
+    world = a_world()
+    bootstrap(world)
+    only(world, tuple(stage for stage in (*BOOTSTRAP, *CONSOLIDATE) if stage.name == name))
+    assert_twin(world)

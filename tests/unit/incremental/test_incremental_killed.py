@@ -1,0 +1,117 @@
+"""Kill an incremental run at every single change it makes, run it again, and compare the twins."""
+
+import pytest
+
+from tests.support.worlds.fake_world import Killed, KillSwitch, kill_points, killable, tuned
+from tests.unit.incremental import test_incremental as histories
+from tests.unit.incremental.test_incremental import Followed
+from twinhive.model.errors import Unreachable
+from twinhive.pipeline.phase_run import run_phase
+from twinhive.pipeline.phases import INCREMENTAL
+
+MOST_CHANGES = 600
+TOGETHER = {
+    "tables": (
+        histories.create_table_with_files,
+        histories.insert_into_table,
+        histories.overwrite_table,
+        histories.rename_and_recreate,
+        histories.truncate_table,
+        histories.alter_everything,
+    ),
+    "partitions": (
+        histories.insert_into_partition,
+        histories.overwrite_partition_twice,
+        histories.truncate_partitions,
+        histories.partition_in_three_states,
+        histories.cascade,
+        histories.exchange_partition,
+    ),
+    "files that no event names": (
+        histories.nested_directories,
+        histories.move_partitions,
+    ),
+    "names that come again": (
+        histories.details,
+        histories.rename_partition,
+        histories.swap_tables,
+        histories.drop_and_create_with_other_keys,
+        histories.views,
+        histories.partitions_of_a_view,
+    ),
+}
+
+
+def killed_at(followed: Followed, at: int, *, after_effect: bool) -> bool:
+    """Run until the n-th change; False when the run came to its end before."""
+    ports = killable(followed.world.ports(), KillSwitch(at, after_effect=after_effect))
+    try:
+        run_phase(INCREMENTAL, followed.policy, ports, {"run": "k"}, followed.log.append)
+    except Killed:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
+@pytest.mark.parametrize("consistency", ["every_event", "window_end"])
+@pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
+def test_killed_at_any_change_and_run_again_it_converges(together, consistency: str, after_effect: bool) -> None:
+    # Most of the changes are the same: the other order is looked at less densely.
+    for at in kill_points(MOST_CHANGES, after_effect=after_effect, step=1 if consistency == "every_event" else 5):
+        followed = Followed(tuned(consistency=consistency))
+        for history in together:
+            history(followed.users)
+        if not killed_at(followed, at, after_effect=after_effect):
+            break
+        followed.follow()
+        followed.follow()  # idle: what is left in staging goes
+        followed.assert_twin()
+    else:
+        pytest.fail("a run makes more changes than the test kills at")
+    assert at > 30
+
+
+def test_a_metastore_killed_between_a_partitions_directory_and_its_name_loses_no_rows() -> None:
+    followed = Followed()
+    replica = followed.world.replica
+    rename = replica.rename_partition
+
+    def killed_after_the_directory(values, partition) -> None:
+        table = replica.table(partition.table)
+        (before,) = replica.partitions(table.name, ["p=a b"])
+        place = f"{table.location}/{partition.name(table.partition_keys)}"
+        followed.world.replica_files.rename(before.location, place)
+        raise Unreachable("the metastore was killed before it had committed")
+
+    replica.rename_partition = killed_after_the_directory
+    followed.users.rename_partition("orders", ("a b",), ("c d",))
+    followed.users.insert("orders", ("c d",), [b"after"])
+    with pytest.raises(Unreachable):
+        followed.follow()
+    replica.rename_partition = rename
+    followed.follow()
+    followed.assert_twin()
+
+
+def test_what_an_earlier_partition_left_makes_way_for_a_renamed_one() -> None:
+    followed = Followed()
+    followed.users.rename_partition("orders", ("a b",), ("c d",))
+    followed.follow()
+    followed.users.drop_partitions("orders", [("c d",)])
+    followed.users.rename_partition("orders", ("50%=#:ü",), ("c d",))
+    followed.follow()
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
+def test_killed_again_and_again_it_converges(together) -> None:
+    followed = Followed()
+    for history in together:
+        history(followed.users)
+    for number in range(1, MOST_CHANGES):
+        if not killed_at(followed, 5 + number, after_effect=bool(number % 2)):
+            break
+    assert number > 5
+    followed.follow()
+    followed.follow()
+    followed.assert_twin()

@@ -1,0 +1,119 @@
+"""Of what people are told, minute by minute."""
+
+import pytest
+
+from twinhive.model.errors import ActNow, Unreachable
+from twinhive.model.watching.alerts import AlertKind
+from twinhive.observe.alert_memory import Judged, alarm, judge
+from twinhive.observe.lag_alerts import Alert
+
+LATE = Alert("sales", AlertKind.LATE, ActNow("too far behind", next_step="look"))
+AWAY = Alert("stock", AlertKind.UNREACHABLE, Unreachable("no answer"))
+NOON = 1_900_000_000.0
+
+
+class Minutes:
+    """Judge once a minute, with what the last judgement left."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+        self.memory = {}
+
+    def pass_by(self, *alerts: Alert, minutes: int = 1) -> Judged:
+        for _ in range(minutes):
+            judged = judge(alerts, self.memory, self.now)
+            self.memory, self.now = judged.memory, self.now + 60
+        return judged
+
+
+def test_what_lasts_stands_every_minute_and_is_told_at_first_and_every_hour() -> None:
+    minutes = Minutes()
+    told = [minutes.pass_by(LATE) for _ in range(130)]
+    assert all(len(judged.standing) == 1 for judged in told)
+    assert [number for number, judged in enumerate(told) if judged.is_news] == [0, 60, 120]
+    assert told[-1].standing[0].since == NOON
+
+
+def test_another_alert_is_news_beside_one_that_lasts() -> None:
+    minutes = Minutes()
+    minutes.pass_by(LATE, minutes=3)
+    judged = minutes.pass_by(LATE, Alert("hr", AlertKind.TROUBLE, ActNow("a gap")))
+    assert [(one.alert.policy, one.is_news) for one in judged.standing] == [("sales", False), ("hr", True)]
+
+
+def test_a_server_that_is_away_for_a_moment_wakes_nobody() -> None:
+    minutes = Minutes()
+    assert minutes.pass_by(AWAY, minutes=2).standing == ()
+    assert minutes.pass_by(AWAY).is_news
+
+
+def test_a_server_that_is_away_now_and_then_for_a_moment_wakes_nobody_either() -> None:
+    minutes = Minutes()
+    for _ in range(5):
+        assert minutes.pass_by(AWAY, minutes=2).standing == ()
+        minutes.pass_by(minutes=3)
+
+
+def test_an_alert_that_comes_and_goes_is_told_once_and_one_that_comes_back_later_again() -> None:
+    minutes = Minutes()
+    assert minutes.pass_by(LATE).is_news
+    minutes.pass_by(minutes=4)
+    assert not minutes.pass_by(LATE).is_news
+    minutes.pass_by(minutes=6)
+    assert minutes.memory == {}
+    assert minutes.pass_by(LATE).is_news
+
+
+def test_what_was_told_is_told_to_be_over_once_when_it_has_not_come_back() -> None:
+    minutes = Minutes()
+    minutes.pass_by(LATE, AWAY)
+    over = [minutes.pass_by().over for _ in range(20)]
+    # That a server was away for a moment was never told.
+    assert [[(one.policy, one.kind) for one in some] for some in over if some] == [[("sales", AlertKind.LATE)]]
+    assert minutes.now - NOON <= 21 * 60
+
+
+def test_what_something_greater_hides_is_not_over() -> None:
+    minutes = Minutes()
+    failed = Alert("sales", AlertKind.STOPPED, ActNow("lost"), "bootstrap")
+    minutes.pass_by(LATE, failed)
+    gap = Alert("sales", AlertKind.TROUBLE, ActNow("a gap"))
+    assert all(not minutes.pass_by(gap).over for _ in range(60))
+    unknown = Alert("*", AlertKind.UNKNOWN, ActNow("no journal"))
+    assert {one.kind for _ in range(60) for one in minutes.pass_by(unknown).over} == {AlertKind.LATE, AlertKind.TROUBLE}
+    assert [one.about for _ in range(10) for one in minutes.pass_by().over if one.kind is AlertKind.STOPPED] == [
+        "bootstrap"
+    ]
+
+
+def test_what_may_pass_by_itself_is_told_after_its_grace() -> None:
+    minutes = Minutes()
+    failed = Alert("sales", AlertKind.FAILED, Unreachable("no answer"), "scan", grace=900)
+    assert [number for number in range(30) if minutes.pass_by(failed).is_news] == [15]
+
+
+def test_a_policy_is_reminded_as_often_as_it_says() -> None:
+    memory: object = {}
+    told = []
+    for minute in range(30):
+        judged = judge([LATE], memory, NOON + minute * 60, {"sales": 600})
+        memory = judged.memory
+        told += [minute] if judged.is_news else []
+    assert told == [0, 10, 20]
+
+
+@pytest.mark.parametrize("memory", [None, "?", {"sales late": 1}, {"sales late": ["a", "b", "c"]}, [1]])
+def test_without_a_usable_memory_everything_is_news(memory: object) -> None:
+    assert judge([LATE], memory, NOON).is_news
+
+
+def test_the_alarm_tells_the_newest_first_and_only_names_of_too_many() -> None:
+    minutes = Minutes()
+    minutes.pass_by(LATE, minutes=3)
+    others = [Alert(f"db{number}", AlertKind.TROUBLE, ActNow("a gap", next_step="start anew")) for number in range(3)]
+    standing = minutes.pass_by(LATE, *others).standing
+    lines = alarm(standing, minutes.now, in_full=2).splitlines()
+    assert lines[0] == "policies that need somebody: 4"
+    assert lines[1].startswith("1. db0, for 1 min: a gap")
+    assert "and 2 more: db2, sales" in lines
+    assert alarm(standing, minutes.now).count("start anew") == 3

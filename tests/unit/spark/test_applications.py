@@ -1,0 +1,38 @@
+"""Find the files of spark_jobs/ wherever the package was installed."""
+
+from pathlib import Path
+
+import pytest
+
+from twinhive.model.errors import ActNow
+from twinhive.spark import applications
+from twinhive.spark.applications import application_file, look_in
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def projects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(applications, "_projects", [CHECKOUT])
+
+
+def test_both_kinds_of_copies_find_their_job_beside_the_plugins() -> None:
+    for name in ("copy_files", "copy_tree"):
+        assert application_file(name) == CHECKOUT / "spark_jobs" / f"{name}.py"
+
+
+def test_a_package_that_was_installed_by_itself_finds_them_beside_the_dags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(applications, "_projects", [tmp_path / "site-packages"])
+    (tmp_path / "repo" / "spark_jobs").mkdir(parents=True)
+    (tmp_path / "repo" / "spark_jobs" / "copy_tree.py").touch()
+    look_in(tmp_path / "repo")
+    assert application_file("copy_tree") == tmp_path / "repo" / "spark_jobs" / "copy_tree.py"
+
+
+def test_what_is_nowhere_names_every_place(tmp_path: Path) -> None:
+    look_in(tmp_path)
+    with pytest.raises(ActNow, match="the Spark job copy_moon is not there") as caught:
+        application_file("copy_moon")
+    assert str(tmp_path) in str(caught.value) and str(CHECKOUT) in str(caught.value)

@@ -1,0 +1,49 @@
+"""Files below directories are listed by pages: of a directory with a million no more than one is held."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from tests.support.hdfs.fake_files import InMemoryFiles
+from twinhive.model.files import FileStatus
+from twinhive.transfer.staged.listing import list_files
+
+
+def a_file_system() -> InMemoryFiles:
+    files = InMemoryFiles("hdfs://east")
+    for number in range(50):
+        files.put(f"hdfs://east/flat/f{number:02d}", b"x")
+    files.put("hdfs://east/deep/a/b/f", b"x")
+    files.put("hdfs://east/deep/_hidden/f", b"x")
+    files.put("hdfs://east/deep/.tmp", b"x")
+    return files
+
+
+def test_no_more_than_a_page_of_a_directory_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = a_file_system()
+    files.page_size = 10
+    list_pages, taken = files.list_pages, 0
+
+    def counting(paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
+        nonlocal taken
+        for path, page in list_pages(paths):
+            taken += len(page or ())
+            yield path, page
+
+    monkeypatch.setattr(files, "list_pages", counting)
+    for given, _ in enumerate(list_files(files, [("flat", "hdfs://east/flat")])):
+        assert taken - given <= files.page_size
+    assert taken == 50
+
+
+def test_files_of_all_depths_come_with_their_owners() -> None:
+    files = a_file_system()
+    roots = [("one", "hdfs://east/deep"), ("none", "hdfs://east/gone"), ("inner", "hdfs://east/deep/a")]
+    found = {(owner, relative, status.path) for owner, relative, status in list_files(files, roots)}
+    assert found == {("one", "a/b/f", "hdfs://east/deep/a/b/f"), ("inner", "b/f", "hdfs://east/deep/a/b/f")}
+
+
+def test_a_directory_of_two_owners_is_told_to_both() -> None:
+    roots = [("one", "hdfs://east/flat"), ("other", "hdfs://east/flat")]
+    found = [owner for owner, _, _ in list_files(a_file_system(), roots)]
+    assert (found.count("one"), found.count("other")) == (50, 50)
