@@ -6,6 +6,7 @@ from pathlib import Path
 
 from twinhive.reference.command_tables import commands_section, exit_codes_table
 from twinhive.reference.hive_key_tables import hive_keys_table, refused_hive_keys_table
+from twinhive.reference.layers_table import layers_table
 from twinhive.reference.settings_tables import (
     airflow_table,
     alert_kinds_table,
@@ -32,6 +33,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "variables": variables_table,
     "commands": commands_section,
     "exit codes": exit_codes_table,
+    "layers": layers_table,
 }
 _PART = re.compile(r"(<!-- reference: ([a-z ]+) -->\n).*?(<!-- end of reference -->)", re.DOTALL)
 

@@ -1,0 +1,39 @@
+"""What the documents say of files and folders is there."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")
+PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+README = PAGES[0].read_text(encoding="utf-8")
+_FILE = re.compile(r"`([\w./-]*/[\w*-]+\.py)(?:::[\w.]+)?`")
+# Steps of one thing, in files that follow each other: a map that is longer is not read.
+MOST_STEPS, MOST_LINES = 8, 220
+
+
+def named(page: Path) -> Iterator[str]:
+    for match in _FILE.finditer(page.read_text(encoding="utf-8")):
+        yield match[1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    assert [name for name in named(page) if not any(list(root.glob(name)) for root in ROOTS)] == []
+
+
+def test_the_map_shows_every_folder_of_the_package() -> None:
+    layers = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["twinhive"]["layers"]
+    shown = README.split("## Map of the code")[1].split("```")[1]
+    assert [part for part in layers if f"{part.rpartition('/')[2]}/" not in shown.replace(":", "/")] == []
+
+
+def test_the_way_of_one_event_is_a_short_list() -> None:
+    steps = re.findall(r"^(\d+)\. `", README.split("One event, from")[1].split("Read next")[0], re.MULTILINE)
+    assert steps == [str(number) for number in range(1, len(steps) + 1)]
+    assert 0 < len(steps) <= MOST_STEPS
+    assert len(README.splitlines()) <= MOST_LINES
