@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from twinhive.dump.batch_records import listed_batch
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import dump_of_key, read_json, write_json
+from twinhive.dump.store import dump_of_key, write_json
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError
 from twinhive.model.next_steps import RETRIES, clear, resync
@@ -69,16 +70,16 @@ class CopyBatch:
             return None
         dump = dump_of_key(ports.dump_files, policy, self.work.dump)
         kind = dump.manifest.kind
-        summary = read_json(ports.dump_files, dump.layout.summary(batch))
+        listed = listed_batch(ports.dump_files, dump.layout, batch)
         label = next(entry.label for entry in dump.manifest.batches if entry.name == batch)
-        if summary is None:
+        if listed is None:
             raise Missing(
                 f"the files of {label} are not listed",
                 found=f"no summary of batch {batch} in the dump",
                 expected="the summary that list_files writes at its end",
                 next_step=clear("the task list_files of this batch with all tasks after it"),
             )
-        if not summary["files"]:
+        if not listed.files:
             self.work.report(f"{label}: no files to copy")
             return None
         return CopyJob(
@@ -86,8 +87,8 @@ class CopyBatch:
             staging=policy.staging,
             result=result_path(policy.staging, dump.key, batch),
             label=label,
-            files=summary["files"],
-            bytes=summary["bytes"],
+            files=listed.files,
+            bytes=listed.bytes,
             # No round comes after the dump of a statement: what is gone is looked for by its checksum, or lost.
             superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.scope,
             # A window without events brings whole tables only, of the very event that the replica is at.

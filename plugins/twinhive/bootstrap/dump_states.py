@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from twinhive.dump.batch_records import listed_batch, write_file_list
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.shards import TableRecord, encode_objects, unpack_lines
-from twinhive.dump.store import Dump, read_json
-from twinhive.log.list_files import write_file_list
+from twinhive.dump.store import Dump
 from twinhive.model.batches import Batch, Slice, TableSize, cut_batches
 from twinhive.model.changes.contents import Content, PartitionState, SourceFile, TableState
 from twinhive.model.names import TableName
@@ -56,8 +56,8 @@ def _object_bound(dump: Dump, record: TableRecord) -> int:
 def _content_bound(files: FileReader, dump: Dump, batch: str) -> int:
     if dump.manifest.kind is DumpKind.CONSOLIDATE:
         return dump.manifest.end.event_id
-    summary = read_json(files, dump.layout.summary(batch)) or {}
-    return int(summary.get("lo", 0))
+    listed = listed_batch(files, dump.layout, batch)
+    return listed.lo if listed else 0
 
 
 def _files_by_owner(files: FileReader, dump: Dump, batch: str) -> Owned:

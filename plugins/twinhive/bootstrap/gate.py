@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.batch_records import copied_batch, listed_batch
+from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump, current_dump, read_json
+from twinhive.dump.store import Dump, current_dump
 from twinhive.log.event_stream import EventStream
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import Phase
@@ -14,7 +15,6 @@ from twinhive.model.wording import Wording
 from twinhive.ports import ReadPorts
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.step.base import Work
-from twinhive.transfer.staged.outcome import FailureKind
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
 _SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
@@ -91,8 +91,8 @@ def _too_many_rounds(policy: Policy, rounds: int, superseded: int) -> ActNow:
 
 def superseded_files(ports: ReadPorts, dump: Dump, staging: str) -> int:
     """Count the files of a dump that were no longer what was listed when they were to be copied."""
-    results = (read_json(ports.replica_files, result_path(staging, dump.key, b.name)) for b in dump.manifest.batches)
-    return sum(result.get("superseded_files", 0) for result in results if result)
+    found = (copied_batch(ports.replica_files, staging, dump.key, batch.name) for batch in dump.manifest.batches)
+    return sum(copied.superseded_files for copied in found if copied)
 
 
 def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) -> dict[int, str]:
@@ -106,13 +106,12 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
         needed = _needed(ports, dump, batch.name, position)
         if not needed:
             continue
-        result = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
-        if result is None:
+        copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch.name)
+        if copied is None:
             problems.append(f"{batch.label}: its files are not copied")
             continue
-        failed = {one["event_id"]: str(one["reason"]) for one in result["failures"] if one["kind"] == FailureKind.LOST}
-        lost |= {entry["event_id"]: failed.get(entry["event_id"], _SEE_THE_COPY) for entry in result["lost"]}
-        here = result["copied_files"] + result["skipped_files"] + (result["failure_count"] if result["lost"] else 0)
+        lost |= {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
+        here = copied.staged + (copied.failures if copied.lost else 0)
         if here < needed:
             problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
     if problems:
@@ -121,9 +120,9 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
 
 
 def _needed(ports: ReadPorts, dump: Dump, batch: str, position: int) -> int:
-    listed = read_json(ports.dump_files, dump.layout.summary(batch)) or {"files": 0}
     if position <= dump.manifest.begin.event_id:
-        return int(listed["files"])
+        listed = listed_batch(ports.dump_files, dump.layout, batch)
+        return listed.files if listed else 0
     items = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(dump.layout.files(batch))))
     return sum(1 for _ in remaining(items, position))
 
@@ -133,16 +132,16 @@ def check_copied(ports: ReadPorts, dump: Dump, staging: str) -> GateOpen:
     problems: list[str] = []
     files = length = 0
     for batch in dump.manifest.batches:
-        listed = read_json(ports.dump_files, dump.layout.summary(batch.name))
-        copied = read_json(ports.replica_files, result_path(staging, dump.key, batch.name))
+        listed = listed_batch(ports.dump_files, dump.layout, batch.name)
+        copied = copied_batch(ports.replica_files, staging, dump.key, batch.name)
         if listed is None:
             problems.append(f"{batch.label}: its files are not listed")
-        elif listed["files"] and copied is None:
+        elif listed.files and copied is None:
             problems.append(f"{batch.label}: its files are not copied")
-        elif listed["files"] and copied is not None and _missing(listed, copied):
-            problems.append(f"{batch.label}: {_missing(listed, copied)} of {listed['files']} files are not copied")
+        elif listed.files and copied is not None and listed.files != copied.staged:
+            problems.append(f"{batch.label}: {listed.files - copied.staged} of {listed.files} files are not copied")
         else:
-            files, length = files + listed["files"], length + listed["bytes"]
+            files, length = files + listed.files, length + listed.bytes
     if problems:
         raise _incomplete(
             dump, problems, clear("the failed list_files and copy tasks of these tables with all tasks after them")
@@ -157,7 +156,3 @@ def _incomplete(dump: Dump, problems: list[str], next_step: str) -> ActNow:
         expected="every batch listed and copied",
         next_step=next_step,
     )
-
-
-def _missing(listed: dict[str, int], copied: dict[str, int]) -> int:
-    return listed["files"] - copied["copied_files"] - copied["skipped_files"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from twinhive.bootstrap.folding import Folding
 from twinhive.bootstrap.small_copies import left_for_spark
+from twinhive.dump.batch_records import copied_batch, listed_batch
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import (
     Dump,
@@ -77,8 +78,8 @@ def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[str]:
     """Return the names of the batches some of whose files were not any more what was listed."""
     names: set[str] = set()
     for batch in dump.manifest.batches:
-        result = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
-        if result and result.get("superseded_files"):
+        copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch.name)
+        if copied and copied.superseded_files:
             names.add(batch.name)
     return names
 
@@ -93,8 +94,8 @@ def _carry_results(ports: WritePorts, policy: Policy, old: Dump, new: Dump, kept
 
 def is_uncopied(ports: ReadPorts, policy: Policy, dump: Dump, batch: Batch) -> bool:
     """True for a batch that has files, and no result that says they are staged."""
-    listed = read_json(ports.dump_files, dump.layout.summary(batch.name))
-    done = read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name))
-    if not listed or not listed["files"]:
+    listed = listed_batch(ports.dump_files, dump.layout, batch.name)
+    if listed is None or not listed.files:
         return False
-    return done is None or listed["files"] != done["copied_files"] + done["skipped_files"]
+    copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch.name)
+    return copied is None or listed.files != copied.staged

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.dump.store import Dump, read_json
+from twinhive.dump.batch_records import listed_batch
+from twinhive.dump.store import Dump
 from twinhive.model.batches import Batch
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
@@ -12,10 +13,11 @@ from twinhive.step.base import Work
 
 def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[Batch]) -> tuple[Batch, ...]:
     """Copy the batches here when all of them together are small; return those that remain, which is all or none."""
-    summaries = {batch.name: read_json(ports.dump_files, dump.layout.summary(batch.name)) or {} for batch in batches}
-    waiting = tuple(batch for batch in batches if summaries[batch.name].get("files"))
-    files = sum(summaries[batch.name]["files"] for batch in waiting)
-    length = sum(summaries[batch.name]["bytes"] for batch in waiting)
+    found = ((batch, listed_batch(ports.dump_files, dump.layout, batch.name)) for batch in batches)
+    listed = {batch: one for batch, one in found if one is not None and one.files}
+    waiting = tuple(listed)
+    files = sum(one.files for one in listed.values())
+    length = sum(one.bytes for one in listed.values())
     if not work.policy.options.is_little(files, length):
         return waiting
     for batch in waiting:

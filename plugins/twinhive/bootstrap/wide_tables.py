@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from twinhive.bootstrap.dump_states import read_partitions
+from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import TableRecord, encode_objects, unpack_lines
 from twinhive.dump.store import Dump
-from twinhive.log.list_files import write_file_list
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.contents import TableState
 from twinhive.model.changes.facts import names_of, partitions_named

@@ -7,7 +7,8 @@ from typing import Any, cast
 from twinhive.bootstrap.round import is_uncopied
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.pretended_files import PretendedFiles
-from twinhive.dump.store import Dump, read_json
+from twinhive.dump.batch_records import NOTHING_LISTED, listed_batch
+from twinhive.dump.store import Dump
 from twinhive.model.batches import Batch
 from twinhive.model.files import is_below
 from twinhive.model.policy import Policy
@@ -60,11 +61,11 @@ class Rehearsing:
         """Return what of a dump's batches is to be copied still."""
         ports, policy = self.ports, self.policy
         waiting = [batch for batch in batches if is_uncopied(ports, policy, dump, batch)]
-        sizes = [read_json(ports.dump_files, dump.layout.summary(batch.name)) or {} for batch in waiting]
+        sizes = [listed_batch(ports.dump_files, dump.layout, batch.name) or NOTHING_LISTED for batch in waiting]
         return PlanSection.of(
             "copy",
             "batches",
             (batch.label for batch in waiting),
-            files=sum(size["files"] for size in sizes),
-            length=sum(size["bytes"] for size in sizes),
+            files=sum(size.files for size in sizes),
+            length=sum(size.bytes for size in sizes),
         )

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from twinhive.dump.layout import WHOLE_TABLES, result_path
-from twinhive.dump.store import Dump, read_json
+from twinhive.dump.batch_records import copied_batch
+from twinhive.dump.layout import WHOLE_TABLES
+from twinhive.dump.store import Dump
 from twinhive.dump.stretch import Stretch
 from twinhive.incremental.whole_tables import stamps_of
 from twinhive.model.frozen import frozen_tables, with_frozen
@@ -55,8 +56,8 @@ def _brought_over(ports: ReadPorts, policy: Policy, dump: Dump, requested: Colle
 
 def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:
     whole = [batch for batch in dump.manifest.batches if batch.name.startswith(WHOLE_TABLES)]
-    results = [read_json(ports.replica_files, result_path(policy.staging, dump.key, batch.name)) for batch in whole]
-    return [batch.label for batch, result in zip(whole, results, strict=True) if result and result["failure_count"]]
+    found = ((one, copied_batch(ports.replica_files, policy.staging, dump.key, one.name)) for one in whole)
+    return [batch.label for batch, copied in found if copied and copied.failures]
 
 
 def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:

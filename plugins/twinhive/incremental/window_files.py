@@ -5,8 +5,8 @@ from collections.abc import Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpLayout
-from twinhive.log.list_files import write_file_list
 from twinhive.log.moved_files import Moves, moves_after
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.contents import SourceFile

@@ -3,21 +3,19 @@
 Reading checksums of petabytes takes days; the copy compares checksums of what it copies.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.dump.layout import DumpLayout
-from twinhive.dump.shards import TableRecord, pack_lines
-from twinhive.dump.store import Dump, dump_of_key, read_json, write_json
+from twinhive.dump.batch_records import ListedBatch, listed_batch, write_file_list
+from twinhive.dump.shards import TableRecord
+from twinhive.dump.store import Dump, dump_of_key
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.files import FileStatus
 from twinhive.model.names import TableName
-from twinhive.ports import FileWriter, ReadPorts, SourcePorts
+from twinhive.ports import ReadPorts, SourcePorts
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.step.base import Work
 from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.staged import CopyItem
 
 Owner = tuple[TableName, str | None]
 
@@ -44,17 +42,17 @@ class ListFiles:
             self.work.report(already)
             return FilesListed(already=already)
         dump = dump_of_key(ports.dump_files, policy, self.work.dump)
-        summary = read_json(ports.dump_files, dump.layout.summary(self.work.batch))
-        if summary is None:
-            summary = list_batch(ports, dump, self.work.batch)
+        found = listed_batch(ports.dump_files, dump.layout, self.work.batch)
+        if found is None:
+            found = list_batch(ports, dump, self.work.batch)
         else:
             self.work.report("the list is there already, from an earlier try; it is kept")
-        self.work.report(f"{summary['files']} files, {summary['bytes']} bytes")
-        return FilesListed(summary["files"], summary["bytes"])
+        self.work.report(f"{found.files} files, {found.bytes} bytes")
+        return FilesListed(found.files, found.bytes)
 
 
-def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> dict[str, int]:
-    """Write the list of files of a batch of a dump; return its summary."""
+def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> ListedBatch:
+    """Write the list of files of a batch of a dump; return what it adds up to."""
     # Read before the first directory: what the log says up to here is in the list.
     lo = ports.source.current_event_id()
     records = dump.objects(ports.dump_files, batch)
@@ -64,24 +62,6 @@ def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> dict[str, int]:
         for (table, partition), relative, status in list_files(ports.source_files, roots)
     )
     return write_file_list(ports.dump_files, dump.layout, batch, items, lo)
-
-
-def write_file_list(
-    files: FileWriter, layout: DumpLayout, batch: str, items: Iterable[CopyItem], lo: int
-) -> dict[str, int]:
-    """Write the list of a batch and its summary; `lo` is the newest event before it was read."""
-    summary = {"files": 0, "bytes": 0, "lo": lo}
-
-    def counted() -> Iterator[str]:
-        for item in items:
-            summary["files"] += 1
-            summary["bytes"] += item.length
-            yield item.to_line()
-
-    files.write(layout.files(batch), pack_lines(counted()))
-    # Written last: its presence says that the list is complete.
-    write_json(files, layout.summary(batch), summary)
-    return summary
 
 
 def listed(status: FileStatus, relative: str) -> SourceFile:

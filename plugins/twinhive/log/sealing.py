@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from twinhive.dump.batch_records import listed_batch, write_file_list
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import read_json
-from twinhive.log.list_files import write_file_list
 from twinhive.model.batches import Batch
 from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, parent, qualified
@@ -29,14 +28,14 @@ def seal_batches(ports: SourcePorts, layout: DumpLayout, batches: Iterable[Batch
     cmroot = change_manager_root(ports.source, ports.source_files.root)
     gone: list[Batch] = []
     for batch in batches:
-        summary = read_json(ports.dump_files, layout.summary(batch.name)) or {"files": 0}
-        if not summary["files"]:
+        listed = listed_batch(ports.dump_files, layout, batch.name)
+        if listed is None or not listed.files:
             continue
         items = [CopyItem.from_line(line) for line in unpack_lines(ports.dump_files.read(layout.files(batch.name)))]
         sealed = _sealed(ports.source_files, items, cmroot, end)
         whole = [found for found in sealed if found is not None]
         if len(whole) == len(items):
-            write_file_list(ports.dump_files, layout, batch.name, whole, summary["lo"])
+            write_file_list(ports.dump_files, layout, batch.name, whole, listed.lo)
         else:
             gone.append(batch)
     return gone

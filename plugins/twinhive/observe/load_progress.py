@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from twinhive.dump.batch_records import CopiedBatch, ListedBatch
 from twinhive.dump.layout import result_path
 from twinhive.dump.store import Dump, newest_dump, read_json
 from twinhive.model.files import FileStatus, base_name, parent
@@ -15,22 +16,24 @@ def read_progress(ports: ReadPorts, policy: Policy, at: float) -> LoadProgress |
     dump = newest_dump(ports.dump_files, policy)
     if dump is None:
         return None
-    summaries = _records(ports.dump_files, dump, parent(dump.layout.summary("x")))
-    results = _records(ports.replica_files, dump, parent(result_path(policy.staging, dump.key, "x")))
-    lists = [record for _, record in summaries.values()]
-    copied = {name: _copied(record) for name, (_, record) in results.items()}
-    began = [status.modified_ms / 1000 - record["seconds"] for status, record in results.values() if _is_own(record)]
+    lists = parent(dump.layout.summary("x"))
+    results = parent(result_path(policy.staging, dump.key, "x"))
+    listed = {name: ListedBatch.parse(record) for name, (_, record) in _records(ports.dump_files, dump, lists).items()}
+    found = _records(ports.replica_files, dump, results)
+    copied = {name: CopiedBatch.parse(record) for name, (_, record) in found.items()}
+    # What was staged before took no time.
+    began = [found[name][0].modified_ms / 1000 - one.seconds for name, one in copied.items() if one.copied_bytes]
     return LoadProgress(
         dump=dump.key,
         at=at,
         began=min(began, default=None),
         batches=len(dump.manifest.batches),
-        listed=len(summaries),
-        done=sum(_is_done(name, summaries, results) for name in summaries),
-        files=sum(record["files"] for record in lists),
-        files_done=sum(files for files, _ in copied.values()),
-        bytes=sum(record["bytes"] for record in lists),
-        bytes_done=sum(length for _, length in copied.values()),
+        listed=len(listed),
+        done=sum(not one.files or (name in copied and not copied[name].failures) for name, one in listed.items()),
+        files=sum(one.files for one in listed.values()),
+        files_done=sum(one.files - one.failures for one in copied.values()),
+        bytes=sum(one.bytes for one in listed.values()),
+        bytes_done=sum(one.bytes for one in copied.values()),
     )
 
 
@@ -48,19 +51,3 @@ def _records(files: FileReader, dump: Dump, directory: str) -> _Records:
         if record is not None:
             found[name] = child, record
     return found
-
-
-def _copied(record: dict[str, Any]) -> tuple[int, int]:
-    return record["files"] - record["failure_count"], record["bytes"]
-
-
-def _is_own(record: dict[str, Any]) -> bool:
-    """Tell whether a record is of a copy that has moved something: what was staged before took no time."""
-    return bool(record["copied_bytes"])
-
-
-def _is_done(name: str, summaries: _Records, results: _Records) -> bool:
-    """Tell whether all files of a batch are staged; one without files is never copied."""
-    if not summaries[name][1]["files"]:
-        return True
-    return name in results and not results[name][1]["failure_count"]

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from twinhive.dump.batch_records import copied_batch
 from twinhive.dump.external_passes import entries_of_task
-from twinhive.dump.layout import DumpKind, result_path
-from twinhive.dump.store import dump_of_key, dumps_of, open_dump, read_json
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.store import dump_of_key, dumps_of, open_dump
 from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
@@ -51,9 +52,9 @@ def copies_of(ports: ReadPorts, policy: Policy, key: str, labels: dict[str, str]
     Batches without files report nothing; those that a round carries over have reported under the dump before.
     """
     for name, label in labels.items():
-        record = read_json(ports.replica_files, result_path(policy.staging, key, name))
-        if record is not None and record["dump"] == key:
-            yield BatchCopied(name, label, record["copied_files"], record["copied_bytes"], record["seconds"])
+        copied = copied_batch(ports.replica_files, policy.staging, key, name)
+        if copied is not None and copied.dump == key:
+            yield BatchCopied(name, label, copied.copied_files, copied.copied_bytes, copied.seconds)
 
 
 def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from twinhive import __version__
+from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import encode_objects
@@ -25,7 +26,7 @@ from twinhive.interop.hive_dump.reading import (
     read_tables,
     several,
 )
-from twinhive.interop.hive_dump.table_reading import TableReading, write_file_list
+from twinhive.interop.hive_dump.table_reading import TableReading
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.event_files import files_of
 from twinhive.model.changes.events import EventRow, Position

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.manifest import LeftOut
-from twinhive.dump.shards import TableRecord, encode_objects, pack_lines
-from twinhive.dump.store import write_json
+from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry
 from twinhive.interop.hive_dump.places import HivePlaces
 from twinhive.interop.hive_dump.reading import HiveTable
@@ -119,12 +119,6 @@ class TableReading:
             if not file.checksum:
                 raise unusable(f"the file {file.path} of {name}", "no checksum", "the checksum that says which it is")
         return [item_of(file, name, partition) for file in files]
-
-
-def write_file_list(files: FileWriter, layout: DumpLayout, batch: str, items: list[CopyItem], lo: int) -> None:
-    """Write the files of a batch; their lengths are not known before they are copied."""
-    files.write(layout.files(batch), pack_lines(item.to_line() for item in items))
-    write_json(files, layout.summary(batch), {"files": len(items), "bytes": 0, "lo": lo})
 
 
 def _owners(record: TableRecord) -> Iterator[Owner]:

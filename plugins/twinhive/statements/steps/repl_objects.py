@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from twinhive.bootstrap.folding import Folding
 from twinhive.bootstrap.list_objects import write_listing
+from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.log.event_stream import EventStream
-from twinhive.log.list_files import list_batch, write_file_list
+from twinhive.log.list_files import list_batch
 from twinhive.log.sealing import seal_batches
 from twinhive.model.batches import Batch
 from twinhive.model.errors import TryAgain
