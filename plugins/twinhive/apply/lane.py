@@ -7,9 +7,10 @@ start: a name that is absent was removed, and one with a newer stamp is a later 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import islice
 
 from twinhive.apply.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
@@ -34,6 +35,24 @@ from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
 _LOOK_AHEAD = 500
 
 
+class ActionOutcome(Enum):
+    """What becomes of an action."""
+
+    DONE = "done"
+    ALREADY = "already"
+    """It was done before."""
+    HELD_BACK = "held back"
+    """Its table is frozen, or has become so by it."""
+
+
+Watch = Callable[[Action, ActionOutcome], None]
+"""Is told what became of each action, in their order."""
+
+
+def unwatched(action: Action, outcome: ActionOutcome) -> None:
+    """Tell nobody."""
+
+
 @dataclass
 class Applied:
     """What came of a stretch of events: how many were applied, were so before, or are not replicated."""
@@ -55,8 +74,10 @@ class Lane:
         quarantine: Quarantine,
         external: ExternalTarget,
         lost: Mapping[int, str] | None = None,
+        watch: Watch = unwatched,
     ) -> None:
         self._target = target
+        self._watch = watch
         self._progress = progress
         self._quarantine = quarantine
         self._lost = lost or {}
@@ -123,8 +144,7 @@ class Lane:
         names = self._names(action)
         if frozen := self._quarantine.frozen(names):
             self._quarantine.spread(names, frozen, action)
-            self.applied.quarantined[frozen] += len(action.events)
-            self._progress.passed(action.last)
+            self._hold_back(action, frozen)
             return
         try:
             self._refuse_lost(action)
@@ -139,6 +159,7 @@ class Lane:
         self.applied.events += len(action.events)
         self.applied.actions += changed
         self.applied.already += len(action.events) if not changed else 0
+        self._watch(action, ActionOutcome.DONE if changed else ActionOutcome.ALREADY)
         self._progress.passed(action.last)
 
     def _refuse_lost(self, action: Action) -> None:
@@ -160,8 +181,12 @@ class Lane:
             raise trouble from error
         self._target.lease.confirm()
         self._quarantine.freeze(table, trouble)
-        self.applied.quarantined[table] += len(action.events)
         self._target.twin.forget_table(self._target.on_replica(table))
+        self._hold_back(action, table)
+
+    def _hold_back(self, action: Action, table: str) -> None:
+        self.applied.quarantined[table] += len(action.events)
+        self._watch(action, ActionOutcome.HELD_BACK)
         self._progress.passed(action.last)
 
     def _change(self, action: Action) -> bool:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, cast
 
 from twinhive.dry_run.pretended_files import PretendedFiles
+from twinhive.dry_run.pretended_metastore import PretendedMetastore
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.objects import Database, Parameters
 from twinhive.ports import (
     FileReader,
     FileWriter,
@@ -37,7 +36,7 @@ def pretended(ports: WritePorts) -> WritePorts:
     lease = cast(LeaseKeeper, _NobodysLease(ports.lease))
     return WritePorts(
         source=cast(MetastoreReader, _OnlyRead(ports.source, MetastoreReader)),
-        replica=cast(MetastoreWriter, _PretendedReplica(ports.replica)),
+        replica=cast(MetastoreWriter, PretendedMetastore(ports.replica)),
         source_files=cast(FileReader, _OnlyRead(ports.source_files, TreeReader)),
         replica_files=cast(FileWriter, overlay(ports.replica_files)),
         dump_files=cast(FileWriter, overlay(ports.dump_files)),
@@ -62,21 +61,6 @@ class _OnlyRead:
         if name not in self._names:
             raise NotImplementedError(f"a rehearsal cannot pretend {name}")
         return getattr(self._port, name)
-
-
-class _PretendedReplica(_OnlyRead):
-    """Remember the parameters of databases that a step has set: by them it goes on."""
-
-    def __init__(self, replica: MetastoreReader) -> None:
-        super().__init__(replica, MetastoreReader)
-        self._parameters: dict[str, Parameters] = {}
-
-    def database(self, name: str) -> Database | None:
-        found: Database | None = self._port.database(name)
-        return replace(found, parameters=self._parameters[name]) if found and name in self._parameters else found
-
-    def set_database_parameters(self, name: str, parameters: Parameters) -> None:
-        self._parameters[name] = parameters
 
 
 class _NobodysLease:

@@ -1,26 +1,26 @@
-"""Rehearse one run of the event lane: cut a window that is only pretended, and say what its events would change."""
+"""Rehearse one run of the event lane: cut a window, and apply it, to a replica that is only pretended."""
 
 from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import assert_never
 
-from twinhive.apply.lane import why_not_replicated
+from twinhive.apply.actions import Action
+from twinhive.apply.lane import ActionOutcome
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
+from twinhive.dry_run.pretended_target import pretended_target
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.external.publish_pending import ready_tables
-from twinhive.incremental.beside_whole import beside_whole
+from twinhive.incremental.applying import Applying
 from twinhive.incremental.window import Window
-from twinhive.log.told_events import told_events
 from twinhive.model.changes.effects import effects_of
 from twinhive.model.changes.facts import tables_of
-from twinhive.model.changes.kinds import Event
-from twinhive.model.frozen import frozen_tables
+from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
-from twinhive.requests.wishes import skipped_events
+from twinhive.model.policy import Policy
 from twinhive.transfer.staged.staged import CopyItem, remaining
-
-Changes = dict[tuple[str, str], list[str]]
-"""Names of what is changed, by verb and kind of object."""
 
 _FROZEN = ("hold back", "events of quarantined tables")
 _PASSED = ("pass over", "events")
@@ -42,25 +42,61 @@ def rehearse_incremental(rehearsing: Rehearsing) -> PhasePlan:
 
 
 def _of_window(rehearsing: Rehearsing, dump: Dump, state: ReplicaState, ready: PlanSection) -> PhasePlan:
-    events = [event for event in _events(rehearsing, dump) if event.event_id > state.position.event_id]
-    changes = _changes(rehearsing, dump, events)
     copied = _copied(rehearsing, dump, state.position.event_id)
     whole = PlanSection.of("replace", "tables as a whole", dump.manifest.snapshots)
-    touched = (name for event in events for name in tables_of(event.change))
-    tables = rehearsing.policy.followed(touched) | set(dump.manifest.snapshots)
-    partitions = sum(len(names) for (_, what), names in changes.items() if what == "partitions")
+    changes = _Changes(rehearsing.policy)
+    refusals = _applied(rehearsing, dump, changes)
     return rehearsing.plan(
-        tables=len(tables),
-        partitions=partitions,
+        tables=len(changes.tables | set(dump.manifest.snapshots)),
+        partitions=sum(len(names) for (_, what), names in changes.found.items() if what == "partitions"),
         files=copied.files,
         bytes=copied.bytes,
-        events=len(events),
-        sections=[copied, *(PlanSection.of(*key, names) for key, names in changes.items()), whole, ready],
+        events=changes.events,
+        sections=[copied, *(PlanSection.of(*key, names) for key, names in changes.found.items()), whole, ready],
+        refusals=refusals,
     )
 
 
-def _events(rehearsing: Rehearsing, dump: Dump) -> list[Event]:
-    return list(told_events(rehearsing.ports.dump_files, dump.layout))
+@dataclass
+class _Changes:
+    """What is changed, held back and passed over: names by verb and kind of object."""
+
+    policy: Policy
+    found: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    tables: set[str] = field(default_factory=set)
+    events: int = 0
+
+    def watch(self, action: Action, outcome: ActionOutcome) -> None:
+        """Note what becomes of an action."""
+        self.events += len(action.events)
+        for event in action.events:
+            self.tables |= self.policy.followed(tables_of(event.change))
+            match outcome:
+                case ActionOutcome.DONE:
+                    for verb, what, name in effects_of(self.policy, event):
+                        self.found[verb, what].append(name)
+                case ActionOutcome.HELD_BACK:
+                    self.found[_FROZEN].append(str(event))
+                case ActionOutcome.ALREADY:
+                    continue
+                case _:
+                    assert_never(outcome)
+
+
+def _applied(rehearsing: Rehearsing, dump: Dump, changes: _Changes) -> tuple[TwinhiveError, ...]:
+    """Let the events be applied, to a replica that is only pretended; return what a real run would stop with."""
+    ports, policy = rehearsing.ports, rehearsing.policy
+    with ports.lease.hold("", {}, LeaseKind.EVENTS) as lease:
+        target = pretended_target(ports, policy, ports.source.log_id(), lease)
+        applying = Applying(rehearsing.work(), ports, dump, target, changes.watch)
+        try:
+            applied = applying.run({})
+            applying.publish()
+        except ActNow as error:
+            return (error,)
+    changes.events += applied.not_replicated.total()
+    changes.found[_PASSED] += applied.not_replicated.elements()
+    return ()
 
 
 def _copied(rehearsing: Rehearsing, dump: Dump, position: int) -> PlanSection:
@@ -73,20 +109,3 @@ def _copied(rehearsing: Rehearsing, dump: Dump, position: int) -> PlanSection:
     names = dict.fromkeys(item.table for item in waiting)
     length = sum(item.length for item in waiting)
     return PlanSection.of("copy", "files of tables", names, files=len(waiting), length=length)
-
-
-def _changes(rehearsing: Rehearsing, dump: Dump, events: list[Event]) -> Changes:
-    policy, ports = rehearsing.policy, rehearsing.ports
-    database = ports.replica.database(policy.replica.database)
-    frozen = frozen_tables(database.parameters if database else {}).keys() - set(dump.manifest.snapshots)
-    skipped = skipped_events(ports.replica_files, policy)
-    changes: Changes = defaultdict(list)
-    for event in filter(None, (beside_whole(policy, event, dump.manifest.snapshots) for event in events)):
-        if reason := why_not_replicated(policy, event, skipped):
-            changes[_PASSED].append(reason)
-        elif frozen & policy.followed(tables_of(event.change)):
-            changes[_FROZEN].append(str(event))
-        else:
-            for verb, what, name in effects_of(policy, event):
-                changes[verb, what].append(name)
-    return changes

@@ -63,6 +63,8 @@ def _rename_partition(change: RenamePartition) -> Iterator[Effect]:
 
 
 def _insert(change: Insert) -> Iterator[Effect]:
+    if change.table.is_external:
+        return  # passes bring its rows
     verb = "overwrite" if change.replaces else "append to"
     if change.partition is None:
         yield verb, "tables", str(change.table.name)

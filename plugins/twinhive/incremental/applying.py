@@ -1,0 +1,139 @@
+"""One window while it is applied: its events, then the tables that come whole, then its end."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from twinhive.apply.excluded import drop_excluded
+from twinhive.apply.external.pending_store import PendingStore
+from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.lane import Applied, Lane, Watch, unwatched
+from twinhive.apply.progress import Progress
+from twinhive.apply.snapshot import Snapshot, replace_table
+from twinhive.apply.target import Target
+from twinhive.apply.trouble import Quarantine
+from twinhive.dump.layout import WHOLE_TABLES
+from twinhive.dump.shards import unpack_lines
+from twinhive.dump.store import Dump
+from twinhive.external.publish_pending import publish
+from twinhive.incremental.beside_whole import beside_whole
+from twinhive.incremental.whole_tables import remember_base
+from twinhive.log.told_events import told_events
+from twinhive.model.batches import Batch
+from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.kinds import Event
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.marks import SCOPE
+from twinhive.model.names import TableName
+from twinhive.ports import WritePorts
+from twinhive.replica.pending_files import PendingFiles
+from twinhive.replica.synced import Synced
+from twinhive.requests.wishes import recorded_skips, skipped_events, table_is_done
+from twinhive.step.base import Work
+from twinhive.step.metadata_only import without_files
+from twinhive.transfer.staged.items import file_of
+from twinhive.transfer.staged.staged import CopyItem
+
+
+class Applying:
+    """One window under way; `watch` is told what becomes of each action."""
+
+    def __init__(self, work: Work, ports: WritePorts, dump: Dump, target: Target, watch: Watch = unwatched) -> None:
+        policy = work.policy
+        database = ports.replica.database(policy.replica.database)
+        assert database is not None, "read_state has seen it"
+        self._work = work
+        self._ports = ports
+        self._dump = dump
+        self._target = target
+        self._pending = PendingStore(PendingFiles(ports.replica_files, policy, target.lease))
+        self._progress = Progress(
+            ports.replica, target.lease, database.name, database.parameters, write_first=self._pending.flush
+        )
+        self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
+        self._synced = Synced(ports.replica_files, policy)
+        self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
+        self._watch = watch
+
+    def run(self, lost: dict[int, str]) -> Applied:
+        """Apply events, then bring over the tables that are asked for, then write the window's end."""
+        policy, manifest = self._work.policy, self._dump.manifest
+        skipped = dict(skipped_events(self._ports.replica_files, policy))
+        if manifest.replaces:
+            for table in drop_excluded(self._external, self._progress):
+                self._work.report(f"dropped {table}: the policy does not select it any more")
+        # First: once the position has passed it, nobody remembers the wish.
+        self._record_skipped(skipped)
+        lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
+        # A window is cut for one consistency; of a statement's dump the load says it.
+        consistency = policy.options.consistency if manifest.scope else manifest.consistency
+        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), consistency)
+        for table in manifest.snapshots:
+            self._replace(table)
+            table_is_done(self._ports.replica_files, policy, table)
+        remember_base(self._ports.replica_files, policy, self._progress)
+        if manifest.scope:
+            self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.scope}, manifest.end)
+        lane.finish(manifest.end)
+        self._pending.flush()
+        return applied
+
+    def publish(self) -> tuple[str, ...]:
+        """Publish what waited for its data; return the tables that wait since this window.
+
+        After the position: what is published now is no event's that could come again.
+        """
+        began = self._pending.changed
+        left = publish(self._external, self._synced, self._quarantine, self._work.report)
+        return tuple(table for table in began if table in left)
+
+    def _replace(self, table: str) -> None:
+        end, token = self._dump.manifest.end, self._dump.manifest.token[:8]
+        try:
+            left_out = replace_table(self._external, self._progress, self._snapshot(table), end, token)
+        except InvalidSettings as error:
+            if not self._quarantine.accepts(error):
+                raise
+            self._quarantine.freeze(table, error)
+            return
+        self._work.report(f"{table} was brought over as it is at event {end.event_id}")
+        for constraint in left_out:
+            self._work.report(f"left out: {constraint}")
+
+    def _record_skipped(self, skipped: dict[int, str]) -> None:
+        new = recorded_skips(skipped, self._dump.manifest.end.event_id)
+        if new.keys() - self._progress.parameters.keys():
+            self._progress.set_parameters({**self._progress.parameters, **new})
+
+    def _events(self) -> Iterator[Event]:
+        """Yield the window's events without those of tables that are brought over whole at its end."""
+        for event in self._told():
+            left = without_files(event) if self._dump.manifest.metadata_only else event
+            if left is not None:
+                yield left
+
+    def _told(self) -> Iterator[Event]:
+        for event in told_events(self._ports.dump_files, self._dump.layout):
+            left = beside_whole(self._work.policy, event, self._dump.manifest.snapshots)
+            if left is not None:
+                yield left
+
+    def _snapshot(self, table: str) -> Snapshot:
+        """Collect what the dump holds of one table."""
+        dump, files = self._dump, self._ports.dump_files
+        name = TableName(self._work.policy.source.database, table)
+        snapshot = Snapshot(name, dump.manifest.begin.event_id)
+        for batch in dump.manifest.batches:
+            if batch.name.startswith(WHOLE_TABLES) and any(slice_.table == name for slice_ in batch.slices):
+                items = self._items(batch, name)
+                for record in dump.objects(files, batch.name):
+                    if record.table.name == name:
+                        snapshot = snapshot.with_record(record.table, record.partitions, items)
+        return snapshot
+
+    def _items(self, batch: Batch, name: TableName) -> dict[str | None, list[SourceFile]]:
+        found: dict[str | None, list[SourceFile]] = defaultdict(list)
+        for line in unpack_lines(self._ports.dump_files.read(self._dump.layout.files(batch.name))):
+            item = CopyItem.from_line(line)
+            if item.table == str(name):
+                found[item.partition].append(file_of(item))
+        return found
