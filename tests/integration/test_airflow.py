@@ -99,9 +99,15 @@ def followed(finished: Run) -> str:
 
 def settled(airflow: RunningAirflow, policy: str) -> set[str]:
     """Wait until no run of a policy is under way; return the ids of those there were."""
-    runs = lambda: airflow.api.dag_runs(f"{policy}.incremental")  # noqa: E731
-    until(lambda: all(run["state"] in ("success", "failed") for run in runs()), "no run is under way")
-    return {run["dag_run_id"] for run in runs()}
+
+    def at_rest() -> tuple[set[str]] | None:
+        # One look for both: a run that begins between two would be taken for one of before.
+        runs = airflow.api.dag_runs(f"{policy}.incremental")
+        has_ended = all(run["state"] in ("success", "failed") for run in runs)
+        return ({run["dag_run_id"] for run in runs},) if has_ended else None
+
+    found: tuple[set[str]] = until(at_rest, "no run is under way")
+    return found[0]
 
 
 def a_run_that_applies(airflow: RunningAirflow, policy: str, before: set[str]) -> Run:
