@@ -189,6 +189,35 @@ def test_a_table_that_has_come_whole_is_followed_as_any_other() -> None:
     assert "not a state of the source" in what
 
 
+@pytest.mark.parametrize(("begin", "may_come_again"), [(10, True), (40, False)], ids=["cut anew", "the next one"])
+def test_a_table_that_has_come_whole_may_come_again_only_with_its_own_window_cut_anew(
+    begin: int, may_come_again: bool
+) -> None:
+    judge = coming()
+    judge._timeline.moments.append(Moment(50, database(t=LATER, u=BEFORE)))
+    position = 30 if may_come_again else 40
+    seen = WAITING[:5] if may_come_again else WAITING
+    assert violations(judge, *seen) == []
+    judge.window = lambda position: (begin, 50)
+    found = violations(judge, (position, database(u=CHANGED)), (50, database(t=LATER, u=BEFORE)))
+    assert (found == []) == may_come_again
+
+
+def test_a_table_that_is_away_is_not_done_because_its_source_has_lost_it_meanwhile() -> None:
+    """Event 20: another t comes in, whose bringer is killed when the old one is gone; 30: it goes; 40: it is back."""
+    moments = [
+        Moment(10, database(t=BEFORE, u=BEFORE)),
+        Moment(20, database(t=LATER, u=BEFORE), whole=frozenset({"t"})),
+        Moment(30, database(u=BEFORE)),
+        Moment(40, database(t=LATER, u=BEFORE)),
+    ]
+    judge = Judge(Timeline(moments))
+    ends = {10: 20, 20: 30, 30: 40, 40: 40}
+    judge.window = lambda position: (position, ends[position])
+    seen = [(10, database(t=BEFORE, u=BEFORE)), *((position, database(u=BEFORE)) for position in (10, 20, 30, 40))]
+    assert violations(judge, *seen, (40, database(t=LATER, u=BEFORE))) == []
+
+
 def test_a_table_that_comes_whole_may_look_on_its_way_as_it_was_when_the_window_before_ended() -> None:
     """Event 20: another t comes in, with one partition; 30: it gets two more; two windows, and one partition a call."""
     parts = {(value,): PartitionState((), (), "{}", files=frozenset({(value, "c")})) for value in "123"}
