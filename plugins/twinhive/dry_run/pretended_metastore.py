@@ -198,9 +198,12 @@ class PretendedMetastore:
         self._says("drop_function", name)
 
     def add_constraints(self, table: TableName, kind: str, constraints: Sequence[str]) -> None:
-        """Remember constraints of a table. Raises Missing."""
+        """Remember constraints; a foreign key's other table is not looked at. Raises Missing, AlreadyThere."""
         self._existing(table)
-        self._constraints[table] = (*self.constraints(table), *constraints_of(kind, tuple(constraints)))
+        there, new = self.constraints(table), constraints_of(kind, constraints)
+        if {one.name for one in there} & {one.name for one in new}:
+            raise AlreadyThere(f"a constraint of {table} exists")
+        self._constraints[table] = (*there, *new)
         self._says("add_constraints", table)
 
     def drop_constraint(self, table: TableName, name: str) -> None:

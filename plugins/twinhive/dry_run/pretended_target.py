@@ -1,14 +1,15 @@
 """A replica on which changes are only pretended: its metastore remembers them, and files are taken to be placed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
 
 from twinhive.apply.function_files import FunctionSources
 from twinhive.apply.open_target import open_target
-from twinhive.apply.placing import Contents, Placing
+from twinhive.apply.placing import Placing
 from twinhive.apply.target import Target
+from twinhive.model.changes.contents import SourceFile
 from twinhive.model.files import FileStatus
+from twinhive.model.names import TableName
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
@@ -20,28 +21,24 @@ def pretended_target(ports: WritePorts, policy: Policy, log_id: str, lease: Leas
     functions = target.functions
     return replace(
         target,
-        placing=cast(Placing, _Placed()),
+        placing=_PretendedPlacing(ports.replica_files, ports.source_files, policy.staging),
         functions=_FunctionsLookedAt(functions.files, functions.policy, functions.kept_in),
     )
 
 
-class _Placed:
+class _PretendedPlacing(Placing):
     """Take all files to be copied and placed: whether they are is seen by who copies them."""
 
-    def place_ahead(self, contents: Sequence[Contents], own: Callable[[str], None]) -> None:
-        for directory in sorted({directory for directory, _ in contents}):
-            own(directory)
+    def _move_ahead(self, file: SourceFile, target: str) -> None:
+        """Move nothing: nothing is staged."""
 
-    def place(self, *given: Any) -> None: ...
-
-    def place_all(self, *given: Any) -> None: ...
-
-    def append_all(self, *given: Any) -> None: ...
+    def _move(self, table: TableName, file: SourceFile, target: str) -> None:
+        """Move nothing: nothing is staged."""
 
 
 class _FunctionsLookedAt(FunctionSources):
     """Look for the files of functions, and take none along."""
 
     def all_of(self, function: Function) -> Iterator[tuple[str, FileStatus]]:
-        looked_at = tuple(super().all_of(function))  # says what is missing
-        return iter(looked_at[:0])
+        tuple(super().all_of(function))  # says what is missing
+        return iter(())

@@ -14,6 +14,7 @@ from twinhive.dump.store import Dump
 from twinhive.external.publish_pending import ready_tables
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.window import Window
+from twinhive.log.told_events import told_events
 from twinhive.model.changes.effects import effects_of
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, TwinhiveError
@@ -51,7 +52,9 @@ def _of_window(rehearsing: Rehearsing, dump: Dump, state: ReplicaState, ready: P
         partitions=sum(len(names) for (_, what), names in changes.found.items() if what == "partitions"),
         files=copied.files,
         bytes=copied.bytes,
-        events=changes.events,
+        events=sum(
+            event.event_id > state.position.event_id for event in told_events(rehearsing.ports.dump_files, dump.layout)
+        ),
         sections=[copied, *(PlanSection.of(*key, names) for key, names in changes.found.items()), whole, ready],
         refusals=refusals,
     )
@@ -64,11 +67,9 @@ class _Changes:
     policy: Policy
     found: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     tables: set[str] = field(default_factory=set)
-    events: int = 0
 
     def watch(self, action: Action, outcome: ActionOutcome) -> None:
         """Note what becomes of an action."""
-        self.events += len(action.events)
         for event in action.events:
             self.tables |= self.policy.followed(tables_of(event.change))
             match outcome:
@@ -94,7 +95,6 @@ def _applied(rehearsing: Rehearsing, dump: Dump, changes: _Changes) -> tuple[Twi
             applying.publish()
         except ActNow as error:
             return (error,)
-    changes.events += applied.not_replicated.total()
     changes.found[_PASSED] += applied.not_replicated.elements()
     return ()
 
