@@ -13,7 +13,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak runbooks lint up down status reset reference pins clean
+.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak runbooks nightly lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, 
 
 runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes a quarter of an hour
 	$(RUN) -m pytest -m runbook tests/integration
+
+nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; takes hours
+	$(RUN) -m tests.nightly $(PARTS)
 
 lint: $(STAMP) ## Check style, layers and types
 	$(RUN) -m ruff check .

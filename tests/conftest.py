@@ -1,17 +1,18 @@
-"""Share one sandbox and one Airflow over the whole run; say the seconds of each group."""
+"""Share one sandbox and one Airflow over the whole run; say its seeds, and where its time went."""
 
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sandbox import Sandbox
+from tests.budgets import Spent
+from tests.support import seeds
 
 TESTS = Path(__file__).parent
-_seconds: dict[str, float] = defaultdict(float)
+_spent = Spent()
 _EXIT_STATUS = pytest.StashKey[int]()
 
 
@@ -32,18 +33,27 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the fast groups first, and those that need no cluster before there is one."""
+    """Run the fast groups first, and those that need no cluster before there is one; last what needs Airflow, which is
+    never quite idle."""
     order = ["unit", "dags", "contracts", "integration", "scenarios"]
-    items.sort(key=lambda item: order.index(_group(item.path)))
+    items.sort(key=lambda item: (item.get_closest_marker("airflow") is not None, order.index(_group(item.path))))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say at once which histories are run: a run that is cut off has no end."""
+    if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
+        terminal.write_line(seeds.said())
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what set-up, call and tear-down of a group's tests take."""
-    _seconds[_group(Path(report.fspath))] += report.duration
+    """Add up what set-up, call and tear-down of tests take."""
+    _spent.add(_group(Path(report.fspath)), report.nodeid, report.duration)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Remember how the run ended."""
+    """Fail a run whose tests have passed and taken far too long; remember how it ended."""
+    if exitstatus == pytest.ExitCode.OK and "not nightly" in session.config.option.markexpr and _spent.over():
+        session.exitstatus = exitstatus = pytest.ExitCode.TESTS_FAILED
     session.config.stash[_EXIT_STATUS] = int(exitstatus)
 
 
@@ -58,9 +68,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the sums."""
-    sums = ", ".join(f"{group} {seconds:.0f} s" for group, seconds in _seconds.items())
-    terminalreporter.write_line(f"seconds per group: {sums}")
+    """Print what took the time, the seeds, and what is over its budget."""
+    for line in (*_spent.lines(), seeds.said(), *_spent.over()):
+        terminalreporter.write_line(line)
 
 
 def _group(path: Path) -> str:

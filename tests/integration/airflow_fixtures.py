@@ -21,6 +21,7 @@ from twinhive.pipeline.phases import PHASES
 
 # There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
 FIRST = "first"
+MONITOR = "twinhive.monitor"
 _SETTINGS = {
     # What a killed Airflow left running is found soon by the next one, not after five minutes.
     "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
@@ -85,6 +86,18 @@ class RunningAirflow:
         }
         self.box.start("airflow", environment=environment)
         self.reload(FIRST, parse=False)
+        # Each minute it looks at all policies, and would not let a small machine rest: tests let it run when they look.
+        self.api.pause(MONITOR)
+
+    def measure(self) -> "Run":
+        """Let the monitor look at all policies once; return its run, which has ended."""
+        self.api.unpause(MONITOR)
+        try:
+            run = self.trigger(MONITOR)
+            run.wait()
+        finally:
+            self.api.pause(MONITOR)
+        return run
 
     def _bundles(self) -> list[dict[str, Any]]:
         local = "airflow.dag_processing.bundles.local.LocalDagBundle"

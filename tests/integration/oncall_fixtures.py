@@ -17,7 +17,6 @@ from tests.support.worlds.twin import assert_equal_twin
 
 MARK = "runbook"
 PREFIX = "runbook_"
-MONITOR = "twinhive.monitor"
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +30,6 @@ def runbook_policies(airflow: RunningAirflow, request: pytest.FixtureRequest) ->
     airflow.wait_until_known(*policies.values())
     for policy in policies.values():
         airflow.api.pause_like(f"{policy}.%")
-    # It looks at all policies each minute, and would not let a small machine rest.
-    airflow.api.pause(MONITOR)
     return policies
 
 

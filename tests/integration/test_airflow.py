@@ -9,9 +9,13 @@ import pytest
 from hive_metastore.ttypes import GetTableRequest
 
 from sandbox import Sandbox
+from sandbox.postgres import JOURNAL_DATABASE
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
+from tests.integration.one_policy import ALL_BYTES, a_database, add_orders, settled
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
+from twinhive.journal.reading import JournalReader, open_reader
+from twinhive.journal.records import WindowRun
 from twinhive.transfer.staged.listing import list_files
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
@@ -31,16 +35,9 @@ WITHOUT_SPARK = {"window": {"success"}, "copy": {"skipped"}, "apply": {"success"
 ONE_BATCH = {"batch_objects": 100}
 
 
-def a_database(east: Warehouse) -> str:
-    """Create three small tables and a view; batches of three objects make two of them."""
-    database = east.create_database(description="all sales")
-    orders = east.create_table(database, "orders", keys=("day",))
-    for day in ("1 a", "2=%", "3 ü"):
-        east.add_partition(orders, day, files={"000000_0": day.encode() * 500})
-    east.create_table(database, "plain", files={"data": b"1,2\n" * 1000, "zero": b""})
-    east.create_table(database, "empty")
-    east.create_view(database, "recent", f"SELECT a FROM {database}.plain")
-    return database
+@pytest.fixture
+def journal(sandbox: Sandbox) -> JournalReader:
+    return open_reader(sandbox.postgres_url(JOURNAL_DATABASE))
 
 
 def everything(west: Warehouse, database: str) -> Any:
@@ -75,41 +72,6 @@ def a_policy(database: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def finished(airflow: RunningAirflow, sandbox: Sandbox) -> Run:
-    """A bootstrap of two batches that has ended; tests look at it and clear it in several ways."""
-    east = Warehouse(sandbox.clusters["east"])
-    run = airflow.trigger(airflow.add(a_database(east)))
-    east.close()
-    assert run.wait() == "success"
-    assert run.handed_over().wait() == "success"
-    return run
-
-
-@pytest.fixture(scope="module")
-def followed(finished: Run) -> str:
-    """A published policy that follows its source; its name, and that of its databases."""
-    dag_id = f"{finished.policy}.incremental"
-    finished.airflow.api.unpause(dag_id)
-    # A watcher exists from the first time on that the DAG is parsed while it is not paused.
-    finished.airflow.api.parse_again(dag_id)
-    until(lambda: finished.airflow.runs(dag_id), "the watcher says that it watches")
-    return finished.policy
-
-
-def settled(airflow: RunningAirflow, policy: str) -> set[str]:
-    """Wait until no run of a policy is under way; return the ids of those there were."""
-
-    def at_rest() -> tuple[set[str]] | None:
-        # One look for both: a run that begins between two would be taken for one of before.
-        runs = airflow.api.dag_runs(f"{policy}.incremental")
-        has_ended = all(run["state"] in ("success", "failed") for run in runs)
-        return ({run["dag_run_id"] for run in runs},) if has_ended else None
-
-    found: tuple[set[str]] = until(at_rest, "no run is under way")
-    return found[0]
-
-
 def a_run_that_applies(airflow: RunningAirflow, policy: str, before: set[str]) -> Run:
     """Wait until a new run has cut a window, which is not applied yet; return it."""
 
@@ -123,13 +85,6 @@ def a_run_that_applies(airflow: RunningAirflow, policy: str, before: set[str]) -
 
     run: Run = until(found, f"a window of {policy} is cut", every=0.05)
     return run
-
-
-def add_orders(east: Warehouse, database: str, *days: str) -> None:
-    """Add partitions to the table orders, an event each."""
-    orders = east.client.get_table_req(GetTableRequest(dbName=database, tblName="orders")).table
-    for day in days:
-        east.add_partition(orders, day, files={"000000_0": day.encode() * 500})
 
 
 def has_orders(west: Warehouse, database: str, *days: str) -> bool:
@@ -151,6 +106,22 @@ def test_mapped_tasks_are_named_by_their_tables(finished: Run) -> None:
 def test_the_copies_went_through_spark_and_compared_what_they_copied(finished: Run) -> None:
     assert "3 of 3 files copied" in finished.log("copy")
     assert "0 compared by length only, 0 failed" in finished.log("copy")
+
+
+def test_the_first_copy_is_in_the_journal(finished: Run, journal: JournalReader) -> None:
+    windows = {window.phase: window for window in journal.windows(finished.policy)}
+    assert {window.outcome for window in windows.values()} == {"done"}, windows
+    first = windows["bootstrap"]
+    assert (first.dag_id, first.run_id) == (finished.dag_id, finished.run_id)
+    assert (first.files, first.bytes) == (5, ALL_BYTES)
+    batches = journal.batches(finished.policy, first.dump)
+    assert sum(batch.bytes for batch in batches) == ALL_BYTES
+    assert {(batch.task_id, batch.outcome) for batch in batches} == {("tables.copy", "done")}
+    tables = {table.table: table.state for table in journal.tables(finished.policy)[1]}
+    assert tables == dict.fromkeys(("orders", "plain", "empty", "recent"), "published")
+    assert journal.failures(finished.policy, open_only=False) == []
+    state = journal.policy(finished.policy)
+    assert state is not None and (state.phase, state.lag_events) == ("following", 0)
 
 
 def test_finished_tasks_that_are_cleared_alone_in_odd_order_change_nothing(finished: Run, west: Warehouse) -> None:
@@ -179,7 +150,7 @@ def test_a_finished_run_that_is_cleared_as_a_whole_changes_nothing(finished: Run
 def test_what_is_added_at_the_source_appears_on_the_replica_by_itself(
     airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
 ) -> None:
-    for day in ("4", "5", "6"):
+    for day in ("4", "5"):
         before = settled(airflow, followed)
         add_orders(east, followed, day)
         committed = time.time()
@@ -190,6 +161,21 @@ def test_what_is_added_at_the_source_appears_on_the_replica_by_itself(
         assert run.states() == WITHOUT_SPARK
         print(f"run of a small window: {run.seconds():.1f} s, its tasks {run.task_seconds()}")
     assert_equal_twin(east, followed, west)
+
+
+def test_a_window_is_in_the_journal(
+    airflow: RunningAirflow, followed: str, east: Warehouse, journal: JournalReader
+) -> None:
+    settled(airflow, followed)
+    east.create_table(followed, "made", files={"data": b"5,6\n"})
+
+    def brought() -> list[WindowRun]:
+        ended = [one for one in journal.windows(followed) if (one.phase, one.outcome) == ("incremental", "done")]
+        return [window for window in ended if window.bytes == len(b"5,6\n")]
+
+    until(brought, "the window is in the journal")
+    until(lambda: journal.tables(followed, search="made", state="published")[1], "the new table is in the journal")
+    until(lambda: journal.lag(followed, time.time() - 3600), "its lag is in the journal")
 
 
 def test_a_run_with_nothing_to_do_executes_one_task(airflow: RunningAirflow, followed: str) -> None:
@@ -217,6 +203,11 @@ def test_a_window_whose_apply_is_killed_is_retried_and_converges(
     assert_equal_twin(east, followed, west)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_airflow.py::test_a_window_whose_apply_is_killed_is_retried_and_converges",
+    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+)
 def test_a_bootstrap_that_is_killed_in_every_way_is_cleared_and_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:

@@ -90,7 +90,12 @@ def test_files_that_change_or_go_while_others_are_copied(terminal: CopyTerminal)
     terminal.assert_twin()
 
 
-@pytest.mark.parametrize("server", ["datanode", "namenode"])
+A_NAMENODE = pytest.mark.nightly(
+    "tests/integration/test_copy_faults.py::test_a_server_of_the_target_that_is_killed_and_comes_back"
+)
+
+
+@pytest.mark.parametrize("server", ["datanode", pytest.param("namenode", marks=A_NAMENODE)])
 def test_a_server_of_the_target_that_is_killed_and_comes_back(updated: CopyTerminal, server: str) -> None:
     west, target, box = updated.west, updated.target, updated.box
     with updated.copying(*SLOWLY) as ended:
@@ -115,6 +120,9 @@ def block_of(terminal: CopyTerminal, path: str) -> Path:
     return Path(found)
 
 
+@pytest.mark.nightly(
+    "tests/unit/transfer/tree/test_executing.py",
+)
 def test_a_corrupt_block_without_another_replica_is_reported_and_never_put_in_place(terminal: CopyTerminal) -> None:
     east, source, west, target = terminal.east, terminal.source, terminal.west, terminal.target
     put(east, f"{source}/small", bytes(MB))

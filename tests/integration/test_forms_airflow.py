@@ -80,6 +80,9 @@ def test_a_second_click_starts_nothing_and_a_wrong_value_is_refused_at_once(
     assert lines_of(misspelt, "preflight")[-2].endswith("next:     trigger a new run without them")
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
+)
 def test_what_three_people_start_at_once_is_done_once(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:
@@ -120,6 +123,10 @@ def test_the_last_lines_of_a_red_task_are_what_to_do_and_no_traceback(
     assert "Task exited" in exited
 
 
+@pytest.mark.nightly(
+    "tests/dags/test_airflow_edge.py",
+    "tests/integration/test_airflow.py::test_a_window_whose_apply_is_killed_is_retried_and_converges",
+)
 def test_what_may_pass_is_tried_again_after_a_wait_and_passes(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:

@@ -192,6 +192,9 @@ def go_on(exchange: Exchange) -> None:
     users.insert("o_comes", ("1",), {"late": b"late"})
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_repl_handover.py::test_twinhive_loads_a_whole_database_that_hive_dumped",
+)
 def test_hives_own_load_builds_and_follows_a_replica_from_dumps_that_we_wrote(exchange: Exchange) -> None:
     furnish(exchange)
     first, begin = exchange.write_for_hive(("o_.*",))
@@ -262,6 +265,9 @@ def hives_history(exchange: Exchange) -> list[str]:
     ]
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_repl_handover.py::test_twinhive_loads_a_whole_database_that_hive_dumped",
+)
 def test_what_hives_own_dump_says_is_what_the_source_holds(exchange: Exchange) -> None:
     east, name, root = exchange.east, exchange.database, f"{exchange.root}/hives"
     orders = east.create_table(name, "orders", keys=("p", "q"))

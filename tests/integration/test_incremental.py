@@ -39,7 +39,16 @@ def follow_all(policies: PolicyFiles, policy: str, report) -> None:
         pass
 
 
-@pytest.mark.parametrize("most_events", [10_000, 1], ids=["one window", "windows of one event"])
+ONE_BY_ONE = pytest.mark.nightly(
+    "tests/integration/test_incremental.py::test_every_kind_of_change_reaches_the_twin",
+    "tests/unit/incremental/test_incremental.py",
+)
+
+
+@pytest.mark.parametrize(
+    "most_events",
+    [pytest.param(10_000, id="one window"), pytest.param(1, id="windows of one event", marks=ONE_BY_ONE)],
+)
 def test_every_kind_of_change_reaches_the_twin(
     users: SourceWriter, east: Warehouse, west: Warehouse, policies: PolicyFiles, log, report, most_events: int
 ) -> None:

@@ -96,6 +96,10 @@ def assert_plain_end(run: Bootstrap) -> None:
     assert "Traceback" not in run.said, run.said
 
 
+@pytest.mark.nightly(
+    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+    "tests/integration/test_kills.py::test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing",
+)
 def test_a_run_that_is_killed_in_every_phase_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
@@ -119,6 +123,10 @@ def test_a_run_that_is_killed_in_every_phase_converges(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.nightly(
+    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+    "tests/integration/test_kills.py::test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing",
+)
 def test_a_load_that_is_killed_again_and_again_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
@@ -132,6 +140,9 @@ def test_a_load_that_is_killed_again_and_again_converges(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.nightly(
+    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges",
+)
 def test_a_source_that_changes_after_a_killed_load_is_loaded_as_it_is_then(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
@@ -144,6 +155,10 @@ def test_a_source_that_changes_after_a_killed_load_is_loaded_as_it_is_then(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.nightly(
+    "tests/unit/bootstrap/test_bootstrap_killed.py::test_a_finished_bootstrap_run_again_changes_nothing",
+    "tests/integration/test_airflow.py::test_a_finished_run_that_is_cleared_as_a_whole_changes_nothing",
+)
 def test_a_run_after_the_end_changes_nothing(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:
@@ -184,6 +199,9 @@ def test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
+)
 def test_a_second_run_that_starts_while_the_first_loads_does_no_harm(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:

@@ -116,6 +116,9 @@ def test_a_user_without_rights_is_told_what_to_set_and_nothing_changes(
     assert everything(policy, east, west) == before
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_log_rights.py::test_a_user_without_rights_is_told_what_to_set_and_nothing_changes",
+)
 def test_who_tells_no_name_is_the_user_that_the_server_runs_as(
     guarded: None, clusters: tuple[Warehouse, Warehouse], policies: PolicyFiles, capsys: Said
 ) -> None:
@@ -125,6 +128,9 @@ def test_who_tells_no_name_is_the_user_that_the_server_runs_as(
     assert f"notification log: readable, newest event {newest(east)}" in said
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_log_rights.py::test_a_user_without_rights_is_told_what_to_set_and_nothing_changes",
+)
 def test_a_user_that_is_let_in_reads_the_log_and_goes_on(
     admitting: None, clusters: tuple[Warehouse, Warehouse], policies: PolicyFiles, capsys: Said
 ) -> None:
@@ -141,6 +147,9 @@ def test_a_user_that_is_let_in_reads_the_log_and_goes_on(
     assert "hadoop.proxyuser.bob.hosts" in check(policies, policy, EXIT_ACT_NOW, capsys)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_commands.py::test_a_policy_from_its_check_to_its_first_window",
+)
 def test_without_the_check_everybody_reads_the_log(
     restart: Restart, sandbox: Sandbox, policies: PolicyFiles, capsys: Said
 ) -> None:

@@ -114,6 +114,9 @@ def test_a_dump_removes_the_note_of_a_replica_that_was_dropped_and_the_dumps_it_
     assert any(f"west/{name}_r is gone" in line for line in speaker.said)
 
 
+@pytest.mark.nightly(
+    "tests/unit/statements/phases/test_repl_clean.py",
+)
 def test_a_dump_for_hive_is_removed_when_hive_has_loaded_it_and_hive_goes_on(speaker: Speaker) -> None:
     name, west = speaker.database, speaker.west
     root = f"{west.cluster.hdfs_uri}/exchange/{name}"

@@ -93,6 +93,10 @@ def shared(
     metastore.close()
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_repl_handover.py::test_twinhive_loads_a_whole_database_that_hive_dumped",
+    "tests/unit/statements/phases/test_repl_handover.py",
+)
 def test_a_replica_goes_from_hive_to_twinhive_and_back_and_again(shared: Shared, east: Warehouse) -> None:
     users, database = shared.users, shared.database
     users.create_table("plain", files={"data": b"plain"})

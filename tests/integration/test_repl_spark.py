@@ -121,6 +121,10 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
     return started
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    "tests/unit/statements/phases/test_repl_killed.py::test_a_load_killed_at_any_change_and_run_again_converges",
+)
 def test_a_killed_load_takes_its_spark_job_along_and_is_continued(
     statements: Statements, west: Warehouse, start, tmp_path: Path
 ) -> None:

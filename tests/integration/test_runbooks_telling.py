@@ -14,18 +14,13 @@ from tests.support.users.source_writer import SourceWriter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]
-MONITOR = "twinhive.monitor"
 AT_ONCE = 0.001
 PAGER = "runbook_pager"
 
 
 def look(oncall: OnCall) -> Run:
     """Let the monitor look once; return its run."""
-    oncall.airflow.api.unpause(MONITOR)
-    run = oncall.airflow.trigger(MONITOR)
-    run.wait()
-    oncall.airflow.api.pause(MONITOR)
-    return run
+    return oncall.airflow.measure()
 
 
 def is_named(oncall: OnCall, run: Run) -> bool:

@@ -75,6 +75,10 @@ def changes_since(west: Warehouse, database: str, event_id: int) -> Counter[tupl
     return Counter((row.eventType, row.tableName or "") for row in ours)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
+    "tests/unit/incremental/test_incremental_killed.py::test_killed_again_and_again_it_converges",
+)
 def test_the_same_window_started_three_times_ends_as_if_it_was_started_once(
     east: Warehouse, west: Warehouse, policies: PolicyFiles
 ) -> None:

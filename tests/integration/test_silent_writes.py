@@ -1,12 +1,10 @@
 """Spark writes in every way it knows, with and without a word to the metastore; log and scan together follow."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.integration.spark_sql import spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
@@ -15,8 +13,6 @@ from twinhive.step.base import Work
 
 pytestmark = pytest.mark.sandbox
 
-PROGRAM = Path(__file__).with_name("spark_sql.py")
-ROOT = Path(__file__).parents[2]
 KINDS = {"parquet": "STORED AS PARQUET", "orc": "STORED AS ORC", "text": "STORED AS TEXTFILE", "own": "USING PARQUET"}
 DYNAMIC = {
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
@@ -27,16 +23,6 @@ EVENTS = {
     "spark.sql.hive.convertMetastoreParquet": "false",
     "spark.sql.hive.convertMetastoreOrc": "false",
 }
-
-
-def spark(statements: list[str], **settings: str) -> None:
-    """Run statements on the east cluster."""
-    command = [sys.executable, str(PROGRAM), "east", *(f"{key}={value}" for key, value in settings.items())]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])}
-    done = subprocess.run(
-        command, input="\n;\n".join(statements), text=True, capture_output=True, env=environment, timeout=300
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def creations(database: str) -> list[str]:
@@ -82,24 +68,33 @@ def follow_all(policies: PolicyFiles, policy: str, report) -> None:
         pass
 
 
-@pytest.mark.parametrize("settings", [{}, EVENTS], ids=["as Spark is", "with dml.events"])
+NIGHTLY = pytest.mark.nightly(
+    "tests/integration/test_silent_writes.py::test_spark_writes_of_every_kind_reach_the_twin",
+    "tests/integration/test_incremental.py::test_every_kind_of_change_reaches_the_twin",
+)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [pytest.param({}, id="as Spark is"), pytest.param(EVENTS, id="with dml.events", marks=NIGHTLY)],
+)
 def test_spark_writes_of_every_kind_reach_the_twin(
-    east: Warehouse, west: Warehouse, policies: PolicyFiles, log, report, settings: dict[str, str]
+    east: Warehouse, west: Warehouse, policies: PolicyFiles, log, report, settings: dict[str, str], tmp_path: Path
 ) -> None:
     database = east.create_database("sparked")
-    spark(creations(database), **DYNAMIC, **settings)
-    policy = policies.add(database)
-    policies.run(policy)
-    assert_equal_twin(east, database, west)
-    scan(policies, policy, report)
-
-    # With events once is enough: Spark takes its time to start.
-    for statements in [writes(database), more_writes(database)][: 1 if settings else 2]:
-        spark(statements, **DYNAMIC, **settings)
-        follow_all(policies, policy, report)
-        scanned = scan(policies, policy, report)
-        assert scanned.waiting == (), log
+    with spark_sql("east", tmp_path / "spark.log", {**DYNAMIC, **settings}) as spark:
+        spark.run(creations(database))
+        policy = policies.add(database)
+        policies.run(policy)
         assert_equal_twin(east, database, west)
+        scan(policies, policy, report)
+
+        for statements in (writes(database), more_writes(database)):
+            spark.run(statements)
+            follow_all(policies, policy, report)
+            scanned = scan(policies, policy, report)
+            assert scanned.waiting == (), log
+            assert_equal_twin(east, database, west)
     if not settings:
         assert any("changed without an event, brought over" in line for line in log)
     assert scan(policies, policy, report).suspects == 0

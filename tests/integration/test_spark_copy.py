@@ -236,6 +236,9 @@ class TestBetweenClusters:
             f"rows of event {event_id} of {job.place}".encode() for event_id in (7, 8, 9)
         ]
 
+    @pytest.mark.nightly(
+        "tests/integration/test_copy_faults.py::test_a_server_of_the_target_that_is_killed_and_comes_back",
+    )
     def test_a_lost_cluster_may_be_tried_again(self, sandbox: Any, job: Job) -> None:
         sandbox.stop("west-namenode")
         try:
@@ -246,6 +249,9 @@ class TestBetweenClusters:
         assert {failure["kind"] for failure in job.result_content()["failures"]} == {"unreachable"}
         assert job.submit().returncode == 0
 
+    @pytest.mark.nightly(
+        "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    )
     def test_a_killed_copy_is_continued(self, job: Job) -> None:
         job.put_files(tuple(f"many/{number}" for number in range(1, 200)))
         lines = "\n".join(item.to_line() for item in job.items)

@@ -192,6 +192,9 @@ def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
     copy.assert_twin()
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+)
 def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) -> None:
     sandbox.up("spark-master", "spark-worker")
     bare = str(sandbox.bare_python)

@@ -13,7 +13,7 @@ PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
 _FILE = re.compile(r"`([\w./-]*/[\w*-]+\.py)(?:::[\w.]+)?`")
 # Steps of one thing, in files that follow each other: a map that is longer is not read.
-MOST_STEPS, MOST_LINES = 8, 220
+MOST_STEPS, MOST_LINES, MOST_LINES_OF_DESIGN, MOST_WORDS = 8, 220, 500, 30
 
 
 def named(page: Path) -> Iterator[str]:
@@ -24,6 +24,31 @@ def named(page: Path) -> Iterator[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_names_are_there(page: Path) -> None:
     assert [name for name in named(page) if not any(list(root.glob(name)) for root in ROOTS)] == []
+
+
+def anchors(page: Path) -> set[str]:
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_pages_and_sections_that_are_there(page: Path) -> None:
+    wrong = []
+    for link in re.findall(r"\]\(([^)\s:]+)\)", page.read_text(encoding="utf-8")):
+        file, _, section = link.partition("#")
+        there = page.parent / file if file else page
+        if not there.exists() or (section and there.suffix == ".md" and section not in anchors(there)):
+            wrong.append(link)
+    assert wrong == []
+
+
+def test_the_design_can_be_read_in_one_go() -> None:
+    assert len((CHECKOUT / "docs" / "design.md").read_text(encoding="utf-8").splitlines()) < MOST_LINES_OF_DESIGN
+
+
+def test_the_glossary_is_short() -> None:
+    words = re.findall(r"^\| (?!Word)[^|-]+\|", (CHECKOUT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    assert 0 < len(words) <= MOST_WORDS
 
 
 def test_the_map_shows_every_folder_of_the_package() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +56,26 @@ def _problem(name: str, words: list[str]) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_every_command_that_a_text_names_exists_with_these_arguments(path: Path) -> None:
-    found = [wrong for text in texts(path) for wrong in wrong_commands(text)]
-    assert found == []
+def said() -> Iterator[tuple[str, str]]:
+    """Yield each text of the package with the module it stands in."""
+    for path in MODULES:
+        for text in texts(path):
+            yield str(path.relative_to(PLUGINS)), text
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_every_dag_that_a_text_names_exists(path: Path) -> None:
-    for text in texts(path):
-        assert {one or other for one, other in DAG.findall(text)} <= {*PHASES, "scan", "operate", "give_up"}, text
-        assert {one or other for one, other in AGAIN.findall(text)} <= {"bootstrap"}, text
+def test_every_command_that_a_text_names_exists_with_these_arguments() -> None:
+    assert [(where, wrong) for where, text in said() for wrong in wrong_commands(text)] == []
+
+
+def test_every_dag_that_a_text_names_exists() -> None:
+    for where, text in said():
+        named = {one or other for one, other in DAG.findall(text)}
+        assert named <= {*PHASES, "scan", "operate", "give_up"}, (where, text)
+        assert {one or other for one, other in AGAIN.findall(text)} <= {"bootstrap"}, (where, text)
 
 
 def test_there_are_commands_to_look_at() -> None:
-    named = [
-        match[1]
-        for path in MODULES
-        for text in texts(path)
-        for match in COMMAND.finditer(text)
-        if _is_a_command(match, text)
-    ]
+    named = [match[1] for _, text in said() for match in COMMAND.finditer(text) if _is_a_command(match, text)]
     assert {"resync", "skip-event", "pause", "forget", "check", "policies"} <= set(named)
 
 
@@ -99,16 +99,13 @@ TASKS = {stage.name for stages in PHASES.values() for stage in stages} | {
 }
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PLUGINS)))
-def test_every_task_that_a_text_names_exists(path: Path) -> None:
-    for text in texts(path):
-        assert set(TASK.findall(text)) <= TASKS | {FILLED_IN}, text
+def test_every_task_that_a_text_names_exists() -> None:
+    for where, text in said():
+        assert set(TASK.findall(text)) <= TASKS | {FILLED_IN}, (where, text)
 
 
 def test_there_are_tasks_to_look_at() -> None:
-    assert {"apply", "load", "list_files", "preflight"} <= {
-        name for path in MODULES for text in texts(path) for name in TASK.findall(text)
-    }
+    assert {"apply", "load", "list_files", "preflight"} <= {name for _, text in said() for name in TASK.findall(text)}
 
 
 PAGES = sorted([*(PLUGINS.parent / "docs").glob("*.md"), PLUGINS.parent / "README.md"])

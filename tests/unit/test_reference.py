@@ -24,6 +24,13 @@ def test_a_page_says_what_the_code_says(page: Path) -> None:
     assert pages.current(text) == text, f"{page.name} is not current: run {COMMAND}"
 
 
+@pytest.mark.parametrize("name", sorted(pages.PICTURES))
+def test_a_picture_shows_what_the_code_says(name: str) -> None:
+    drawn = (CHECKOUT / "docs" / "images" / name).read_text(encoding="utf-8")
+    assert pages.PICTURES[name]() == drawn, f"{name} is not current: run {COMMAND}"
+    assert any(f"images/{name}" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
 def test_every_part_is_in_one_page() -> None:
     written = [part for page in PAGES for part in pages.parts_of(page.read_text(encoding="utf-8"))]
     assert sorted(written) == sorted(pages.PARTS)

@@ -16,7 +16,7 @@ from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import state_of
-from twinhive.requests.wishes import is_paused, with_way_on
+from twinhive.requests.wishes import is_paused, requested_tables, with_way_on
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def what_is_missing(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | 
         return missing
     return (
         missing_of_database(policy.name, parameters, 0, wanted.table, position=wanted.position)
+        or _comes_whole(ports, policy, wanted)
         or _pending(ports, policy, wanted)
         or _no_table(ports, policy, wanted)
     )
@@ -128,6 +129,18 @@ def table_in_scope(policy: Policy, table: str) -> str:
         expected=f"a table of {policy.source.database} that tables.include and tables.exclude select",
         next_step="correct the sensor's table, then clear this task",
     )
+
+
+def _comes_whole(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:
+    """Return what comes whole with a window: its events are not applied one by one, and the position may be past them.
+
+    The wish is there before the window is cut, and until the table is; so it is looked for after the position.
+    """
+    asked = () if wanted.position else requested_tables(ports.replica_files, policy)
+    waiting = [table for table in asked if wanted.table in (None, table)]
+    if not waiting:
+        return None
+    return Lack(Where.LATER, 0, f"{_some(waiting)} is brought over whole by the DAG {policy.name}.incremental")
 
 
 def _pending(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:

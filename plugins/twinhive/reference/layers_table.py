@@ -8,11 +8,16 @@ import twinhive
 CHECKOUT = Path(twinhive.__file__).parents[2]
 
 
-def layers_table() -> str:
-    """Return a table of the parts in their order, each after those that it imports."""
+def layers() -> dict[str, dict[str, str]]:
+    """Return the parts in their order, each after those that it imports: what it holds, and its imports."""
     text = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
-    layers = tomllib.loads(text)["tool"]["twinhive"]["layers"]
-    rows = [f"| `{part}/` | {row['holds']} | {_imports(row['imports'])} |" for part, row in layers.items()]
+    found: dict[str, dict[str, str]] = tomllib.loads(text)["tool"]["twinhive"]["layers"]
+    return found
+
+
+def layers_table() -> str:
+    """Return them as a table."""
+    rows = [f"| `{part}/` | {row['holds']} | {_imports(row['imports'])} |" for part, row in layers().items()]
     return "\n".join(["| folder | holds | imports |", "|---|---|---|", *rows])
 
 

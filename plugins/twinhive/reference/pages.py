@@ -6,6 +6,7 @@ from pathlib import Path
 
 from twinhive.reference.command_tables import commands_section, exit_codes_table
 from twinhive.reference.hive_key_tables import hive_keys_table, refused_hive_keys_table
+from twinhive.reference.layers_picture import layers_picture
 from twinhive.reference.layers_table import layers_table
 from twinhive.reference.settings_tables import (
     airflow_table,
@@ -35,6 +36,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "exit codes": exit_codes_table,
     "layers": layers_table,
 }
+PICTURES: Mapping[str, Callable[[], str]] = {"layers.svg": layers_picture}
+"""Pictures of `images/`, by their names."""
 _PART = re.compile(r"(<!-- reference: ([a-z ]+) -->\n).*?(<!-- end of reference -->)", re.DOTALL)
 
 
@@ -49,11 +52,17 @@ def parts_of(text: str) -> list[str]:
 
 
 def write(directory: Path) -> list[Path]:
-    """Bring all pages of a directory up to date; return those that were not."""
+    """Bring all pages of a directory, and its pictures, up to date; return those that were not."""
     changed = []
     for path in sorted(directory.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         if (now := current(text)) != text:
             path.write_text(now, encoding="utf-8")
+            changed.append(path)
+    for name, draw in PICTURES.items():
+        path = directory / "images" / name
+        drawn = draw()
+        if path.parent.is_dir() and (not path.exists() or path.read_text(encoding="utf-8") != drawn):
+            path.write_text(drawn, encoding="utf-8")
             changed.append(path)
     return changed

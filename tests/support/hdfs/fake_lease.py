@@ -50,6 +50,10 @@ class InMemoryLease:
         kept = self._kept.get(directory)
         return bool(kept and kept.unreleased and directory not in self.known_dead)
 
+    def lose_holders(self) -> None:
+        """Let whoever holds a lease have been killed so long ago that it shows."""
+        self.known_dead |= {directory for directory, kept in self._kept.items() if kept.unreleased}
+
     def confirm(self, directory: str, epoch: int) -> None:
         """Raise LeaseLost unless `epoch` is the newest."""
         with self._changed:

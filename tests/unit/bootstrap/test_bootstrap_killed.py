@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, kill_points, killable, tuned
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import World, a_world, killable, tuned
 from tests.support.worlds.twins import assert_twin
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, Stage
 
 POLICY = tuned(batch_objects=2, partitions_per_call=1)
-MOST_CHANGES = 400
 
 
 def bootstrap(world: World, ports=None, policy: Policy = POLICY):
@@ -20,34 +20,23 @@ def only(world: World, stages: tuple[Stage, ...]) -> None:
     run_phase(stages, POLICY, world.ports(), {"run": "r"}, lambda line: None)
 
 
-def killed_at(world: World, at: int, *, after_effect: bool) -> bool:
-    """Run until the n-th change; False when the run came to its end before."""
-    try:
-        bootstrap(world, killable(world.ports(), KillSwitch(at, after_effect=after_effect)))
-    except Killed:
-        return True
-    return False
+def noticed(world: World, switch) -> None:
+    bootstrap(world, killable(world.ports(), switch))
 
 
-@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
-def test_killed_at_any_change_and_rerun_it_converges(after_effect: bool) -> None:
-    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
-        world = a_world()
-        if not killed_at(world, at, after_effect=after_effect):
-            break
+def test_killed_at_any_change_and_rerun_it_converges() -> None:
+    kills = 0
+    for world in left_by_kills(a_world, noticed):
+        kills += 1
         bootstrap(world)
         assert_twin(world)
-    else:
-        pytest.fail("a bootstrap makes more changes than the test kills at")
-    assert at > 50
+    assert kills > 50
 
 
-@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
-def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges(after_effect: bool) -> None:
-    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
-        world = a_world()
-        if not killed_at(world, at, after_effect=after_effect):
-            break
+def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges() -> None:
+    kills = 0
+    for world in left_by_kills(a_world, noticed):
+        kills += 1
         if world.replica.database("sales") and "following" in world.replica.database("sales").parameters.values():
             break
         plain = world.source.tables("sales", ["plain"])[0]
@@ -55,7 +44,7 @@ def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges(af
         world.source.drop_table(world.source.tables("sales", ["orders"])[0].name, delete_data=True)
         bootstrap(world)
         assert_twin(world)
-    assert at > 50
+    assert kills > 50
 
 
 def test_a_finished_bootstrap_run_again_changes_nothing() -> None:

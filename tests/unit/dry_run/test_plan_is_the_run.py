@@ -10,6 +10,7 @@ import pytest
 from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Plan
 from tests.support.builders import a_policy
+from tests.support.seeds import seeds
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import tuned
@@ -29,7 +30,7 @@ from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.ports import MetastoreReader, MetastoreWriter, WritePorts
 
 WRITING = vars(MetastoreWriter).keys() - vars(MetastoreReader).keys() - {"set_database_parameters"}
-SEEDS = range(int(os.environ.get("TWINHIVE_HISTORIES", "2")))
+SEEDS = seeds(int(os.environ.get("TWINHIVE_HISTORIES", "2")), kind=1)
 
 
 class Recorded:

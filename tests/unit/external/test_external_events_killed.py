@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.worlds.copies import copies_of
+from tests.support.worlds.copies import copies_of, left_by_kills
 from tests.support.worlds.external_followed import POLICY
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.external import test_external_incremental as histories
@@ -38,6 +38,10 @@ def killed_after(followed, changes: int) -> bool:
     return False
 
 
+def run_noticed(followed, switch) -> None:
+    run_phase(INCREMENTAL, followed.policy, killable(followed.world.ports(), switch), {"run": "k"}, followed.log.append)
+
+
 def changes_of_window(followed) -> int:
     switch = KillSwitch(MOST_CHANGES, after_effect=True)
     run_phase(INCREMENTAL[:1], followed.policy, killable(followed.world.ports(), switch), {"run": "k"}, lambda _: None)
@@ -62,17 +66,14 @@ def begun(together, *, copied: bool, consistency: str):
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
 def test_killed_at_any_change_and_run_again_it_converges(together, consistency, copied, step) -> None:
     # Most changes are the same each way: two are looked at less densely, and the window's own with managed tables.
-    copy = copies_of(begun(together, copied=copied, consistency=consistency))
-    first = changes_of_window(copy())
-    for at in range(first, MOST_CHANGES, step):
-        followed = copy()
-        if not killed_after(followed, at):
-            break
+    begin = copies_of(begun(together, copied=copied, consistency=consistency))
+    cutting = changes_of_window(begin())
+    kills = 0
+    for followed in left_by_kills(begin, run_noticed, step, first=cutting):
+        kills += 1
         followed.settle()
         followed.assert_twin()
-    else:
-        pytest.fail("a run makes more changes than the test kills at")
-    assert at > first + 1
+    assert kills > 1
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
@@ -80,14 +81,12 @@ def test_killed_at_any_change_while_it_publishes_it_converges(together) -> None:
     before = begun(together, copied=False, consistency="every_event")
     before.follow()
     before.sync()
-    copy = copies_of(before)
-    for at in range(1, MOST_CHANGES):
-        followed = copy()
-        if not killed_after(followed, at):
-            break
+    kills = 0
+    for followed in left_by_kills(lambda: before, run_noticed):
+        kills += 1
         followed.settle()
         followed.assert_twin()
-    assert at > 1
+    assert kills > 2
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)

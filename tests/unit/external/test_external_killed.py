@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.external_world import ExternalWorld, a_world_with_files
-from tests.support.worlds.fake_world import Killed, KillSwitch, kill_points, killable
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from twinhive.model.errors import TwinhiveError
 
 MOST_CHANGES = 300
@@ -48,16 +49,19 @@ def synced_at(world: ExternalWorld, path: str) -> float:
     return record.at if record else 0.0
 
 
-@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
 @pytest.mark.parametrize("snapshots", [False, True], ids=["listed", "snapshots"])
 @pytest.mark.parametrize("begin", [a_first_pass, a_later_pass])
-def test_killed_at_any_change_and_run_again_both_sides_are_equal(begin, snapshots: bool, after_effect: bool) -> None:
+def test_killed_at_any_change_and_run_again_both_sides_are_equal(begin, snapshots: bool) -> None:
+    def a_pass(world: ExternalWorld, switch) -> None:
+        world.check()
+        world.cycle(killable(world.ports(), switch))
+
     # Most of the changes are the same with snapshots: they are looked at less densely.
-    for at in kill_points(MOST_CHANGES, after_effect=after_effect, step=3 if snapshots else 1):
-        world = begin(snapshots=snapshots)
-        known = {path: synced_at(world, path) for path in ("/data/events", "/data/empty")}
-        if not killed_at(world, at, after_effect=after_effect):
-            break
+    kills = 0
+    begun = begin(snapshots=snapshots)
+    known = {path: synced_at(begun, path) for path in ("/data/events", "/data/empty")}
+    for world in left_by_kills(lambda: begun, a_pass, step=3 if snapshots else 1):
+        kills += 1
         for path, before in known.items():
             if synced_at(world, path) != before:  # a record is written last: what it says is complete
                 world.assert_holds(path)
@@ -67,27 +71,25 @@ def test_killed_at_any_change_and_run_again_both_sides_are_equal(begin, snapshot
         assert world.there("/data/gone") == {}
         (synced,) = world.cycle()
         assert synced.unchanged == 2
-    else:
-        pytest.fail("a pass makes more changes than the test kills at")
-    assert at > 20
+    assert kills > (7 if snapshots else 20)
 
 
-@pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
-def test_a_task_that_was_killed_and_is_repeated_leaves_nothing_unfinished(after_effect: bool) -> None:
-    for at in kill_points(MOST_CHANGES, after_effect=after_effect):
-        world = a_later_pass()
+def test_a_task_that_was_killed_and_is_repeated_leaves_nothing_unfinished() -> None:
+    listed = []
+
+    def a_task(world: ExternalWorld, switch) -> None:
         world.check()
-        listed = world.listed()
-        try:
-            world.sync(listed, killable(world.ports(), KillSwitch(at, after_effect=after_effect)))
-        except Killed:
-            world.sync(listed)
-        else:
-            break
+        listed.append(world.listed())
+        world.sync(listed[0], killable(world.ports(), switch))
+
+    kills = 0
+    for world in left_by_kills(a_later_pass, a_task):
+        kills += 1
+        world.sync(listed[0])
         for path in ("/data/events", "/data/empty"):
             world.assert_twin(path)
             assert not world.record(path).unfinished
-    assert at > 20
+    assert kills > 20
 
 
 def test_killed_again_and_again_it_comes_to_its_end() -> None:

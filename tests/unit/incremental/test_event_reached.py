@@ -6,13 +6,16 @@ import pytest
 
 from tests.support.builders import a_policy, a_table, an_external
 from tests.support.users.source_writer import SourceWriter
-from tests.support.worlds.fake_world import World, a_world
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import World, a_world, killable
+from tests.support.worlds.twins import described
 from twinhive.incremental.event_reached import Lack, Wanted, Where, missing_of_database, table_in_scope, what_is_missing
 from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Unreachable
+from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import pause
+from twinhive.requests.wishes import pause, request_table
 
 
 class Replicated:
@@ -116,6 +119,37 @@ def test_an_external_table_is_there_when_its_data_is() -> None:
     replicated.copy()
     replicated.follow()
     assert replicated.lacks(table="clicks") is None
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["somebody asks for it", "an event says too little"])
+def test_a_table_that_comes_whole_is_there_only_when_it_is_as_the_source_has_it(asked: bool) -> None:
+    def begin() -> Replicated:
+        replicated = Replicated()
+        replicated.write("empty")
+        if asked:
+            request_table(replicated.world.replica_files, replicated.policy, "plain", "somebody asks")
+        else:
+            users = SourceWriter(replicated.world.source, replicated.world.source_files, "sales")
+            users.set_location("plain", "hdfs://east/elsewhere/plain")
+        replicated.write("plain")
+        replicated.write("empty")
+        return replicated
+
+    def follow(replicated: Replicated, switch: Any) -> None:
+        ports = killable(replicated.world.ports(), switch)
+        run_phase(INCREMENTAL, replicated.policy, ports, {"run": "i"}, lambda line: None)
+
+    def plain(metastore: Any, files: Any) -> Any:
+        table = metastore.table(TableName("sales", "plain"))
+        return table and described(metastore, files, table)
+
+    said = []
+    for left in left_by_kills(begin, follow):
+        world, is_there = left.world, left.lacks(table="plain") is None
+        is_equal = plain(world.replica, world.replica_files) == plain(world.source, world.source_files)
+        said.append((is_there, is_equal))
+        assert is_equal or not is_there
+    assert {(False, False), (True, True)} <= set(said)
 
 
 def test_a_table_that_was_dropped_is_not_waited_for_and_one_that_the_replica_lost_is(replicated: Replicated) -> None:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.hive.model_metastore import NAMES, ModelMetastore, State, checksum_of, length_of
+from tests.support.seeds import of_the_day
 from twinhive.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.fold import fold
@@ -263,9 +264,9 @@ def run(history: Iterable[int], one_bound: bool) -> None:
         assert consolidations.rounds <= rounds + ROUNDS_WHEN_QUIET, "what is unsure stays unsure"
 
 
+@of_the_day
 @settings(
-    max_examples=DEEP or 1500,
-    derandomize=not DEEP,
+    max_examples=DEEP or 300,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),

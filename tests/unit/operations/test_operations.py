@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tests.support.worlds.fake_world import Killed, KillSwitch, kill_points, killable, tuned
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import KillSwitch, killable, tuned
 from tests.support.worlds.twins import contents, spoken
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Missing
@@ -526,21 +528,16 @@ def test_the_status_of_no_replica_and_of_a_log_with_a_gap(followed: Followed) ->
 
 
 def killed_at_every_change(begin: Callable[[], Followed], act: Callable, then: Callable[[Followed], None]) -> int:
-    """Kill `act` at its n-th change, before its effect and sometimes after it; return the number of changes."""
-    for at in range(1, MOST_CHANGES):
-        alive = 0
-        orders = [order for order in (False, True) if at in kill_points(MOST_CHANGES, after_effect=order)]
-        for after_effect in orders:
-            followed = begin()
-            ports = killable(followed.world.ports(), KillSwitch(at, after_effect=after_effect))
-            try:
-                act(followed, ports)
-                alive += 1
-            except Killed:
-                then(followed)
-        if alive == len(orders):
-            return at - 1
-    pytest.fail("it makes more changes than the test kills at")
+    """Do `then` to what a kill at each change of `act` leaves; return the number of changes."""
+
+    def noticed(followed: Followed, switch: Any) -> None:
+        act(followed, killable(followed.world.ports(), switch))
+
+    changes = -1
+    for left in left_by_kills(begin, noticed):
+        changes += 1
+        then(left)
+    return changes
 
 
 def test_forgetting_killed_at_any_change_goes_on(followed: Followed) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.seeds import of_the_day
 from twinhive.statements.language import (
     ReplDump,
     ReplLoad,
@@ -23,7 +24,7 @@ from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced
 from twinhive.statements.language.quoting import quoted
 
-EXAMPLES = settings(max_examples=150, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=150, deadline=None, database=None)
 
 
 def is_a_pattern(text: str) -> bool:
@@ -64,6 +65,7 @@ LOADS = st.one_of(
 )
 
 
+@of_the_day
 @EXAMPLES
 @given(st.one_of(dumps(), LOADS, st.builds(ReplStatus, NAMES, SETTINGS)))
 def test_what_is_printed_is_read_as_the_same_statement(statement: Statement) -> None:
@@ -73,6 +75,7 @@ def test_what_is_printed_is_read_as_the_same_statement(statement: Statement) -> 
     assert text.isprintable()
 
 
+@of_the_day
 @EXAMPLES
 @given(SCOPES)
 def test_a_scope_is_read_by_itself_and_selects_the_same_tables(scope: Scope) -> None:

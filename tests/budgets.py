@@ -1,0 +1,66 @@
+"""Say where the time of a run went, and let it fail when a group takes half as long again as it may.
+
+The budgets are seconds on two quiet cores. On a busy or slower machine they grow: every ten seconds a fixed piece of
+work is timed, and compared with what it takes on a quiet one.
+"""
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from statistics import median
+
+BUDGETS = {"unit": 300, "dags": 120, "contracts": 120, "integration": 360, "scenarios": 90}
+"""Seconds of each group of `make test`, by its directory."""
+SLOWEST = 20
+_EVERY = 10.0
+_WORK = 1_000_000
+_QUIET = 0.027
+"""Seconds that `_WORK` additions take on a quiet core of the machine that the budgets are from."""
+
+
+@dataclass
+class Spent:
+    """What the tests of a run have taken, in seconds."""
+
+    groups: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    tests: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    slowness: list[float] = field(default_factory=list)
+    looked: float = -_EVERY
+
+    def add(self, group: str, test: str, seconds: float) -> None:
+        """Add the set-up, the call or the tear-down of a test."""
+        self.groups[group] += seconds
+        self.tests[test] += seconds
+        if (now := time.monotonic()) - self.looked > _EVERY:
+            self.looked = now
+            self.slowness.append(_seconds_of_work() / _QUIET)
+
+    @property
+    def factor(self) -> float:
+        """How many times slower this machine is than a quiet one; never below one."""
+        return max(1.0, median(self.slowness or [1.0]))
+
+    def over(self) -> list[str]:
+        """Return the groups that are past their budgets by half."""
+        return [
+            f"{group}: {seconds:.0f} s, {allowed:.0f} s are its budget here: see the slowest above"
+            for group, seconds in self.groups.items()
+            if seconds > 1.5 * (allowed := BUDGETS[group] * self.factor)
+        ]
+
+    def lines(self) -> list[str]:
+        """Return what is printed at the end of a run."""
+        sums = ", ".join(f"{group} {seconds:.0f}" for group, seconds in self.groups.items())
+        slowest = sorted(self.tests.items(), key=lambda one: -one[1])[:SLOWEST]
+        return [
+            f"the {len(slowest)} slowest, in seconds:",
+            *(f"{seconds:7.1f}  {test}" for test, seconds in slowest),
+            f"seconds per group: {sums}; this machine is {self.factor:.1f} times as slow as a quiet one",
+        ]
+
+
+def _seconds_of_work() -> float:
+    # The wall clock: time in which the core works for others counts.
+    begin = time.perf_counter()
+    sum(range(_WORK))
+    return time.perf_counter() - begin

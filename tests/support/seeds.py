@@ -1,0 +1,33 @@
+"""Choose the seeds of random histories: others each day, so that each day's runs meet histories that none has met.
+
+`TWINHIVE_DAY=20780` runs the histories of that day again; a run prints its day. `TWINHIVE_SEED` runs one history alone.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis
+
+DAY = int(os.environ.get("TWINHIVE_DAY") or time.time() // 86_400)
+"""Days since 1970-01-01, UTC."""
+PER_DAY = 1_000_000
+ONE = os.environ.get("TWINHIVE_SEED")
+"""The one seed to run, if somebody asks for one."""
+
+
+def seeds(count: int, *, kind: int = 0) -> range:
+    """Return `count` seeds of today; kinds of histories whose seeds shall not be the same have a number each."""
+    first = int(ONE) if ONE else DAY * PER_DAY + kind * 10_000
+    return range(first, first + (1 if ONE else count))
+
+
+def of_the_day(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Let hypothesis choose other examples each day, the same ones all day."""
+    return hypothesis.seed(DAY)(test)
+
+
+def said() -> str:
+    """Return what the head of a run says of its seeds."""
+    return f"random histories: those of day {DAY} (TWINHIVE_DAY={DAY} runs them again)"
