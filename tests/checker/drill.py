@@ -24,7 +24,7 @@ from tests.support.worlds.fake_world import Killed, World, tuned
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, window_at
 from twinhive.incremental.apply import Apply
-from twinhive.incremental.requests import reason_to_cut_anew
+from twinhive.incremental.requests import reason_to_plan_again
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.files import base_name, join
 from twinhive.model.marks import Phase, ReplicaState
@@ -285,7 +285,7 @@ class Drill:
         """True for a window whose whole tables have changed since they were read: the next run reads them again."""
         position = ReplicaState.read(self.viewer.parameters()).position.event_id
         dump = window_at(self.place.source_files, self.policy, position)
-        return dump is not None and reason_to_cut_anew(self.place.ports(), self.policy, dump) is not None
+        return dump is not None and reason_to_plan_again(self.place.ports(), self.policy, dump) is not None
 
     def _freeze(self, run: Pausable, plan: Plan) -> None:
         """Let a frozen run's call be done before somebody else holds the lease, or, for files, at any time."""

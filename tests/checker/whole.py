@@ -14,7 +14,7 @@ class Whole:
 
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
     there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
-    that all is there: a window that is cut anew, with another end, may bring them over once more.
+    that all is there: a window that is planned again, with another end, may bring them over once more.
     """
 
     def __init__(self, timeline: Timeline, differences: Differences) -> None:

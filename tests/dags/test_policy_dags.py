@@ -104,7 +104,7 @@ def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dic
     assert set(dags) - by_people == {"incremental", "scan", "external"}
 
 
-def test_of_two_wishes_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
+def test_of_two_requests_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
     assert {phase for phase, dag in dags.items() if dag.schedule is None} == set(FORMS)
 
 

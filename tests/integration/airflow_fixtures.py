@@ -130,7 +130,7 @@ class RunningAirflow:
         wanted = {f"{policy}.{phase}" for policy in policies for phase in PHASES}
 
         def known() -> bool:
-            # A file that is just being parsed is not parsed for this wish as well.
+            # A file that is just being parsed is not parsed for this request as well.
             if parse:
                 self.api.parse_again(f"{FIRST}.bootstrap")
             return wanted <= set(self.api.dag_ids())

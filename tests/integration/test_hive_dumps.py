@@ -17,10 +17,10 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import describe
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.bootstrap.dump_states import read_states
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
@@ -302,7 +302,7 @@ def said_by(exchange: Exchange, whole: Dump, events: Dump) -> Held:
     files = exchange.west.files
     begin = whole.manifest.end.event_id
     shard = Shard(read_states(files, whole, whole.manifest.batches), begin)
-    rows = Stretch.unpack(files.read(events.layout.events)).rows
+    rows = EventRange.unpack(files.read(events.layout.events)).rows
     tables = fold(shard, map(decode_event, rows)).tables
     return {
         str(name): described(

@@ -124,7 +124,7 @@ def test_who_tells_no_name_is_the_user_that_the_server_runs_as(
 ) -> None:
     east, _ = clusters
     said = check(policies, a_policy(policies, east, None), DONE, capsys)
-    assert "user to the metastore: the one it runs as: none was told" in said
+    assert "user to the metastore: the one that it runs as: no user name was sent" in said
     assert f"notification log: readable, newest event {newest(east)}" in said
 
 

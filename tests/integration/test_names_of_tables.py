@@ -14,7 +14,7 @@ from tests.support.worlds.twin import assert_equal_twin
 from twinhive.model.frozen import frozen_tables, with_frozen
 from twinhive.operations.resync import Resync
 from twinhive.replica.pending_files import pending_names
-from twinhive.requests.wishes import requested_tables
+from twinhive.requests.request_files import requested_tables
 
 pytestmark = pytest.mark.sandbox
 

@@ -1,4 +1,4 @@
-"""Let Spark copy what is much in a REPL LOAD, and kill a load in the middle."""
+"""Let Spark make the large copies of a REPL LOAD, and kill a load in the middle."""
 
 import os
 import subprocess

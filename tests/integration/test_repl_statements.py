@@ -12,9 +12,9 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
-from twinhive.dump.stretch import Stretch
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import SparkOf, StatementPlace, run_statement
@@ -128,11 +128,11 @@ def test_examples_a_to_d_dump_a_scope(
     assert status("sales_copy") == event_id
 
 
-def test_examples_e_to_g_dump_a_stretch_of_the_log(users: SourceWriter, east: Warehouse, dump) -> None:
+def test_examples_e_to_g_dump_a_range_of_the_log(users: SourceWriter, east: Warehouse, dump) -> None:
     def events(text: str) -> tuple[Dump, list[int], int]:
         directory, event_id = dump(text)
         _, found = open_sealed(east.files, directory)
-        return found, [row.event_id for row in Stretch.unpack(east.files.read(found.layout.events)).rows], event_id
+        return found, [row.event_id for row in EventRange.unpack(east.files.read(found.layout.events)).rows], event_id
 
     newest = users.metastore.current_event_id()
     e, in_e, end_of_e = events("REPL DUMP sales FROM 200 TO 1400;")

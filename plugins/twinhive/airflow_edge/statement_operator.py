@@ -22,7 +22,7 @@ class ReplStatementOperator(BaseOperator):
 
     `sql`, `cluster` and `policy` are templates, so that a LOAD can name what a DUMP has returned:
     `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory; None:
-    `TWINHIVE_CONFIG`, else the DAGs folder. Connections are Airflow's; what is much in a LOAD is copied by the Spark of
+    `TWINHIVE_CONFIG`, else the DAGs folder. Connections are Airflow's; large copies of a LOAD are made by the Spark of
     its cluster. A task that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump.
     """
 

@@ -20,11 +20,11 @@ from twinhive.model.placement import partition_directory, table_directory
 
 
 class Ahead:
-    """Look through a stretch of actions, in their order; what cannot be known before it is left out."""
+    """Look through a range of actions, in their order; what cannot be known before it is left out."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        # Where tables will be that the stretch itself creates; None for names that it takes away.
+        # Where tables will be that the range itself creates; None for names that it takes away.
         self._coming: dict[TableName, str | None] = {}
 
     def contents(self, actions: Iterable[Action]) -> Iterator[Contents]:

@@ -55,7 +55,7 @@ def unwatched(action: Action, outcome: ActionOutcome) -> None:
 
 @dataclass
 class Applied:
-    """What came of a stretch of events: how many were applied, were so before, or are not replicated."""
+    """What came of a range of events: how many were applied, were so before, or are not replicated."""
 
     events: int = 0
     actions: int = 0

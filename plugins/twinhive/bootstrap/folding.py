@@ -15,10 +15,10 @@ from twinhive.bootstrap.dump_states import batches_with, read_states, write_stat
 from twinhive.bootstrap.folded_manifest import database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.bootstrap.source_states import settle
 from twinhive.bootstrap.wide_tables import WideTable, partitions_concerned, wide_tables
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
@@ -83,8 +83,8 @@ class Folding:
 
     def follow_log(self) -> Position:
         """Fold all that the log holds after the dump's end, and read again what is unsure; return where that ends."""
-        for stretch in self._stream.stretches_after(self._end):
-            self.follow(stretch)
+        for event_range in self._stream.event_ranges_after(self._end):
+            self.follow(event_range)
         return self.settle(self._end)
 
     def settle(self, end: Position) -> Position:
@@ -92,9 +92,9 @@ class Folding:
         self.shard, end = settle(self._stream, self.shard, end, self._follow)
         return end
 
-    def follow(self, stretch: Stretch) -> None:
-        """Fold a stretch of the log; the tables it touches are read from the dump first."""
-        events = [decode_event(row) for row in stretch.rows]
+    def follow(self, event_range: EventRange) -> None:
+        """Fold a range of events; the tables it touches are read from the dump first."""
+        events = [decode_event(row) for row in event_range.rows]
         self._read_for(events)
         folded = fold(self.shard, events)
         inside = {name: state for name, state in folded.tables.items() if self._policy.follows(name)}
@@ -102,7 +102,7 @@ class Folding:
         self._database = database_after(self._database, events)
         self._functions = functions_after(self._functions, events)
         self.events += len(events)
-        self._end = stretch.end
+        self._end = event_range.end
 
     def _read_for(self, events: list[Event]) -> None:
         """Read what events are about: tables of many batches by the partitions that are named, all others whole.
@@ -167,9 +167,9 @@ class Folding:
             if names.intersection(tables_of(event.change)):
                 yield event
 
-    def _follow(self, shard: Shard, stretch: Stretch) -> Shard:
+    def _follow(self, shard: Shard, event_range: EventRange) -> Shard:
         self.shard = shard
-        self.follow(stretch)
+        self.follow(event_range)
         return self.shard
 
     def _write_wide(self, attempt: DumpLayout, prefix: str, end: int) -> list[Batch]:

@@ -15,7 +15,7 @@ from twinhive.bootstrap.measured_sizes import read_sizes
 from twinhive.bootstrap.overlap_suspects import OverlapSuspects
 from twinhive.bootstrap.source_states import current_partitions
 from twinhive.dump.claiming import discard_dump
-from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, drained_directory
+from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
@@ -65,7 +65,7 @@ class ListObjects:
         layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
         known = read_sizes(ports.replica_files, policy)
         dump = write_listing(ports, layout, policy, log_id, begin, known=known)
-        discard_dump(ports.dump_files, drained_directory(policy.dumps))
+        discard_dump(ports.dump_files, saved_events_directory(policy.dumps))
         for removed in remove_other_dumps(ports.dump_files, policy, layout):
             self.work.report(f"removed the orphaned dump {removed}")
         self._say(dump.manifest)

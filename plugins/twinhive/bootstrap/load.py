@@ -36,7 +36,7 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.replica.synced import Synced
-from twinhive.requests.wishes import recorded_skips, skipped_events
+from twinhive.requests.request_files import recorded_skips, skipped_events
 from twinhive.step.base import Detail, Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.staged import CopyItem

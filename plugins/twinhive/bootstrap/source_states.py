@@ -7,7 +7,7 @@ before the lists of files, so that a file is never listed for a partition that w
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from twinhive.dump.stretch import Stretch
+from twinhive.dump.event_range import EventRange
 from twinhive.log.event_stream import EventStream
 from twinhive.log.list_files import listed
 from twinhive.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
@@ -24,13 +24,13 @@ from twinhive.transfer.staged.listing import list_files
 _MOST_READINGS = 20
 
 
-Follow = Callable[[Shard, Stretch], Shard]
+Follow = Callable[[Shard, EventRange], Shard]
 
 
 def settle(stream: EventStream, shard: Shard, end: Position, follow: Follow) -> tuple[Shard, Position]:
     """Read what is unsure until the log explains everything; return the shard, and the event it is at.
 
-    `end` is the event that the shard is folded up to; `follow` folds each later stretch of the log into it.
+    `end` is the event that the shard is folded up to; `follow` folds each later range of events into it.
     Raises TryAgain when the source changes too fast.
     """
     for _ in range(_MOST_READINGS):
@@ -38,8 +38,8 @@ def settle(stream: EventStream, shard: Shard, end: Position, follow: Follow) -> 
         if not unsure:
             return shard, end
         shard = replace(shard, tables=dict(read_again(stream.ports, stream.policy, shard, unsure)))
-        for stretch in stream.stretches_after(end):
-            shard, end = follow(shard, stretch), stretch.end
+        for event_range in stream.event_ranges_after(end):
+            shard, end = follow(shard, event_range), event_range.end
     raise TryAgain(
         f"the source of policy {stream.policy.name} changes faster than it can be read",
         found=f"{', '.join(map(str, unsure[:5]))} changed during each of {_MOST_READINGS} readings",

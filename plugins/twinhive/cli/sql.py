@@ -30,7 +30,7 @@ def sql(
     ] = None,
     spark: Annotated[
         str | None,
-        typer.Option(metavar="MASTER", help="LOAD: copy what is much with Spark: yarn, local[4], spark://host:7077"),
+        typer.Option(metavar="MASTER", help="LOAD: use Spark for large copies: yarn, local[4], spark://host:7077"),
     ] = None,
     tasks: Annotated[
         int | None,

@@ -78,7 +78,7 @@ def has_only_dumps_of(policy: str, files: FileReader, directory: str) -> bool:
 
 
 def discard_dump(files: FileWriter, directory: str) -> bool:
-    """Delete a dump, an attempt or drained events for good; False when there is none, and for what is not ours."""
+    """Delete a dump, an attempt or saved events for good; False when there is none, and for what is not ours."""
     layout = DumpLayout(directory)
     if not (layout.is_dump or layout.is_attempt or layout.name == "drained"):
         return False
@@ -108,14 +108,14 @@ def _names(files: FileReader, directory: str, policy: str | None) -> bool:
 
 
 def _is_part(files: FileReader, directory: str) -> bool:
-    """Return True for an attempt that was begun, and for drained events and passes under their own names."""
+    """Return True for an attempt that was begun, and for saved events and passes under their own names."""
     name = base_name(directory)
     if _ONLY_OURS.fullmatch(name) is None:
         return False
     if name not in _INSIDE:
         return files.status(DumpLayout(directory).begun) is not None
     ((_, children),) = files.list_directories([directory])
-    # Empty, when all that was drained is applied.
+    # Empty, when all that was saved is applied.
     return all(_INSIDE[name].fullmatch(final_name(base_name(child.path))) for child in children or ())
 
 

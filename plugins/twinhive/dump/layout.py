@@ -115,7 +115,7 @@ class DumpLayout:
         return join(self.directory, "batches", f"{batch}.json")
 
 
-def drained_directory(dumps: str) -> str:
+def saved_events_directory(dumps: str) -> str:
     """Return where events wait that were read while the replica was being loaded."""
     return join(dumps, "drained")
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive import __version__
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.stretch import Stretch
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.events import Position
 from twinhive.model.constraints import TablePair
@@ -78,7 +78,7 @@ class DumpManifest:
         log_id: str,
         token: str,
         database: Database,
-        stretch: Stretch,
+        event_range: EventRange,
         batches: tuple[Batch, ...],
     ) -> "DumpManifest":
         """Describe a dump of events, with no cascades and no whole tables so far."""
@@ -88,14 +88,14 @@ class DumpManifest:
             policy=policy.name,
             fingerprint=policy.fingerprint,
             log_id=log_id,
-            begin=stretch.begin,
-            end=stretch.end,
+            begin=event_range.begin,
+            end=event_range.end,
             database=database,
             batches=batches,
             left_out=(),
             views=0,
             version=__version__,
-            events=len(stretch.rows),
+            events=len(event_range.rows),
             consistency=policy.options.consistency,
         )
 

@@ -1,4 +1,4 @@
-"""Read a stretch of the notification log without losing a row.
+"""Read a range of the notification log without losing a row.
 
 Rows are fetched unfiltered, because only then are the ids gap-free: the metastore hands them out
 under a lock, in the order of commits. A missing or a doubled id means lost events.

@@ -34,7 +34,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import read_state
 from twinhive.replica.synced import Synced, spread_synced
-from twinhive.requests.wishes import is_paused
+from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Work
 
 

@@ -23,7 +23,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.sizes import readable
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
-from twinhive.requests.wishes import is_paused
+from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome

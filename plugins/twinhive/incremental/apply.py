@@ -12,10 +12,10 @@ from twinhive.incremental.applying import Applying
 from twinhive.model.errors import ActNow
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import bootstrap, clear, resync_wish
+from twinhive.model.next_steps import bootstrap, clear, resync_request
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
-from twinhive.requests.wishes import requested_tables
+from twinhive.requests.request_files import requested_tables
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -96,7 +96,7 @@ class Apply:
         for table, count in sorted(applied.quarantined.items()):
             report(
                 f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
-                + resync_wish(self.work.policy.name, table)
+                + resync_request(self.work.policy.name, table)
             )
         return WindowApplied(
             end,

@@ -27,7 +27,7 @@ from twinhive.model.names import TableName
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
-from twinhive.requests.wishes import recorded_skips, skipped_events, table_is_done
+from twinhive.requests.request_files import recorded_skips, skipped_events, table_is_done
 from twinhive.step.base import Work
 from twinhive.step.metadata_only import without_files
 from twinhive.transfer.staged.items import file_of
@@ -61,7 +61,7 @@ class Applying:
         if manifest.replaces:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
-        # First: once the position has passed it, nobody remembers the wish.
+        # First: once the position has passed it, nobody remembers the request.
         self._record_skipped(skipped)
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
         # A window is cut for one consistency; of a statement's dump the load says it.

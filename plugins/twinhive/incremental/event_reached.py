@@ -10,13 +10,13 @@ from twinhive.model.errors import ActNow, Foreign, InvalidSettings, TryAgain
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import command, resync_wish
+from twinhive.model.next_steps import command, resync_request
 from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import state_of
-from twinhive.requests.wishes import is_paused, requested_tables, with_way_on
+from twinhive.requests.request_files import is_paused, requested_tables, with_way_on
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def missing_of_database(
         Where.REPLICA,
         event_id,
         f"{_some(held)} is quarantined ({frozen[held[0]]}); a person must bring it back: "
-        + resync_wish(policy, held[0]),
+        + resync_request(policy, held[0]),
     )
 
 
@@ -134,7 +134,7 @@ def table_in_scope(policy: Policy, table: str) -> str:
 def _comes_whole(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:
     """Return what comes whole with a window: its events are not applied one by one, and the position may be past them.
 
-    The wish is there before the window is cut, and until the table is; so it is looked for after the position.
+    The request is there before the window is cut, and until the table is; so it is looked for after the position.
     """
     asked = () if wanted.position else requested_tables(ports.replica_files, policy)
     waiting = [table for table in asked if wanted.table in (None, table)]

@@ -15,7 +15,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.ports import EventLog, ReadPorts
 from twinhive.replica.replica_state import read_state
-from twinhive.requests.wishes import skipped_events
+from twinhive.requests.request_files import skipped_events
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
 

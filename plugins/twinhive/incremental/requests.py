@@ -3,23 +3,23 @@
 from collections.abc import Collection, Sequence
 
 from twinhive.dump.batch_records import copied_batch
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.store import Dump
-from twinhive.dump.stretch import Stretch
 from twinhive.incremental.whole_tables import stamps_of
 from twinhive.model.frozen import frozen_tables, with_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.requests.wishes import requested_tables, skipped_events
+from twinhive.requests.request_files import requested_tables, skipped_events
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 
 
-def reason_to_cut_anew(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
+def reason_to_plan_again(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
     """Say why a window that was begun cannot come to its end as it is, None when it can."""
     manifest = dump.manifest
     if manifest.fingerprint != policy.fingerprint:
@@ -65,7 +65,7 @@ def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
     wanted = [event_id for event_id in skipped_events(ports.replica_files, policy) if begin < event_id <= end]
     if not wanted:
         return []
-    held = {row.event_id for row in Stretch.unpack(ports.dump_files.read(dump.layout.events)).rows}
+    held = {row.event_id for row in EventRange.unpack(ports.dump_files.read(dump.layout.events)).rows}
     return sorted(held.intersection(wanted))
 
 

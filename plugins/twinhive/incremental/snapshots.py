@@ -2,8 +2,8 @@
 
 from twinhive.bootstrap.dump_states import write_states
 from twinhive.bootstrap.source_states import read_state_of, settle
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.incremental.whole_tables import with_renames
 from twinhive.log.event_stream import EventStream
@@ -14,8 +14,8 @@ from twinhive.model.names import TableName
 
 
 def write_snapshots(
-    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
-) -> tuple[Stretch, tuple[Batch, ...], tuple[str, ...]]:
+    stream: EventStream, attempt: DumpLayout, event_range: EventRange, wanted: tuple[str, ...]
+) -> tuple[EventRange, tuple[Batch, ...], tuple[str, ...]]:
     """Write tables into a window's dump.
 
     Return the window, which now ends where they are exact, their batches, and the tables: the wanted
@@ -24,7 +24,7 @@ def write_snapshots(
     """
     taken = wanted
     while True:
-        window, batches = _write(stream, attempt, stretch, taken)
+        window, batches = _write(stream, attempt, event_range, taken)
         linked = with_renames(stream.policy, (decode_event(row).change for row in window.rows), taken)
         if linked == set(taken):
             return window, batches, taken
@@ -32,27 +32,27 @@ def write_snapshots(
 
 
 def _write(
-    stream: EventStream, attempt: DumpLayout, stretch: Stretch, wanted: tuple[str, ...]
-) -> tuple[Stretch, tuple[Batch, ...]]:
+    stream: EventStream, attempt: DumpLayout, event_range: EventRange, wanted: tuple[str, ...]
+) -> tuple[EventRange, tuple[Batch, ...]]:
     ports, policy = stream.ports, stream.policy
     names = {TableName(policy.source.database, table) for table in wanted}
     names_lo = ports.source.current_event_id()
     read = {name: read_state_of(ports, name, policy.options.partitions_per_call) for name in sorted(names)}
     shard = Shard({name: state for name, state in read.items() if state is not None}, names_lo)
-    later = stream.all_after(stretch.end)
-    shard = _follow(names, _follow(names, shard, stretch), later)
-    rows = [*stretch.rows, *later.rows]
+    later = stream.all_after(event_range.end)
+    shard = _follow(names, _follow(names, shard, event_range), later)
+    rows = [*event_range.rows, *later.rows]
 
-    def follow(shard: Shard, some: Stretch) -> Shard:
+    def follow(shard: Shard, some: EventRange) -> Shard:
         rows.extend(some.rows)
         return _follow(names, shard, some)
 
     shard, end = settle(stream, shard, later.end, follow)
     states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
     batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
-    return Stretch(stretch.begin, end, tuple(rows)), batches
+    return EventRange(event_range.begin, end, tuple(rows)), batches
 
 
-def _follow(names: set[TableName], shard: Shard, stretch: Stretch) -> Shard:
-    folded = fold(shard, (decode_event(row) for row in stretch.rows))
+def _follow(names: set[TableName], shard: Shard, event_range: EventRange) -> Shard:
+    folded = fold(shard, (decode_event(row) for row in event_range.rows))
     return Shard({name: state for name, state in folded.tables.items() if name in names}, folded.names_lo)

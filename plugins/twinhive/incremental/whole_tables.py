@@ -18,7 +18,7 @@ from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.source_scope import read_scope
-from twinhive.requests.wishes import event_of_request, request_table, requested_tables, table_is_done
+from twinhive.requests.request_files import event_of_request, request_table, requested_tables, table_is_done
 
 
 def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
@@ -65,10 +65,10 @@ def request_whole_tables(
 
 
 def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> None:
-    """Take wishes away that were written for an event which the replica's table has passed since.
+    """Take requests away that were written for an event which the replica's table has passed since.
 
-    A run that was frozen for a while may write a wish after others have fulfilled it. A rename that linked tables in a
-    window which never came about may have been applied with another one.
+    A run that was frozen for a while may write a request after others have fulfilled it. A rename that linked tables in
+    a window which never came about may have been applied with another one.
     """
     asked = requested_tables(ports.replica_files, policy)
     events = {table: event_of_request(ports.replica_files, policy, table) for table in asked}

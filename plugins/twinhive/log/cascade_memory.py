@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.store import read_json
-from twinhive.dump.stretch import Stretch
 from twinhive.log.cascades import Judged, followed_by_partitions, look_behind
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.kinds import Event
@@ -21,7 +21,7 @@ from twinhive.ports import FileReader, WritePorts
 
 
 def followed_in_window(
-    ports: WritePorts, stream: EventStream, stretch: Stretch, events: Sequence[Event], log_id: str
+    ports: WritePorts, stream: EventStream, event_range: EventRange, events: Sequence[Event], log_id: str
 ) -> tuple[int, ...]:
     """Return the ids of those changes of columns in a window that the table's partitions have followed.
 
@@ -30,15 +30,15 @@ def followed_in_window(
     policy = stream.policy
 
     def judge(changes: Sequence[int]) -> dict[int, bool]:
-        digests = {row.event_id: row.position.digest for row in stretch.rows}
+        digests = {row.event_id: row.position.digest for row in event_range.rows}
         known = _remembered(ports.dump_files, policy, log_id)
         if all(digests.get(event_id) and known.get((event_id, digests[event_id])) is not None for event_id in changes):
             return {event_id: known[event_id, digests[event_id]] for event_id in changes}
-        judged = look_behind(stream, events, stretch.end)
+        judged = look_behind(stream, events, event_range.end)
         _remember(ports, policy, log_id, judged)
         return judged.followed
 
-    return followed_by_partitions(stream, events, stretch.end, judge)
+    return followed_by_partitions(stream, events, event_range.end, judge)
 
 
 def _remember(ports: WritePorts, policy: Policy, log_id: str, judged: Judged) -> None:

@@ -89,11 +89,11 @@ class _Look:
     def read_on(self) -> set[TableName]:
         """Read what the log holds since it was read; return the names that tables have got or lost in it."""
         self._moved = set()
-        for stretch in self._stream.stretches_after(self.end):
-            for row in stretch.rows:
+        for event_range in self._stream.event_ranges_after(self.end):
+            for row in event_range.rows:
                 if row.event_type == _RENAMES or _name_of(row) in self.tables:
                     self._read(row)
-            self.end = stretch.end
+            self.end = event_range.end
         return self._moved
 
     def _read(self, row: EventRow) -> None:

@@ -1,7 +1,7 @@
-"""Read the source's events from a position on: those drained into the dump first, then the log itself.
+"""Read the source's events from a position on: those saved into the dump first, then the log itself.
 
 While a replica is being loaded, the incremental DAG copies events in scope from the log into the
-dump's directory, so that a long bootstrap does not depend on the log's retention. Each drained file
+dump's directory, so that a long bootstrap does not depend on the log's retention. Each file of saved events
 covers the events after its begin, up to and with its end; together they make a chain.
 """
 
@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.dump.layout import drained_directory
-from twinhive.dump.stretch import Stretch
+from twinhive.dump.event_range import EventRange
+from twinhive.dump.layout import saved_events_directory
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.message import names_touched
@@ -21,16 +21,16 @@ from twinhive.model.files import base_name, join
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts, SourcePorts
-from twinhive.requests.wishes import skipped_events
+from twinhive.requests.request_files import skipped_events
 
 _NAME = re.compile(r"(\d+)-(\d+)(?:-([0-9a-zA-Z]+))?\.jsonl\.gz")
 
 
 @dataclass(frozen=True)
-class NextStretch:
-    """What a window takes; `is_cut` says that its limits, or the end of what was drained, keep the rest from it."""
+class NextEventRange:
+    """What a window takes; `is_cut` says that its limits, or the end of what was saved, keep the rest from it."""
 
-    stretch: Stretch
+    event_range: EventRange
     is_cut: bool
 
 
@@ -51,33 +51,33 @@ class EventStream:
         """Return the stream without what people have asked to pass over."""
         return cls(ports, policy, frozenset(skipped_events(ports.replica_files, policy)))
 
-    def stretches_after(self, begin: Position) -> Iterator[Stretch]:
-        """Yield all that is in scope after a position, in pieces of about a window: what was drained, then the log.
+    def event_ranges_after(self, begin: Position) -> Iterator[EventRange]:
+        """Yield all that is in scope after a position, in pieces of about a window: what was saved, then the log.
 
         Each piece continues the one before. Memory holds one at a time.
         """
         options, end = self.policy.options, begin
-        for drained in drained_after(self.ports.dump_files, self.policy, begin):
-            later = (row for row in drained.rows if row.event_id > end.event_id)
-            yield Stretch(end, drained.end, tuple(self.scoped(later)))
-            end = drained.end
+        for saved in saved_events_after(self.ports.dump_files, self.policy, begin):
+            later = (row for row in saved.rows if row.event_id > end.event_id)
+            yield EventRange(end, saved.end, tuple(self.scoped(later)))
+            end = saved.end
         for batch in bounded(read_events(self.ports.source, end), options.window_events, options.window_bytes):
-            yield Stretch(end, batch[-1].position, tuple(self.scoped(batch)))
+            yield EventRange(end, batch[-1].position, tuple(self.scoped(batch)))
             end = batch[-1].position
 
     def rows_after(self, begin: Position) -> Iterator[EventRow]:
         """Yield the rows in scope after a position, up to the newest, one by one."""
-        for stretch in self.stretches_after(begin):
-            yield from stretch.rows
+        for event_range in self.event_ranges_after(begin):
+            yield from event_range.rows
 
-    def all_after(self, begin: Position) -> Stretch:
+    def all_after(self, begin: Position) -> EventRange:
         """Return all that is in scope after a position in one piece; for what is known to be little."""
         rows: list[EventRow] = []
         end = begin
-        for stretch in self.stretches_after(begin):
-            end = stretch.end
-            rows += stretch.rows
-        return Stretch(begin, end, tuple(rows))
+        for event_range in self.event_ranges_after(begin):
+            end = event_range.end
+            rows += event_range.rows
+        return EventRange(begin, end, tuple(rows))
 
     def scoped(self, rows: Iterable[EventRow]) -> Iterator[EventRow]:
         """Yield those rows that are in scope and can be read, or are to be. Raises ActNow."""
@@ -114,24 +114,24 @@ def touched_after(ports: SourcePorts, policy: Policy, begin: Position) -> frozen
     return frozenset(touched)
 
 
-def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextStretch:
+def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextEventRange:
     """Read what is in scope after a position, at most about one window of it, without `skipped` events.
 
-    What was drained while the replica was loaded comes first: the log may not hold it any more.
+    What was saved while the replica was loaded comes first: the log may not hold it any more.
     """
     most = policy.options.window_events
-    for stretch in drained_after(ports.dump_files, policy, begin):
-        later = [row for row in stretch.rows if row.event_id > begin.event_id]
-        # It was drained when a window may have held more.
-        end = stretch.end if len(later) <= most else later[most - 1].position
+    for event_range in saved_events_after(ports.dump_files, policy, begin):
+        later = [row for row in event_range.rows if row.event_id > begin.event_id]
+        # It was saved when a window may have held more.
+        end = event_range.end if len(later) <= most else later[most - 1].position
         taken = tuple(row for row in later[:most] if row.event_id not in skipped)
-        return NextStretch(Stretch(begin, end, taken), is_cut=True)
-    return stretch_after(ports.source, policy, begin, skipped)
+        return NextEventRange(EventRange(begin, end, taken), is_cut=True)
+    return event_range_after(ports.source, policy, begin, skipped)
 
 
-def stretch_after(
+def event_range_after(
     source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()
-) -> NextStretch:
+) -> NextEventRange:
     """Read from the log what is in scope after a position, at most one window of it, without `skipped` events.
 
     Those may be unreadable: nobody opens their messages.
@@ -147,47 +147,47 @@ def stretch_after(
         if row.event_id not in skipped and in_scope(row, policy):
             rows.append(row)
             length += len(row.message)
-    return NextStretch(Stretch(begin, end, tuple(rows)), is_cut)
+    return NextEventRange(EventRange(begin, end, tuple(rows)), is_cut)
 
 
-def drained_after(files: FileReader, policy: Policy, begin: Position) -> Iterator[Stretch]:
-    """Yield the drained stretches that continue a position without a gap."""
+def saved_events_after(files: FileReader, policy: Policy, begin: Position) -> Iterator[EventRange]:
+    """Yield the saved events that continue a position without a gap."""
     for path in _chain(files, policy, begin.event_id):
-        yield Stretch.unpack(files.read(path))
+        yield EventRange.unpack(files.read(path))
 
 
-def drained_end(files: FileReader, policy: Policy, begin: Position) -> Position:
-    """Return up to which event the chain of drained stretches reaches from a position on."""
+def saved_events_end(files: FileReader, policy: Policy, begin: Position) -> Position:
+    """Return up to which event the chain of saved events reaches from a position on."""
     *_, newest = None, *_chain(files, policy, begin.event_id)
-    return begin if newest is None else Stretch.unpack(files.read(newest)).end
+    return begin if newest is None else EventRange.unpack(files.read(newest)).end
 
 
-def drained_path(policy: Policy, stretch: Stretch) -> str:
-    """Return where a stretch is drained to. What is in scope depends on the policy's text, so its name says which."""
-    bounds = f"{stretch.begin.event_id:012d}-{stretch.end.event_id:012d}"
+def saved_events_path(policy: Policy, event_range: EventRange) -> str:
+    """Return where a range is saved to. What is in scope depends on the policy's text, so its name says which."""
+    bounds = f"{event_range.begin.event_id:012d}-{event_range.end.event_id:012d}"
     text = f"-{policy.fingerprint}" if policy.fingerprint else ""
-    return join(drained_directory(policy.dumps), f"{bounds}{text}.jsonl.gz")
+    return join(saved_events_directory(policy.dumps), f"{bounds}{text}.jsonl.gz")
 
 
-def drop_drained(files: FileWriter, policy: Policy, event_id: int) -> None:
-    """Remove the drained stretches that end at or before an event."""
-    for _, last, _, path in _drained(files, policy):
+def drop_saved_events(files: FileWriter, policy: Policy, event_id: int) -> None:
+    """Remove the saved events that end at or before an event."""
+    for _, last, _, path in _saved(files, policy):
         if last <= event_id:
             files.delete_file(path)
 
 
 def _chain(files: FileReader, policy: Policy, reached: int) -> Iterator[str]:
-    """Yield the paths of what was drained under this text of the policy, each from where the one before has ended.
+    """Yield the paths of what was saved under this text of the policy, each from where the one before has ended.
 
-    Earlier versions have not written the text down: what they drained is taken.
+    Earlier versions have not written the text down: what they saved is taken.
     """
-    for first, last, text, path in _drained(files, policy):
+    for first, last, text, path in _saved(files, policy):
         if first <= reached < last and text in ("", policy.fingerprint):
             yield path
             reached = last
 
 
-def _drained(files: FileReader, policy: Policy) -> list[tuple[int, int, str, str]]:
-    ((_, children),) = files.list_directories([drained_directory(policy.dumps)])
+def _saved(files: FileReader, policy: Policy) -> list[tuple[int, int, str, str]]:
+    ((_, children),) = files.list_directories([saved_events_directory(policy.dumps)])
     matches = ((_NAME.fullmatch(base_name(child.path)), child.path) for child in children or ())
     return sorted((int(match[1]), int(match[2]), match[3] or "", path) for match, path in matches if match)

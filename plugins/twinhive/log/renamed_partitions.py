@@ -26,10 +26,10 @@ class RenamedPartitions:
     def any_by_now(self, ports: ReadPorts) -> bool:
         """True when there is such an event by now."""
         try:
-            for stretch in () if self._any else EventStream(ports, self._policy).stretches_after(self._end):
-                rows = (row for row in stretch.rows if row.event_type == _RENAMES)
+            for event_range in () if self._any else EventStream(ports, self._policy).event_ranges_after(self._end):
+                rows = (row for row in event_range.rows if row.event_type == _RENAMES)
                 self._any |= any(isinstance(decode_event(row).change, RenamePartition) for row in rows)
-                self._end = stretch.end
+                self._end = event_range.end
         except UnreadableEvent:
             self._any = True
         return self._any

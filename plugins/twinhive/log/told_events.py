@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpLayout
-from twinhive.dump.stretch import Stretch
 from twinhive.dump.unnamed_store import read_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.kinds import Event
@@ -14,5 +14,5 @@ from twinhive.ports import FileReader
 def told_events(files: FileReader, layout: DumpLayout) -> Iterator[Event]:
     """Yield the events in the order of the log."""
     unnamed = read_unnamed(files, layout)
-    for row in Stretch.unpack(files.read(layout.events)).rows:
+    for row in EventRange.unpack(files.read(layout.events)).rows:
         yield with_unnamed(decode_event(row), unnamed.get(row.event_id, ()))

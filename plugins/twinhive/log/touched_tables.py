@@ -29,10 +29,10 @@ class TouchedTables:
     def read_on(self, ports: ReadPorts) -> None:
         """Read what the log says by now."""
         try:
-            for stretch in EventStream.of(ports, self._policy).stretches_after(self._end):
-                for row in stretch.rows:
+            for event_range in EventStream.of(ports, self._policy).event_ranges_after(self._end):
+                for row in event_range.rows:
                     self._names |= names_touched(row)
                     self._any |= not row.table and row.event_type not in KNOWN_TYPES
-                self._end = stretch.end
+                self._end = event_range.end
         except UnreadableEvent:
             self._any = True

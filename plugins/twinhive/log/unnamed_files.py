@@ -220,8 +220,8 @@ class _Looking:
             names |= _linked(event, names)
         self._later = []
         try:
-            for stretch in self._stream.stretches_after(self._end):
-                for event in map(decode_event, stretch.rows):
+            for event_range in self._stream.event_ranges_after(self._end):
+                for event in map(decode_event, event_range.rows):
                     names |= _linked(event, names)
                     lies_there = (
                         place in around or not places.isdisjoint(with_parents(place))
@@ -229,7 +229,7 @@ class _Looking:
                     )
                     if names.intersection(tables_of(event.change)) or any(lies_there):
                         self._later.append(event)
-                if last is not None and stretch.end.event_id >= last:
+                if last is not None and event_range.end.event_id >= last:
                     return
         except UnreadableEvent:
             return  # whoever gets there says so

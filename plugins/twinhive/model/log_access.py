@@ -28,8 +28,11 @@ class Caller:
         if self.name:
             return self.name
         if self.told:
-            return f"the one it runs as: it was told {self.told}, but its {HEEDS_NAMES} is false"
-        return "the one it runs as: none was told, neither by metastore.user of the cluster nor by its connection"
+            return f"the one that it runs as: it was sent {self.told}, but its {HEEDS_NAMES} is false"
+        return (
+            "the one that it runs as: no user name was sent, neither metastore.user of the cluster nor its connection "
+            "names one"
+        )
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,12 @@ def command(*words: str) -> Wording:
 def resync(policy: str, table: str | None) -> Wording:
     """Return how one table, None for one that is not known, is brought over anew.
 
-    The wish alone changes nothing: a window has to be cut for it.
+    The request alone changes nothing: a window has to be cut for it.
     """
-    return resync_wish(policy, table) + Wording("; then clear the task window with all tasks after it", "")
+    return resync_request(policy, table) + Wording("; then clear the task window with all tasks after it", "")
 
 
-def resync_wish(policy: str, table: str | None) -> Wording:
+def resync_request(policy: str, table: str | None) -> Wording:
     """Return how one table is brought over anew where the next window is cut anyway."""
     if table is None:
         return Wording(f"twinhive resync {policy} <table>", _TWO_DUMPS)

@@ -12,7 +12,7 @@ from twinhive.model.table_standing import TableStanding
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.source_scope import read_selected, tables_in_bulk
-from twinhive.requests.wishes import requested_tables
+from twinhive.requests.request_files import requested_tables
 
 
 @dataclass(frozen=True)

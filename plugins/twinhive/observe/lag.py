@@ -18,7 +18,7 @@ from twinhive.observe.follower import Follower, Limits, file_system_name, metast
 from twinhive.observe.watched import Watched, first_questions, second_questions, watched
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import state_of
-from twinhive.requests.wishes import paused_policies, policies_with_requests
+from twinhive.requests.request_files import paused_policies, policies_with_requests
 from twinhive.step.in_parallel import Question, ask_all
 
 _WAITS_LONG_SECONDS = 120.0

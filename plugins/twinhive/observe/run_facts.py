@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from twinhive.dump.batch_records import copied_batch
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.external_passes import entries_of_task
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dump_of_key, dumps_of, open_dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import tables_of
@@ -63,7 +63,7 @@ def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset
     for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL):
         if layout.bounds[1] == event_id:
             touched |= set(open_dump(ports.dump_files, layout).manifest.snapshots)
-            for row in Stretch.unpack(ports.dump_files.read(layout.events)).rows:
+            for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
                 touched |= policy.followed(_tables_of(row))
     return frozenset(touched)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, open_dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.message import names_touched
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
@@ -48,7 +48,7 @@ def tables_of_window(ports: ReadPorts, policy: Policy, event_id: int) -> frozens
     tables: set[str] = set()
     for layout in windows:
         tables.update(open_dump(ports.dump_files, layout).manifest.snapshots)
-        for row in Stretch.unpack(ports.dump_files.read(layout.events)).rows:
+        for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
             try:
                 names = names_touched(row)
             except ActNow:  # it was skipped by a person

@@ -32,7 +32,7 @@ from twinhive.operations.forget_files import (
 )
 from twinhive.operations.operation import Holder
 from twinhive.ports import Lease, MetastoreReader, ReadPorts, WritePorts
-from twinhive.requests.wishes import begin_forgetting, forgetting_has_begun
+from twinhive.requests.request_files import begin_forgetting, forgetting_has_begun
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease, lease_directory
 

@@ -29,12 +29,12 @@ def person(holder: Holder) -> str:
     return holder.get("by") or holder.get("run", "")
 
 
-def following_state(ports: ReadPorts, policy: Policy, wish: str) -> ReplicaState:
+def following_state(ports: ReadPorts, policy: Policy, request: str) -> ReplicaState:
     """Return the state of a replica that follows its source. Raises ActNow for one that does not."""
     state = read_state(ports.replica, policy, ports.source.log_id())
     if state.phase is not Phase.FOLLOWING:
         raise ActNow(
-            f"{wish} needs a replica that follows its source; the one of policy {policy.name} does not",
+            f"{request} needs a replica that follows its source; the one of policy {policy.name} does not",
             found=f"phase {state.phase.value}",
             expected=Phase.FOLLOWING.value,
             next_step=f"start the DAG {policy.name}.bootstrap, or clear the failed task of its last run",

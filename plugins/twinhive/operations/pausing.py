@@ -7,7 +7,7 @@ from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.operations.operation import Holder, a_reason, person
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.requests.wishes import forgetting_has_begun, is_paused, pause, unpause
+from twinhive.requests.request_files import forgetting_has_begun, is_paused, pause, unpause
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from twinhive.dump.store import newest_dump, window_at
 from twinhive.events.reader import position_at
 from twinhive.external.status import last_pass, pending_objects
-from twinhive.log.event_stream import stretch_after
+from twinhive.log.event_stream import event_range_after
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
@@ -15,7 +15,7 @@ from twinhive.model.marks import SKIPPED, Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
-from twinhive.requests.wishes import is_paused, requested_tables, skipped_events
+from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
 from twinhive.step.holding import lease_directory
 
 
@@ -121,7 +121,7 @@ def _events_in_scope(
         return None, None
     try:
         skipped = skipped_events(ports.replica_files, policy)
-        return len(stretch_after(ports.source, policy, state.position, skipped).stretch.rows), None
+        return len(event_range_after(ports.source, policy, state.position, skipped).event_range.rows), None
     except ActNow as error:
         return None, error.what
 

@@ -11,7 +11,7 @@ from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.operations.operation import Holder, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.requests.wishes import is_paused, request_table, requested_tables
+from twinhive.requests.request_files import is_paused, request_table, requested_tables
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Resync:
         return [*lines, *self._paused(ports)]
 
     def run(self, ports: WritePorts) -> list[str]:
-        """Write the wish down."""
+        """Write the request down."""
         lines = self._checked(ports)
         request_table(ports.replica_files, self.policy, self.name.table, person(self.holder))
         lines.append(

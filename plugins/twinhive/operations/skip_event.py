@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 from twinhive.dump.store import newest_dump
 from twinhive.events.decoder import decode_event
 from twinhive.events.scope import in_scope
-from twinhive.log.event_stream import drained_after
+from twinhive.log.event_stream import saved_events_after
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, InvalidSettings, Missing
 from twinhive.model.marks import Phase
-from twinhive.model.next_steps import bootstrap, resync_wish
+from twinhive.model.next_steps import bootstrap, resync_request
 from twinhive.model.policy import Policy
 from twinhive.operations.operation import Holder, a_reason, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
-from twinhive.requests.wishes import skip_event, skipped_events
+from twinhive.requests.request_files import skip_event, skipped_events
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SkipEvent:
         return [*lines, f"it would be passed over, and recorded on the replica: {reason}"]
 
     def run(self, ports: WritePorts) -> list[str]:
-        """Write the wish down."""
+        """Write the request down."""
         reason, lines = a_reason(self.reason, "skip-event"), self._checked(ports)
         skip_event(ports.replica_files, self.policy, self.event_id, reason, person(self.holder))
         return [*lines, f"the next run passes it over, and records it on the replica: {reason}"]
@@ -87,14 +87,14 @@ def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
     if dump is not None:
         return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
     position = following_state(ports, policy, "skip-event").position.event_id
-    way_on = "a table that is wrong since then is brought over with: " + resync_wish(policy.name, None)
+    way_on = "a table that is wrong since then is brought over with: " + resync_request(policy.name, None)
     return position, f"the replica of policy {policy.name}", way_on
 
 
 def _row(ports: ReadPorts, policy: Policy, position: int, event_id: int) -> EventRow | None:
-    """Return a row of the log, or of what was drained from it while the replica was loaded."""
-    drained = (row for some in drained_after(ports.dump_files, policy, Position(position)) for row in some.rows)
-    rows = (*ports.source.events_after(event_id - 1, 1), *(row for row in drained if row.event_id == event_id))
+    """Return a row of the log, or of what was saved from it while the replica was loaded."""
+    saved = (row for some in saved_events_after(ports.dump_files, policy, Position(position)) for row in some.rows)
+    rows = (*ports.source.events_after(event_id - 1, 1), *(row for row in saved if row.event_id == event_id))
     return next((row for row in rows if row.event_id == event_id), None)
 
 

@@ -1,7 +1,7 @@
 """Prove that a directory is a policy's staging: by its mark, or by what earlier versions wrote into it.
 
-What lies in staging, by name: copies that wait, notes, leases, wishes. An earlier version's directory has no mark; what
-it did leave are names that nobody else gives to files, as those of leases.
+What lies in staging, by name: copies that wait, notes, leases, requests. An earlier version's directory has no mark;
+what it did leave are names that nobody else gives to files, as those of leases.
 """
 
 import re

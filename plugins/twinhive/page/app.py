@@ -14,8 +14,8 @@ from twinhive.page.airflow_access import Readable, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase
 from twinhive.page.links import PREFIX, Links
 from twinhive.page.notices import pool_notices
-from twinhive.page.overview import Wish, overview, overview_without_journal
-from twinhive.page.policy_page import SPANS, PolicyWish, policy_page, policy_page_without_journal
+from twinhive.page.overview import PageQuery, overview, overview_without_journal
+from twinhive.page.policy_page import SPANS, PolicyQuery, policy_page, policy_page_without_journal
 
 app = FastAPI(title="Replication", dependencies=[signed_in], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -23,27 +23,27 @@ _airflow = MetadataDatabase()
 
 
 @app.get("/")
-def show_overview(request: Request, readable: Readable, wish: Annotated[Wish, Query()]) -> Response:
+def show_overview(request: Request, readable: Readable, query: Annotated[PageQuery, Query()]) -> Response:
     """Show all policies that the user may see."""
     now = time.time()
     try:
-        found = overview(open_reader(), _airflow, readable, wish, now)
+        found = overview(open_reader(), _airflow, readable, query, now)
     except TwinhiveError as error:
-        found = overview_without_journal(_airflow, readable, wish, error)
+        found = overview_without_journal(_airflow, readable, query, error)
     waiting = pool_notices(_airflow.pool_waits(), readable)
     return rendering.page("overview.html", links=_links(request), now=now, overview=found, waiting=waiting)
 
 
 @app.get("/policies/{name}")
-def show_policy(name: str, request: Request, readable: Readable, wish: Annotated[PolicyWish, Query()]) -> Response:
+def show_policy(name: str, request: Request, readable: Readable, query: Annotated[PolicyQuery, Query()]) -> Response:
     """Show one policy; one that the user may not see is as unknown as one that does not exist."""
     if name not in readable:
         return _problem(request, 404, f"There is no policy {name} that you may see")
     now = time.time()
     try:
-        found = policy_page(open_reader(), _airflow, name, wish, now)
+        found = policy_page(open_reader(), _airflow, name, query, now)
     except TwinhiveError as error:
-        found = policy_page_without_journal(_airflow, name, wish, error)
+        found = policy_page_without_journal(_airflow, name, query, error)
     waiting = pool_notices(_airflow.pool_waits(), [name])
     return rendering.page("policy.html", links=_links(request), now=now, policy=found, spans=SPANS, waiting=waiting)
 

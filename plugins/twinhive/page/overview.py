@@ -29,7 +29,7 @@ class AirflowReader(Protocol):
         """Return how Airflow has those DAGs that are in its files."""
 
 
-class Wish(BaseModel):
+class PageQuery(BaseModel):
     """What the reader of the page has asked for, by the address."""
 
     model_config = ConfigDict(frozen=True)
@@ -64,7 +64,7 @@ class Counts:
 class Overview:
     """The page; the counts are None when nothing is recorded. `unseen` are policies that nobody has looked at yet."""
 
-    wish: Wish
+    query: PageQuery
     rows: tuple[Row, ...]
     paging: Paging
     counts: Counts | None
@@ -73,40 +73,40 @@ class Overview:
 
 
 def overview(
-    reader: JournalReader, airflow: AirflowReader, readable: Collection[str], wish: Wish, now: float
+    reader: JournalReader, airflow: AirflowReader, readable: Collection[str], query: PageQuery, now: float
 ) -> Overview:
     """Read the overview from the journal; as long as nothing is recorded, from Airflow."""
     recorded, worst = reader.overview(limit=1, names=readable)
     monitor = airflow.standings([MONITOR]).get(MONITOR)
     if not recorded:
-        return _from_airflow(airflow, readable, wish, monitor_notice(monitor, None, now))
+        return _from_airflow(airflow, readable, query, monitor_notice(monitor, None, now))
     troubled, _ = reader.overview(troubled_only=True, limit=0, names=readable)
-    total, states = _page_of(reader, readable, wish, wish.page)
-    paging = Paging.of(total, wish.page, PAGE_SIZE)
-    if paging.number != wish.page:
-        _, states = _page_of(reader, readable, wish, paging.number)
+    total, states = _page_of(reader, readable, query, query.page)
+    paging = Paging.of(total, query.page, PAGE_SIZE)
+    if paging.number != query.page:
+        _, states = _page_of(reader, readable, query, paging.number)
     runs = airflow.last_runs(dag_ids([state.policy for state in states], LANE))
     ahead = reader.progress([state.policy for state in states])
     rows = tuple(_row(state, newest_of(state.policy, runs), ahead.get(state.policy), now) for state in states)
     looked_at = max(state.at for state in [*worst, *states])
     notice = monitor_notice(monitor, looked_at, now)
     unseen = _unseen(reader, airflow, readable, recorded) if recorded < len(readable) else ()
-    return Overview(wish, rows, paging, Counts(recorded, troubled), notice, unseen)
+    return Overview(query, rows, paging, Counts(recorded, troubled), notice, unseen)
 
 
 def overview_without_journal(
-    airflow: AirflowReader, readable: Collection[str], wish: Wish, error: TwinhiveError
+    airflow: AirflowReader, readable: Collection[str], query: PageQuery, error: TwinhiveError
 ) -> Overview:
     """Show what Airflow alone knows."""
-    return _from_airflow(airflow, readable, wish, journal_down(error))
+    return _from_airflow(airflow, readable, query, journal_down(error))
 
 
 def _page_of(
-    reader: JournalReader, readable: Collection[str], wish: Wish, page: int
+    reader: JournalReader, readable: Collection[str], query: PageQuery, page: int
 ) -> tuple[int, Sequence[PolicyOverview]]:
     return reader.overview(
-        search=wish.search,
-        troubled_only=wish.troubled,
+        search=query.search,
+        troubled_only=query.troubled,
         offset=(page - 1) * PAGE_SIZE,
         limit=PAGE_SIZE,
         names=readable,
@@ -129,11 +129,13 @@ def _row(state: PolicyOverview, run: LastRun | None, progress: LoadProgress | No
     return Row(state.policy, state, verdict, lag_level(state), is_stale(state.at, now), run, progress)
 
 
-def _from_airflow(airflow: AirflowReader, readable: Collection[str], wish: Wish, notice: Notice | None) -> Overview:
-    found = _active(airflow, [name for name in readable if wish.search.lower() in name.lower()])
-    paging = Paging.of(len(found), wish.page, PAGE_SIZE)
+def _from_airflow(
+    airflow: AirflowReader, readable: Collection[str], query: PageQuery, notice: Notice | None
+) -> Overview:
+    found = _active(airflow, [name for name in readable if query.search.lower() in name.lower()])
+    paging = Paging.of(len(found), query.page, PAGE_SIZE)
     shown = found[paging.first - 1 if found else 0 : paging.last]
     runs = airflow.last_runs(dag_ids(shown, LANE))
     quiet = Verdict(Level.QUIET, ())
     rows = tuple(Row(name, None, quiet, Level.QUIET, False, newest_of(name, runs)) for name in shown)
-    return Overview(wish, rows, paging, None, notice)
+    return Overview(query, rows, paging, None, notice)

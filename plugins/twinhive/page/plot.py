@@ -43,7 +43,7 @@ class Point:
 class Plot:
     """The drawing, in its own coordinates (`WIDTH` by `HEIGHT`, y downwards).
 
-    lines, areas  an SVG path for each stretch without a gap
+    lines, areas  an SVG path for each range without a gap
     limit         where the allowed lag is; None when it is not set or above the drawing
     points        the samples
     """
@@ -74,10 +74,10 @@ def plot_lag(samples: Sequence[LagSample], begin: float, end: float, max_lag: fl
     scale = _Scale(begin, end, top)
     gap = _SILENCE_SECONDS + 2 * (end - begin) / POINTS
     reach = max(1.0, round((WIDTH - _LEFT - _RIGHT) / len(known) / 2, 1))
-    stretches = [[scale.point(sample) for sample in stretch] for stretch in _stretches(known, gap)]
+    event_ranges = [[scale.point(sample) for sample in event_range] for event_range in _event_ranges(known, gap)]
     return Plot(
-        lines=tuple(_line(points) for points in stretches),
-        areas=tuple(_area(points) for points in stretches),
+        lines=tuple(_line(points) for points in event_ranges),
+        areas=tuple(_area(points) for points in event_ranges),
         x_ticks=tuple(scale.x_ticks()),
         y_ticks=tuple(scale.y_ticks()),
         limit=scale.y(max_lag) if max_lag is not None and max_lag <= top else None,
@@ -118,18 +118,18 @@ def _ceiling(highest: float) -> float:
     return _Y_TICKS * next((step for step in _STEPS if step * _Y_TICKS >= highest), -(-highest // 345_600) * 86_400)
 
 
-def _stretches(samples: Sequence[LagSample], gap: float) -> Iterator[list[LagSample]]:
-    stretch: list[LagSample] = []
+def _event_ranges(samples: Sequence[LagSample], gap: float) -> Iterator[list[LagSample]]:
+    event_range: list[LagSample] = []
     for sample in samples:
-        if stretch and sample.at - stretch[-1].at > gap:
-            yield stretch
-            stretch = []
-        stretch.append(sample)
-    yield stretch
+        if event_range and sample.at - event_range[-1].at > gap:
+            yield event_range
+            event_range = []
+        event_range.append(sample)
+    yield event_range
 
 
 def _line(points: Sequence[tuple[float, float]]) -> str:
-    # A stretch of one sample is still to be seen.
+    # A range of one sample is still to be seen.
     ends = points if len(points) > 1 else [*points, (points[0][0] + 1, points[0][1])]
     return "M" + "L".join(f"{x} {y}" for x, y in ends)
 

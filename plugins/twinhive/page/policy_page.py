@@ -34,7 +34,7 @@ _LEFT_OUT = 20
 _WINDOWS = 10
 
 
-class PolicyWish(BaseModel):
+class PolicyQuery(BaseModel):
     """What the reader of the page has asked for, by the address; `dump` is the window whose batches are shown."""
 
     model_config = ConfigDict(frozen=True)
@@ -86,31 +86,33 @@ class PolicyPage:
     """The page; nothing recorded: only Airflow knows the policy, or the journal does not answer."""
 
     policy: str
-    wish: PolicyWish
+    query: PolicyQuery
     dags: Sequence[DagRow]
     recorded: Recorded | None
     notice: Notice | None
 
 
-def policy_page(reader: JournalReader, airflow: AirflowReader, policy: str, wish: PolicyWish, now: float) -> PolicyPage:
+def policy_page(
+    reader: JournalReader, airflow: AirflowReader, policy: str, query: PolicyQuery, now: float
+) -> PolicyPage:
     """Read all about one policy."""
     state = reader.policy(policy)
     notice = monitor_notice(airflow.standings([MONITOR]).get(MONITOR), state.at if state else None, now)
-    recorded = _recorded(reader, state, wish, now) if state else None
-    return PolicyPage(policy, wish, _dags(airflow, policy), recorded, notice)
+    recorded = _recorded(reader, state, query, now) if state else None
+    return PolicyPage(policy, query, _dags(airflow, policy), recorded, notice)
 
 
 def policy_page_without_journal(
-    airflow: AirflowReader, policy: str, wish: PolicyWish, error: TwinhiveError
+    airflow: AirflowReader, policy: str, query: PolicyQuery, error: TwinhiveError
 ) -> PolicyPage:
     """Show what Airflow alone knows."""
-    return PolicyPage(policy, wish, _dags(airflow, policy), None, journal_down(error))
+    return PolicyPage(policy, query, _dags(airflow, policy), None, journal_down(error))
 
 
-def _recorded(reader: JournalReader, state: PolicyState, wish: PolicyWish, now: float) -> Recorded:
-    since = now - SPANS[wish.span]
+def _recorded(reader: JournalReader, state: PolicyState, query: PolicyQuery, now: float) -> Recorded:
+    since = now - SPANS[query.span]
     failures = sorted(reader.failures(state.policy), key=lambda failure: not failure.act_now)
-    tables = _tables(reader, state.policy, wish)
+    tables = _tables(reader, state.policy, query)
     troubled = sum(tables.counts.get(standing, 0) for standing in IN_TROUBLE)
     return Recorded(
         state=state,
@@ -119,20 +121,20 @@ def _recorded(reader: JournalReader, state: PolicyState, wish: PolicyWish, now: 
         failures=failures,
         plot=plot_lag(reader.lag(state.policy, since, POINTS), since, now, state.max_lag),
         windows=reader.windows(state.policy, limit=_WINDOWS),
-        batches=reader.batches(state.policy, wish.dump) if wish.dump else (),
+        batches=reader.batches(state.policy, query.dump) if query.dump else (),
         tables=tables,
         progress=reader.progress([state.policy]).get(state.policy),
     )
 
 
-def _tables(reader: JournalReader, policy: str, wish: PolicyWish) -> Tables:
+def _tables(reader: JournalReader, policy: str, query: PolicyQuery) -> Tables:
     def page_of(number: int) -> tuple[int, Sequence[TableState]]:
         offset = (number - 1) * TABLES_SIZE
-        return reader.tables(policy, wish.search, wish.state or None, offset=offset, limit=TABLES_SIZE)
+        return reader.tables(policy, query.search, query.state or None, offset=offset, limit=TABLES_SIZE)
 
-    total, rows = page_of(wish.page)
-    paging = Paging.of(total, wish.page, TABLES_SIZE)
-    if paging.number != wish.page:
+    total, rows = page_of(query.page)
+    paging = Paging.of(total, query.page, TABLES_SIZE)
+    if paging.number != query.page:
         _, rows = page_of(paging.number)
     _, left_out = reader.tables(policy, "", TableStanding.LEFT_OUT, offset=0, limit=_LEFT_OUT)
     return Tables(rows, paging, reader.table_counts(policy), left_out)

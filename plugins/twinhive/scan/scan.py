@@ -10,13 +10,13 @@ from twinhive.model.errors import ActNow, TwinhiveError, together
 from twinhive.model.files import Usage
 from twinhive.model.marks import Phase
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import resync_wish
+from twinhive.model.next_steps import resync_request
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.replica.source_scope import read_scope
-from twinhive.requests.wishes import is_paused
+from twinhive.requests.request_files import is_paused
 from twinhive.scan.scan_memory import Memories, Memory, shard_of
 from twinhive.scan.silent_differences import SilentDifferences
 from twinhive.scan.silent_writes import (
@@ -276,5 +276,5 @@ def _silent_writes(policy: Policy, first: TableName, reported: Sequence[str]) ->
         found=names + more,
         expected="changes that the notification log tells of",
         next_step="let their writers fire events (facts in docs/fine-print.md), then bring each table over with: "
-        + resync_wish(policy.name, first.table),
+        + resync_request(policy.name, first.table),
     )

@@ -47,7 +47,7 @@ class OptionsSettings(Strict):
 
     smaller when calls run into `timeout_seconds`"""
     window_events: Annotated[int, Field(ge=1, le=1_000_000), Unit("events")] = 10_000
-    """most events in scope in one incremental window, or in one drained file
+    """most events in scope in one incremental window, or in one file of saved events
 
     smaller: less to repeat after a kill, less memory; larger: fewer windows when far behind"""
     window_bytes: Annotated[int, Field(ge=1), Unit("bytes")] = 64 * 2**20

@@ -68,7 +68,9 @@ class InMemoryLease:
                 free = self._changed.wait_for(lambda: not self.is_held(directory), self.patience_seconds)
                 if not free and manner is Manner.WAIT_THEN_LEAVE:
                     found = self.holder(directory)
-                    raise LeaseHeld(f"{directory}: somebody who may live holds this lease", found=found)
+                    raise LeaseHeld(
+                        f"{directory}: the lease is held by a process that may still be running", found=found
+                    )
             self.known_dead.discard(directory)
             newest = self._kept[directory].newest + 1 if directory in self._kept else 1
             self._kept[directory] = _Kept(newest, holder, kind, unreleased=True)

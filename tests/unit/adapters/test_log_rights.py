@@ -106,7 +106,7 @@ def test_the_answer_leaves_the_connection_as_it_was(server: Server) -> None:
 
 def test_without_a_name_the_server_takes_us_for_the_one_it_runs_as(server: Server) -> None:
     said = refused(reader(server, None).current_event_id)
-    assert "user to the metastore: the one it runs as: none was told" in said
+    assert "user to the metastore: the one that it runs as: no user name was sent" in said
     assert "hadoop.proxyuser.<the user it runs as>.hosts" in said
 
 

@@ -16,7 +16,7 @@ from tests.unit.external.test_external_incremental import with_tables
 from twinhive.model.names import TableName
 from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
-from twinhive.requests.wishes import request_table
+from twinhive.requests.request_files import request_table
 
 POLICY = tuned(batch_objects=2)
 EVERY_KIND = ("primary_key", "unique", "not_null", "default", "check")

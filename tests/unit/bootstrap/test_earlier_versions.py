@@ -52,9 +52,9 @@ def assert_ours(followed: Followed) -> None:
 
 @pytest.mark.parametrize("drains", [False, True], ids=["at once", "after draining"])
 @pytest.mark.parametrize("name", ["first_copy", "drained", "loading"])
-def test_a_bootstrap_that_was_killed_is_ended(name: str, drains: bool) -> None:
+def test_a_bootstrap_that_was_killed_is_ended(name: str, saves_events: bool) -> None:
     followed = left_by(name, IN_SMALL_BATCHES)
-    if drains:
+    if saves_events:
         followed.users.insert("plain", None, [b"drained by this version"])
         run_phase(INCREMENTAL, followed.policy, followed.world.ports(), {"run": "d"}, followed.log.append)
         followed.users.insert("orders", ("a b",), [b"and this is not"])
@@ -88,7 +88,7 @@ def test_a_window_that_was_killed_is_ended() -> None:
     assert_ours(followed)
 
 
-def test_wishes_quarantine_and_what_a_scan_remembers_are_obeyed() -> None:
+def test_requests_quarantine_and_what_a_scan_remembers_are_obeyed() -> None:
     followed = left_by("quarantined", tuned(on_object_error="quarantine"))
     assert list(frozen_tables(followed.world.replica.database("sales").parameters)) == ["plain"]
     skipped = followed.world.source.current_event_id()

@@ -1,4 +1,4 @@
-"""However long a bootstrap takes, a round and the gate hold a stretch of the log at a time."""
+"""However long a bootstrap takes, a round and the gate hold a range of events at a time."""
 
 import gc
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_rounds_and_the_gate_fold_and_count_a_long_log_piece_by_piece(copying: C
     assert_twin(copying.world)
 
 
-def test_a_long_log_is_drained_piece_by_piece_and_read_back_so(copying: Copying, held: list[int]) -> None:
+def test_a_long_log_is_saved_piece_by_piece_and_read_back_so(copying: Copying, held: list[int]) -> None:
     newest = copying.world.source.current_event_id()
     copying.run(INCREMENTAL)
     copying.world.source.expire_events(newest)

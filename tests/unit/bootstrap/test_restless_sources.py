@@ -5,13 +5,13 @@ import pytest
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.dump.stretch import Stretch
-from twinhive.log.event_stream import NextStretch
+from twinhive.dump.event_range import EventRange
+from twinhive.log.event_stream import NextEventRange
 from twinhive.model.policy import Policy
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import requested_tables
+from twinhive.requests.request_files import requested_tables
 
 HOLDER = {"run": "x"}
 
@@ -95,8 +95,8 @@ def test_an_event_that_is_to_be_skipped_is_not_in_a_window_that_reads_on(monkeyp
     # The window's own reading ends before it.
     monkeypatch.setattr(
         "twinhive.incremental.window.window_after",
-        lambda ports, policy, begin, skipped: NextStretch(Stretch(begin, begin, ()), is_cut=False),
+        lambda ports, policy, begin, skipped: NextEventRange(EventRange(begin, begin, ()), is_cut=False),
     )
     followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.follow()
-    assert not any("cut anew" in line for line in followed.log)
+    assert not any("planned again" in line for line in followed.log)

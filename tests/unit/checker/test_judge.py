@@ -189,7 +189,7 @@ def test_a_table_that_has_come_whole_is_followed_as_any_other() -> None:
     assert "not a state of the source" in what
 
 
-@pytest.mark.parametrize(("begin", "may_come_again"), [(10, True), (40, False)], ids=["cut anew", "the next one"])
+@pytest.mark.parametrize(("begin", "may_come_again"), [(10, True), (40, False)], ids=["planned again", "the next one"])
 def test_a_table_that_has_come_whole_may_come_again_only_with_its_own_window_cut_anew(
     begin: int, may_come_again: bool
 ) -> None:

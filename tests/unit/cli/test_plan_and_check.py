@@ -59,7 +59,7 @@ def test_check_of_servers_says_who_we_are_and_whether_the_logs_can_be_read(termi
     east, west = checked["servers"]
     newest = source.current_event_id()
     assert f"cluster east: user to the metastore: ann; notification log: readable, newest event {newest}" in east
-    assert "cluster west does not let us read" in west and "none was told" in west
+    assert "cluster west does not let us read" in west and "no user name was sent" in west
     assert "user to the metastore: ann" in " ".join(terminal.type("check", "--servers").split())
     source.guards_log = True
     assert "hadoop.proxyuser.ann.hosts" in terminal.type("check", "--servers", code=4)

@@ -17,7 +17,7 @@ def pins(file: str) -> dict[str, str]:
     return {block.partition("==")[0].lower(): block for block in blocks}
 
 
-def test_there_is_a_file_of_pins_for_each_file_of_wishes() -> None:
+def test_there_is_a_file_of_pins_for_each_file_of_requests() -> None:
     assert FILES == ["requirements-build.txt", "requirements-runtime.txt", "requirements-test.txt"]
     assert [name.replace(".txt", ".in") for name in FILES] == sorted(path.name for path in CHECKOUT.glob("*.in"))
 
@@ -33,9 +33,9 @@ def test_each_pin_has_the_hashes_of_its_files(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_each_wish_is_pinned(file: str) -> None:
-    wishes = (CHECKOUT / file.replace(".txt", ".in")).read_text().splitlines()
-    names = {re.split(r"[\[=<>]", wish)[0].lower() for wish in wishes if not wish.startswith("-")}
+def test_each_request_is_pinned(file: str) -> None:
+    requests = (CHECKOUT / file.replace(".txt", ".in")).read_text().splitlines()
+    names = {re.split(r"[\[=<>]", request)[0].lower() for request in requests if not request.startswith("-")}
     assert names - set(pins(file)) == set()
 
 

@@ -11,7 +11,7 @@ from twinhive.external.pass_ import copies_under_way
 from twinhive.external.sync_external import SyncExternal
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.ports import ReadPorts
-from twinhive.requests.wishes import begin_forgetting, pause
+from twinhive.requests.request_files import begin_forgetting, pause
 
 
 def a_world_with_partitions() -> ExternalWorld:

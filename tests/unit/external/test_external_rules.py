@@ -17,7 +17,7 @@ from twinhive.model.marks import EXTERNAL_BASE, QUARANTINE, Stamp
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import columns_of_partition
 from twinhive.replica.pending_files import purge_path
-from twinhive.requests.wishes import request_table, requested_tables
+from twinhive.requests.request_files import request_table, requested_tables
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.events.reader import position_at
 from twinhive.incremental.window import Window, WindowCut
-from twinhive.log.event_stream import drained_path, stretch_after, window_after
+from twinhive.log.event_stream import event_range_after, saved_events_path, window_after
 from twinhive.model.changes.events import NOWHERE
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import with_position
@@ -73,17 +73,17 @@ def test_without_a_bound_copies_and_events_take_all_there_is() -> None:
     assert cut(world).events == 30
 
 
-def test_events_that_were_drained_in_one_piece_are_cut_as_well_and_none_is_lost() -> None:
+def test_events_that_were_saved_in_one_piece_are_cut_as_well_and_none_is_lost() -> None:
     world = a_world()
     create_tables(world, 7)
     policy = a_policy()
     ports = world.ports()
-    whole = stretch_after(ports.source, policy, NOWHERE).stretch
-    ports.dump_files.write(drained_path(policy, whole), whole.pack())
+    whole = event_range_after(ports.source, policy, NOWHERE).event_range
+    ports.dump_files.write(saved_events_path(policy, whole), whole.pack())
 
     bounded: Policy = replace(policy, options=Options(window_events=3))
     begin, windows = NOWHERE, []
-    while (window := window_after(ports, bounded, begin, ()).stretch).rows:
+    while (window := window_after(ports, bounded, begin, ()).event_range).rows:
         windows.append(window)
         begin = window.end
     assert [row for window in windows for row in window.rows] == list(whole.rows)
@@ -91,14 +91,14 @@ def test_events_that_were_drained_in_one_piece_are_cut_as_well_and_none_is_lost(
     assert windows[-1].end == whole.end
 
 
-def test_what_was_drained_and_is_to_be_skipped_is_in_no_window() -> None:
+def test_what_was_saved_and_is_to_be_skipped_is_in_no_window() -> None:
     world = a_world()
     create_tables(world, 3)
     policy, ports = a_policy(), world.ports()
-    whole = stretch_after(ports.source, policy, NOWHERE).stretch
-    ports.dump_files.write(drained_path(policy, whole), whole.pack())
+    whole = event_range_after(ports.source, policy, NOWHERE).event_range
+    ports.dump_files.write(saved_events_path(policy, whole), whole.pack())
     skipped = whole.rows[1]
-    window = window_after(ports, policy, NOWHERE, {skipped.event_id}).stretch
+    window = window_after(ports, policy, NOWHERE, {skipped.event_id}).event_range
     assert list(window.rows) == [row for row in whole.rows if row != skipped]
     assert window.end == whole.end
 

@@ -15,7 +15,7 @@ from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import pause, request_table
+from twinhive.requests.request_files import pause, request_table
 
 
 class Replicated:

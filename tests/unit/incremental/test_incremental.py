@@ -308,5 +308,5 @@ def test_a_policy_edited_while_a_window_is_begun_cuts_it_anew(followed: Followed
     followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.policy = replace(followed.policy, fingerprint="f2", exclude=("orders",))
     followed.follow()
-    assert any("cut anew: the policy file has changed" in line for line in followed.log)
+    assert any("planned again: the policy file has changed" in line for line in followed.log)
     followed.assert_twin()

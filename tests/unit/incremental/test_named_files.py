@@ -8,7 +8,7 @@ from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.dump.named_files import NamedFiles
 from twinhive.model.errors import Missing
-from twinhive.requests.wishes import (
+from twinhive.requests.request_files import (
     is_paused,
     paused_policies,
     policies_with_requests,
@@ -75,7 +75,7 @@ def test_what_is_being_written_is_no_file(files: InMemoryFiles) -> None:
     assert policies_with_requests(files, [POLICY]) == frozenset()
 
 
-def test_wishes_of_earlier_versions_are_obeyed(files: InMemoryFiles) -> None:
+def test_requests_of_earlier_versions_are_obeyed(files: InMemoryFiles) -> None:
     files.put(f"{CONTROL}/resync/a:b.json", b'{"by": "ann", "since": 1}')
     assert requested_tables(files, POLICY) == ("a:b",)
     table_is_done(files, POLICY, "a:b")
@@ -99,7 +99,7 @@ def test_one_file_that_cannot_be_read_turns_no_question_red(files: InMemoryFiles
     assert skipped_events(files, POLICY) == {}
 
 
-def test_a_wish_never_leads_out_of_its_directory(files: InMemoryFiles) -> None:
+def test_a_request_never_leads_out_of_its_directory(files: InMemoryFiles) -> None:
     request_table(files, POLICY, "../paused", "ann")
     assert is_paused(files, POLICY) is None
     assert requested_tables(files, POLICY) == ("../paused",)

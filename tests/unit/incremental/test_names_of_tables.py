@@ -17,7 +17,7 @@ from twinhive.observe.inventory import read_tables
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
-from twinhive.requests.wishes import policies_with_requests, requested_tables, skipped_events
+from twinhive.requests.request_files import policies_with_requests, requested_tables, skipped_events
 
 # What Hive allows by default (metastore.support.special.characters.tablename), and what configuration may add.
 ALPHABET = string.ascii_lowercase + string.digits + "%&'()*+,-./:;<=>?[]_|{}$^!~#@ " + '"\\`é日'

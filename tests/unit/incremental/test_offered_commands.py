@@ -12,7 +12,7 @@ from twinhive.model.errors import LeaseHeld
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.wording import Wording
 from twinhive.ports import Lease
-from twinhive.requests.wishes import begin_forgetting, is_paused, pause, with_way_on
+from twinhive.requests.request_files import begin_forgetting, is_paused, pause, with_way_on
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 

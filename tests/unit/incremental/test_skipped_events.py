@@ -1,4 +1,4 @@
-"""Whatever reads the log obeys a wish to pass an event over, and until there is one, says that it can be wished."""
+"""Whatever reads the log obeys a request to pass an event over, and until there is one, says that it can be wished."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -159,7 +159,7 @@ def test_one_behind_a_dump_is_passed_over_by_rounds_and_recorded_by_the_load(poi
     assert_twin(copying.world)
 
 
-def test_one_that_was_drained_is_passed_over_when_the_log_has_lost_it() -> None:
+def test_one_that_was_saved_is_passed_over_when_the_log_has_lost_it() -> None:
     copying = Copying(a_policy())
     copying.run(BOOTSTRAP)
     event_id = emit(copying.world, POISON["unreadable"])
@@ -171,7 +171,7 @@ def test_one_that_was_drained_is_passed_over_when_the_log_has_lost_it() -> None:
     assert_twin(copying.world)
 
 
-def test_draining_obeys_too() -> None:
+def test_saving_obeys_too() -> None:
     copying = Copying(a_policy())
     copying.run(BOOTSTRAP)
     event_id = emit(copying.world, POISON["of a neighbour"])
@@ -214,7 +214,7 @@ def test_an_event_that_the_dump_holds_already_is_refused() -> None:
         skip(copying.policy, copying.world, event_id)
 
 
-def test_what_was_drained_under_another_text_of_the_policy_is_read_from_the_log() -> None:
+def test_what_was_saved_under_another_text_of_the_policy_is_read_from_the_log() -> None:
     copying = Copying(replace(a_policy(), exclude=("made",), fingerprint="narrow"))
     copying.run(BOOTSTRAP)
     before = copying.run(CONSOLIDATE[:3])
@@ -226,7 +226,7 @@ def test_what_was_drained_under_another_text_of_the_policy_is_read_from_the_log(
     assert_twin(copying.world)
 
 
-def test_what_an_earlier_version_has_drained_without_a_text_is_taken() -> None:
+def test_what_an_earlier_version_has_saved_without_a_text_is_taken() -> None:
     copying = Copying(a_policy())
     copying.run(BOOTSTRAP)
     copying.users.create_table("made", files=[b"row"])

@@ -13,7 +13,7 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
 from twinhive.owned.directories import table_mark
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import request_table, requested_tables
+from twinhive.requests.request_files import request_table, requested_tables
 
 FRESH = TableName("sales", "fresh")
 ORDERS = TableName("sales", "orders")
@@ -47,7 +47,7 @@ def killed_before_the_position(followed: Staged) -> None:
     del ports.replica.set_database_parameters
 
 
-def test_a_wish_that_is_written_late_for_an_event_that_has_passed_is_not_obeyed() -> None:
+def test_a_request_that_is_written_late_for_an_event_that_has_passed_is_not_obeyed() -> None:
     followed = came_in()
     event, before = followed.world.source.current_event_id(), place(followed)
     request_table(followed.world.replica_files, followed.policy, "fresh", "a frozen run", event)
@@ -58,7 +58,7 @@ def test_a_wish_that_is_written_late_for_an_event_that_has_passed_is_not_obeyed(
     followed.assert_twin()
 
 
-def test_a_wish_of_people_is_obeyed_whatever_the_replica_has() -> None:
+def test_a_request_of_people_is_obeyed_whatever_the_replica_has() -> None:
     followed = came_in()
     before = place(followed)
     request_table(followed.world.replica_files, followed.policy, "fresh", "anna")
@@ -144,7 +144,7 @@ def test_a_view_that_was_brought_over_in_part_stays_and_gets_the_rest(keys: tupl
 
 @pytest.mark.parametrize("call", ["create_table", "add_partitions", "add_constraints", "set_database_parameters"])
 @pytest.mark.parametrize("is_frozen", [True, False], ids=["frozen before", "in one window"])
-@pytest.mark.parametrize("is_anew", [True, False], ids=["cut anew", "gone on with"])
+@pytest.mark.parametrize("is_anew", [True, False], ids=["planned again", "gone on with"])
 def test_what_was_brought_over_in_part_is_not_taken_for_a_table_that_has_passed_its_event(
     call: str, is_frozen: bool, is_anew: bool
 ) -> None:

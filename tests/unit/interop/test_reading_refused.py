@@ -129,7 +129,7 @@ def without_a_count(hive: HiveWorld, directory: str) -> None:
     hive.files.delete(only(hive, directory, "_events_dump"))
 
 
-def with_an_event_of_another_stretch(hive: HiveWorld, directory: str) -> None:
+def with_an_event_of_another_range(hive: HiveWorld, directory: str) -> None:
     first = only(hive, directory, "/_metadata").rpartition("/")[0]
     hive.files.rename(first, f"{first.rpartition('/')[0]}/1")
 
@@ -167,7 +167,7 @@ def with_half_a_letter_in_a_rename(hive: HiveWorld, directory: str) -> None:
         (never_finished, Missing, "_finished_dump"),
         (without_an_event, Missing, "as _events_dump says"),
         (without_a_count, Missing, "_events_dump"),
-        (with_an_event_of_another_stretch, Missing, "event 1"),
+        (with_an_event_of_another_range, Missing, "event 1"),
         (with_an_event_under_anothers_number, ActNow, "_dumpmetadata"),
         (of_an_unknown_event, ActNow, "EVENT_INVENTED"),
         (without_the_files_of_an_event, Missing, "data/_files"),

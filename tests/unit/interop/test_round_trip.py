@@ -10,10 +10,10 @@ from tests.unit.incremental import test_incremental as histories
 from tests.unit.interop.hive_world import CMROOT, ROOT, HiveWorld
 from twinhive.apply.function_files import ORIGINAL
 from twinhive.bootstrap.folding import Folding
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, remove_other_dumps
-from twinhive.dump.stretch import Stretch
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
 from twinhive.interop.hive_dump.places import hive_directory
 from twinhive.interop.hive_dump.reading import read_hive_dump
@@ -217,7 +217,7 @@ def test_a_table_that_comes_into_the_scope_is_brought_whole(hive: HiveWorld) -> 
 
 
 def _rows(hive: HiveWorld, dump: Dump) -> tuple[EventRow, ...]:
-    return Stretch.unpack(hive.files.read(dump.layout.events)).rows
+    return EventRange.unpack(hive.files.read(dump.layout.events)).rows
 
 
 def test_what_hive_read_while_the_source_went_on_is_consolidated_with_the_log(hive: HiveWorld) -> None:

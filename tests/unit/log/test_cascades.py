@@ -83,14 +83,14 @@ def rows_read_behind(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """
     monkeypatch.setattr(_Looking, "_read_on", lambda *_: None)
     read: list[int] = []
-    stretches_after = EventStream.stretches_after
+    event_ranges_after = EventStream.event_ranges_after
 
     def counting(stream: EventStream, begin: Position):
-        for stretch in stretches_after(stream, begin):
-            read.extend(row.event_id for row in stretch.rows)
-            yield stretch
+        for event_range in event_ranges_after(stream, begin):
+            read.extend(row.event_id for row in event_range.rows)
+            yield event_range
 
-    monkeypatch.setattr(EventStream, "stretches_after", counting)
+    monkeypatch.setattr(EventStream, "event_ranges_after", counting)
     return read
 
 

@@ -11,7 +11,7 @@ from twinhive.model.names import TableName
 from twinhive.model.table_standing import TableStanding
 from twinhive.observe.inventory import InventoryEntry, read_tables
 from twinhive.observe.run_facts import touched_tables
-from twinhive.requests.wishes import request_table
+from twinhive.requests.request_files import request_table
 
 
 def inventory(followed: Followed, **more: object) -> dict[str, InventoryEntry]:

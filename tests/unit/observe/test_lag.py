@@ -26,7 +26,7 @@ from twinhive.observe.lag import PolicyLag, measure
 from twinhive.observe.lag_alerts import alerts_of, state_line
 from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import pause, request_table, unpause
+from twinhive.requests.request_files import pause, request_table, unpause
 
 PATIENCE = 20.0
 

@@ -17,7 +17,7 @@ from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.observe.lag_alerts import Alert, Failing, alerts_of
 from twinhive.replica.pending_files import pending_names
-from twinhive.requests.wishes import pause
+from twinhive.requests.request_files import pause
 
 PATIENCE = 20.0
 LIMITS = Limits(max_lag=1e9, external_age=3_600.0, free_bytes=1_000)

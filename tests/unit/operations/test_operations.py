@@ -27,7 +27,7 @@ from twinhive.operations.skip_event import SkipEvent
 from twinhive.operations.unlock import Unlock
 from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.requests.wishes import forgetting_has_begun, policies_with_requests
+from twinhive.requests.request_files import forgetting_has_begun, policies_with_requests
 
 HOLDER = {"run": "terminal-1", "task": "operate", "by": "ann"}
 PLAIN = TableName("sales", "plain")
@@ -182,12 +182,12 @@ def test_a_table_that_changes_while_it_is_copied_is_read_again(followed: Followe
     with pytest.raises(ActNow, match="not copied"):
         followed.follow()
     followed.follow()
-    assert any("is cut anew" in line for line in followed.log)
+    assert any("is planned again" in line for line in followed.log)
     follow_to_the_end(followed)
     followed.assert_twin()
 
 
-def test_a_window_without_a_new_wish_is_not_cut_anew(followed: Followed) -> None:
+def test_a_window_without_a_new_request_is_not_cut_anew(followed: Followed) -> None:
     resync(followed, "plain")
     followed.users.insert("orders", ("a b",), [b"more"])
     first = run_phase(INCREMENTAL[:1], followed.policy, followed.world.ports(), HOLDER, followed.log.append)

@@ -239,7 +239,7 @@ def test_only_what_lies_in_it_goes_aside_through_it(files: InMemoryFiles) -> Non
     assert files.read(f"{ROOT}/theirs/f") == b"x"
 
 
-def test_an_empty_directory_for_drained_events_leaves_dumps_of_an_earlier_version_ours(east: InMemoryFiles) -> None:
+def test_an_empty_directory_for_saved_events_leaves_dumps_of_an_earlier_version_ours(east: InMemoryFiles) -> None:
     a_dump(east, "consolidate-000000000001-000000000002")
     east.make_directories(f"{DUMPS}/drained")
     claim_dumps(east, POLICY)

@@ -19,7 +19,7 @@ from twinhive.model.marks import DUMP, PHASE
 from twinhive.owned.directories import Owned
 from twinhive.ports import WritePorts
 from twinhive.replica.used_places import UsedPlaces
-from twinhive.requests.wishes import request_table
+from twinhive.requests.request_files import request_table
 from twinhive.scan import scan as scanning
 from twinhive.scan.scan import Scan, Scanned
 from twinhive.scan.sweep import sweep

@@ -73,7 +73,7 @@ class LeaseFiles:
     def held(self, epoch: int) -> LeaseHeld:
         """Return the error of a lease that is left to its holder."""
         return LeaseHeld(
-            f"{self.path(epoch)}: somebody who may live holds this lease",
+            f"{self.path(epoch)}: the lease is held by a process that may still be running",
             found=self.holder_of(epoch),
             next_step="wait until it has ended",
         )

@@ -53,7 +53,7 @@ def form_dag(entry: PolicyEntry, config: Path, form: Form) -> DAG:
         dag_id=f"{entry.name}.{form.name}",
         description=f"{form.name}: {', '.join(form.kinds)}",
         doc_md=_documentation(entry, form),
-        # Not as phases are: of two different wishes within seconds, none may be taken for a second click.
+        # Not as phases are: of two different requests within seconds, none may be taken for a second click.
         schedule=None,
         max_active_runs=1,
         is_paused_upon_creation=False,

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from twinhive import __version__
 from twinhive.dump.batch_records import write_file_list
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, LeftOut
 from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.interop.hive_dump.event_reading import EventReading
 from twinhive.interop.hive_dump.reading import (
@@ -127,7 +127,7 @@ def _write_events(
         lambda place: EventReading(place.event_id, place.directory, hive_files.read).row(), events_of(hive_files, dump)
     )
     rows = tuple(row for row in found if isinstance(row, EventRow))
-    files.write(attempt.events, Stretch(manifest.begin, manifest.end, rows).pack())
+    files.write(attempt.events, EventRange(manifest.begin, manifest.end, rows).pack())
     batches = [
         _write_files(files, attempt, number, items, dump.end)
         for number, items in enumerate(_cut(_items(rows)), start=1)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.manifest import LeftOut
 from twinhive.dump.store import Dump
-from twinhive.dump.stretch import Stretch
 from twinhive.events.decoder import decode_event
 from twinhive.events.fields import Fields
 from twinhive.events.message import decode_message
@@ -54,7 +54,7 @@ def write_incremental(
     whole = [batch for batch in manifest.batches if batch.name.startswith(WHOLE_TABLES)]
     tables = TableWriting(dump_files, dump, places.whole_tables, terms.cmroot)
     tables.check(whole)
-    stretch = Stretch.unpack(dump_files.read(dump.layout.events))
+    event_range = EventRange.unpack(dump_files.read(dump.layout.events))
     there = frozenset(slice_.table.table for batch in whole for slice_ in batch.slices)
     functions = FunctionEntries(source_files, terms)
     telling = _Telling(
@@ -68,8 +68,8 @@ def write_incremental(
         frozenset(manifest.snapshots),
         there,
     )
-    count = sum(bool(telling.content(row)) for row in stretch.rows)
-    events = (one for row in stretch.rows for one in telling.content(row).items())
+    count = sum(bool(telling.content(row)) for row in event_range.rows)
+    events = (one for row in event_range.rows for one in telling.content(row).items())
     write_all(files, ((join(places.directory, path), content) for path, content in events))
     write_all(files, tables.content(whole))
     files.write(places.events_count, EventsCount(manifest.end.event_id, count).encode())

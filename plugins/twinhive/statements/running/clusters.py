@@ -20,7 +20,7 @@ class StatementPlace:
 
     cluster  the name of the cluster that it is said to: the source of a dump, the replica of a load
     policy   the policy under which it is run: its clusters, its `hive_conf`, its options, its marks
-    spark    finds the Spark that copies what is much in a load; None: all is copied in this process
+    spark    finds the Spark that makes large copies of a load; None: all is copied in this process
     """
 
     configuration: Configuration

@@ -46,7 +46,8 @@ def _dump(dumping: Dumping, place: StatementPlace) -> list[str]:
         lines.append(f"{len(scope.tables)} tables, {len(scope.views)} views")
     else:
         asked = events_asked(ports.source, order)
-        lines.append(f"{len(asked.stretch.rows)} events of this scope, up to event {asked.stretch.end.event_id}")
+        rows, end = asked.event_range.rows, asked.event_range.end
+        lines.append(f"{len(rows)} events of this scope, up to event {end.event_id}")
         lines += [f"dumped whole: {table}" for table in asked.whole]
     lines += [f"left out: {entry.name}: {entry.reason}" for entry in scope.left_out]
     pretended_files = cast(FileWriter, PretendedFiles(ports.dump_files))

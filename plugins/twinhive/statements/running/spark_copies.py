@@ -1,4 +1,4 @@
-"""Copy what is much in a REPL LOAD by Spark, as the tasks of a policy's DAGs do; what is little, in this process."""
+"""Large copies of a REPL LOAD by Spark, as the tasks of a policy's DAGs do; small ones in this process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ class StagingCleaner:
             self._say(_KEPT, f"kept, nothing says that we have made it: {directory}")
             return False
         if ports.trees.lease.is_held(lease_in):
-            raise LeaseHeld(f"{lease_in}: somebody who may live holds this lease")
+            raise LeaseHeld(f"{lease_in}: the lease is held by a process that may still be running")
         going = None if directory == was else owned
         try:
             with ports.trees.lease.hold(lease_in, self.work.holder, LeaseKind.HOUSEKEEPING) as lease:

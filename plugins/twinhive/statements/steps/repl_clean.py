@@ -103,7 +103,7 @@ class _Notes:
             if not cleaner.is_gone(found.note):
                 return False
         except TwinhiveError as error:
-            cleaner.report(Detail(_KEPT, f"nobody knows whether {replica} still needs any: {error.what}"))
+            cleaner.report(Detail(_KEPT, f"cannot tell whether {replica} still needs any: {error.what}"))
             return False
         removed = remove_note(cleaner.files, found)
         if removed:

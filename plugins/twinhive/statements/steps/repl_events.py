@@ -1,18 +1,18 @@
-"""Dump a stretch of the log for replicas that are not known: events, their files, and tables that come whole.
+"""Dump a range of events for replicas that are not known: events, their files, and tables that come whole.
 
-Whole come the tables of which the log of this stretch does not tell everything: those that a change of policy (REPLACE)
+Whole come the tables of which the log of this range does not tell everything: those that a change of policy (REPLACE)
 or a rename brings into the scope, and those that become managed or external. They are as the source has them at the
-stretch's end, so that what is loaded is one state.
+range's end, so that what is loaded is one state.
 """
 
 import uuid
 from dataclasses import dataclass, replace
 
 from twinhive.dump.claiming import discard_dump
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
-from twinhive.dump.stretch import Stretch
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
@@ -42,20 +42,20 @@ _MOST_READINGS = 5
 class EventsAsked:
     """The events that a statement asks for, and the tables that are dumped whole beside them."""
 
-    stretch: Stretch
+    event_range: EventRange
     whole: tuple[str, ...]
 
 
 def events_asked(source: MetastoreReader, order: DumpOrder) -> EventsAsked:
     """Read the log. Raises InvalidSettings for a statement that cannot be carried out; nothing is written."""
-    return EventsAsked(*_whole_tables(source, order, _stretch(source, order)))
+    return EventsAsked(*_whole_tables(source, order, _event_range(source, order)))
 
 
 def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report: Report) -> Dump:
     """Return the dump of events. Raises TryAgain."""
     whole = asked.whole
     for _ in range(_MOST_READINGS):
-        written = _write(ports, order, asked.stretch, whole)
+        written = _write(ports, order, asked.event_range, whole)
         if isinstance(written, Dump):
             _say(report, order, written)
             return written
@@ -67,7 +67,7 @@ def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report
     )
 
 
-def _stretch(source: MetastoreReader, order: DumpOrder) -> Stretch:
+def _event_range(source: MetastoreReader, order: DumpOrder) -> EventRange:
     """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
     assert order.from_event is not None, "a bootstrap has no events"
     begin = position_at(source, order.from_event)
@@ -80,15 +80,17 @@ def _stretch(source: MetastoreReader, order: DumpOrder) -> Stretch:
             rows.append(row)
             if order.limit is not None and len(rows) >= order.limit:
                 break
-    return Stretch(begin, end, tuple(rows))
+    return EventRange(begin, end, tuple(rows))
 
 
-def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> tuple[Stretch, tuple[str, ...]]:
-    """Return the tables to dump whole, and the stretch, which ends before such an event if it may not reach further.
+def _whole_tables(
+    source: MetastoreReader, order: DumpOrder, event_range: EventRange
+) -> tuple[EventRange, tuple[str, ...]]:
+    """Return the tables to dump whole, and the range, which ends before such an event if it may not reach further.
 
-    Whole tables are read as they are now, so only a stretch up to the newest event can hold them.
+    Whole tables are read as they are now, so only a range up to the newest event can hold them.
     """
-    events = [decode_event(row) for row in stretch.rows]
+    events = [decode_event(row) for row in event_range.rows]
     new = newly_included(source, order, events)
     if new and order.is_bounded:
         raise InvalidSettings(
@@ -100,12 +102,12 @@ def _whole_tables(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -
     renamed = renamed_in(order.policy, events)
     if renamed and order.is_bounded:
         first = min(renamed.values())
-        rows = tuple(row for row in stretch.rows if row.event_id < first)
+        rows = tuple(row for row in event_range.rows if row.event_id < first)
         if not rows:
             raise _unbounded(order, f"event {first} brings a table into the scope")
-        return Stretch(stretch.begin, rows[-1].position, rows), ()
+        return EventRange(event_range.begin, rows[-1].position, rows), ()
     external = read_scope(source, order.policy).external if order.external_whole else ()
-    return stretch, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
+    return event_range, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
 
 
 def _unbounded(order: DumpOrder, why: str) -> InvalidSettings:
@@ -121,7 +123,9 @@ def _bound_of(order: DumpOrder) -> str:
     return f"TO {order.to_event}" if order.to_event is not None else f"LIMIT {order.limit}"
 
 
-def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[str, ...]) -> Dump | frozenset[str]:
+def _write(
+    ports: SourcePorts, order: DumpOrder, event_range: EventRange, whole: tuple[str, ...]
+) -> Dump | frozenset[str]:
     """Write the dump; return tables that have to come whole too when it has to be written again.
 
     So it has to when files of whole tables were gone before their checksums were read, when the events up to which
@@ -132,43 +136,43 @@ def _write(ports: SourcePorts, order: DumpOrder, stretch: Stretch, whole: tuple[
     snapshots: tuple[Batch, ...] = ()
     with being_written(ports.dump_files, attempt):
         if whole:
-            stretch, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, stretch, whole)
-            again = _come_in(ports.source, order, stretch) - set(whole)
-            if again or seal_batches(ports, attempt, snapshots, stretch.end.event_id):
+            event_range, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, event_range, whole)
+            again = _come_in(ports.source, order, event_range) - set(whole)
+            if again or seal_batches(ports, attempt, snapshots, event_range.end.event_id):
                 discard_dump(ports.dump_files, attempt.directory)
                 return again
-        if untold := _write_rows(ports, order, attempt, stretch, whole):
+        if untold := _write_rows(ports, order, attempt, event_range, whole):
             discard_dump(ports.dump_files, attempt.directory)
             return untold
         events = list(told_events(ports.dump_files, attempt))
-        batches = _event_batches(ports, order, attempt, events, set(whole), stretch.end)
-        cascades = followed_by_partitions(EventStream(ports, policy), events, stretch.end)
+        batches = _event_batches(ports, order, attempt, events, set(whole), event_range.end)
+        cascades = followed_by_partitions(EventStream(ports, policy), events, event_range.end)
         database = dumped_database(ports.source, policy.source)
         log_id = ports.source.log_id()
-        manifest = DumpManifest.of_window(policy, log_id, token, database, stretch, (*batches, *snapshots))
+        manifest = DumpManifest.of_window(policy, log_id, token, database, event_range, (*batches, *snapshots))
         manifest = replace(manifest, cascades=cascades, snapshots=whole)
-    layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, stretch.begin.event_id, stretch.end.event_id)
+    layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, event_range.begin.event_id, event_range.end.event_id)
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
 
 def _write_rows(
-    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, stretch: Stretch, whole: tuple[str, ...]
+    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, event_range: EventRange, whole: tuple[str, ...]
 ) -> frozenset[str]:
     """Write the events, with files that they do not name; return the tables that have to come whole because of that."""
     found = Found()
     if not order.metadata_only:
-        events = [decode_event(row) for row in stretch.rows]
-        found = find_unnamed(EventStream(ports, order.policy), events, stretch.end, places_unknown, whole)
+        events = [decode_event(row) for row in event_range.rows]
+        found = find_unnamed(EventStream(ports, order.policy), events, event_range.end, places_unknown, whole)
     if found.untold and order.is_bounded:
         first = min(found.untold.values())
         raise _unbounded(order, f"the files of event {first} are gone, so that it needs its whole table")
-    ports.dump_files.write(attempt.events, stretch.pack())
+    ports.dump_files.write(attempt.events, event_range.pack())
     write_unnamed(ports.dump_files, attempt, found.unnamed)
     return frozenset(found.untold)
 
 
-def _come_in(source: MetastoreReader, order: DumpOrder, stretch: Stretch) -> frozenset[str]:
-    events = [decode_event(row) for row in stretch.rows]
+def _come_in(source: MetastoreReader, order: DumpOrder, event_range: EventRange) -> frozenset[str]:
+    events = [decode_event(row) for row in event_range.rows]
     return frozenset({*newly_included(source, order, events), *renamed_in(order.policy, events)})
 
 

@@ -71,7 +71,7 @@ class SyncOutcome:
     excluded     paths that the filters leave out
     compared     by what how many files were found equal to their originals in this run
     not_deleted  why nothing was deleted although it was asked for, '' otherwise
-    snapshots    what came of the wish to copy with snapshots, '' without it
+    snapshots    what came of the request to copy with snapshots, '' without it
     """
 
     copied: Tally = field(default_factory=Tally)

@@ -145,7 +145,7 @@ def test_a_load_that_still_copies_keeps_its_directory_though_there_is_no_databas
         assert clean(repl) == []
         lease.confirm()
     assert left(repl) == [OTHER]
-    assert "somebody who may live holds this lease" in repl.log[-1]
+    assert "the lease is held by a process that may still be running" in repl.log[-1]
     assert clean(repl) == [OTHER]
 
 

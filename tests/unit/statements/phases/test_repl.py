@@ -1,4 +1,4 @@
-"""Dump and load by statements: whole databases, stretches of the log, for one replica and for several."""
+"""Dump and load by statements: whole databases, ranges of events, for one replica and for several."""
 
 import pytest
 
@@ -158,7 +158,7 @@ def test_events_are_not_loaded_without_a_replica(repl: ReplWorld) -> None:
         repl.load(dumped)
 
 
-def test_a_stretch_that_begins_after_the_replica_is_refused(repl: ReplWorld) -> None:
+def test_a_range_that_begins_after_the_replica_is_refused(repl: ReplWorld) -> None:
     repl.load(repl.dump())
     repl.users.create_table("made")
     repl.users.create_table("made2")

@@ -185,7 +185,7 @@ def test_where_nobody_knows_whether_a_replica_is_there_the_dump_is_kept_and_that
     begin_load(repl, dumped.directory, 0)
     assert clean(repl, LATER, unknown) == []
     assert len(notes(repl)) == 1
-    assert "nobody knows whether west/sales still needs any: the metastore of west does not answer" in repl.log[-2]
+    assert "cannot tell whether west/sales still needs any: the metastore of west does not answer" in repl.log[-2]
 
 
 def test_a_load_that_begins_while_its_note_is_judged_keeps_note_and_dump(repl: ReplWorld) -> None:

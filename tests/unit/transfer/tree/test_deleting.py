@@ -23,7 +23,7 @@ def trees() -> Trees:
     return trees
 
 
-def test_without_the_wish_nothing_is_deleted(trees: Trees) -> None:
+def test_without_the_request_nothing_is_deleted(trees: Trees) -> None:
     outcome = trees.sync()
     assert trees.at_target()["gone"] == b"123"
     assert outcome.deleted.files == 0

@@ -17,7 +17,7 @@ from twinhive.transfer.tree.verified import VerifiedPairs
 class Snapshots:
     """The snapshots of one run: none where they are not wanted or cannot be had.
 
-    `note` says what came of the wish, `is_difference` that the plan knows only what changed since the last run.
+    `note` says what came of the request, `is_difference` that the plan knows only what changed since the last run.
     """
 
     def __init__(self, layout: Layout, options: SyncOptions, source: TreeSource, target: TreeWriter) -> None:

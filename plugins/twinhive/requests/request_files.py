@@ -1,4 +1,4 @@
-"""Read and write what people ask of a policy: files in the replica's staging directory, one per wish.
+"""Read and write what people ask of a policy: files in the replica's staging directory, one per request.
 
 They need no lease, so that they can be written while a run is under way; the next run obeys them.
 """
@@ -68,7 +68,7 @@ def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> fro
 
 
 def _is_wanted(policy: Policy, child: FileStatus) -> bool:
-    """True for a wish for a table that the policy selects, as far as the name of the file tells."""
+    """True for a request for a table that the policy selects, as far as the name of the file tells."""
     name = base_name(child.path).removesuffix(".json")
     return _resyncs(policy).is_one(child) and (is_altered(name) or policy.selects(name))
 
@@ -97,41 +97,41 @@ def forgetting_has_begun(files: FileReader, policy: Policy) -> bool:
 def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     """Return the tables that are to be brought over as they are (`twinhive resync`).
 
-    A wish for one that the policy does not select any more waits until it does again.
+    A request for one that the policy does not select any more waits until it does again.
     """
-    return tuple(table for table in _resyncs(policy).names(files, _table_of_wish) if policy.selects(table))
+    return tuple(table for table in _resyncs(policy).names(files, _table_of_request) if policy.selects(table))
 
 
 def request_table(files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None) -> None:
     """Ask the next window to bring a table over as it is; with an event, if its replica is from before that."""
-    wish = {"table": table, "by": by, "since": int(time.time())}
-    said = wish if event_id is None else {**wish, "event": event_id}
+    request = {"table": table, "by": by, "since": int(time.time())}
+    said = request if event_id is None else {**request, "event": event_id}
     _resyncs(policy).write(files, table, json.dumps(said).encode())
 
 
 def event_of_request(files: FileReader, policy: Policy, table: str) -> int | None:
-    """Return for which event a table is asked for, None for a wish that does not depend on one."""
+    """Return for which event a table is asked for, None for a request that does not depend on one."""
     try:
-        wish = json.loads(_resyncs(policy).read(files, table))
+        request = json.loads(_resyncs(policy).read(files, table))
     except (Missing, ValueError):
         return None
-    event_id = wish.get("event") if isinstance(wish, dict) else None
+    event_id = request.get("event") if isinstance(request, dict) else None
     return event_id if isinstance(event_id, int) else None
 
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
-    """Take a wish away that is fulfilled."""
+    """Take a request away that is fulfilled."""
     _resyncs(policy).remove(files, table)
 
 
 def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
     """Return the events that a person wants passed over, with the reasons.
 
-    A file that is no wish, or that cannot be read, asks for nothing.
+    A file that is no request, or that cannot be read, asks for nothing.
     """
     ((_, children),) = files.list_directories([join(_directory(policy), "skip")])
-    wishes = ((_SKIP.fullmatch(base_name(child.path)), child.path) for child in children or ())
-    reasons = {int(name[1]): _reason(files, path) for name, path in wishes if name is not None}
+    requests = ((_SKIP.fullmatch(base_name(child.path)), child.path) for child in children or ())
+    reasons = {int(name[1]): _reason(files, path) for name, path in requests if name is not None}
     return {event_id: reason for event_id, reason in reasons.items() if reason is not None}
 
 
@@ -142,12 +142,12 @@ def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
 
 def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by: str) -> None:
     """Ask for an event to be passed over."""
-    wish = {"reason": reason, "by": by, "since": int(time.time())}
-    write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), wish)
+    request = {"reason": reason, "by": by, "since": int(time.time())}
+    write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), request)
 
 
 def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> None:
-    """Take away the wishes for events up to a position: the replica has recorded those that were obeyed."""
+    """Take away the requests for events up to a position: the replica has recorded those that were obeyed."""
     for event_id in skipped_events(files, policy):
         if event_id <= position:
             files.delete_file(join(_directory(policy), "skip", f"{event_id}.json"))
@@ -157,18 +157,18 @@ def _resyncs(policy: Policy) -> NamedFiles:
     return NamedFiles(join(_directory(policy), "resync"), ".json")
 
 
-def _table_of_wish(content: bytes) -> str | None:
-    """Return the table that a wish names; those of earlier versions are named by their files alone."""
+def _table_of_request(content: bytes) -> str | None:
+    """Return the table that a request names; those of earlier versions are named by their files alone."""
     try:
-        wish = json.loads(content)
+        request = json.loads(content)
     except ValueError:
         return None
-    return wish.get("table") if isinstance(wish, dict) else None
+    return request.get("table") if isinstance(request, dict) else None
 
 
 def _reason(files: FileReader, path: str) -> str | None:
     try:
-        wish = read_json(files, path)
+        request = read_json(files, path)
     except ValueError:
         return None
-    return str(wish["reason"]) if isinstance(wish, dict) and "reason" in wish else None
+    return str(request["reason"]) if isinstance(request, dict) and "reason" in request else None
