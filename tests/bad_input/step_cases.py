@@ -12,7 +12,7 @@ from twinhive.incremental.event_reached import table_in_scope
 from twinhive.journal import address
 from twinhive.journal.opening import open_engine
 from twinhive.model.external.modes import External
-from twinhive.operations.operations import Fields, operation_of
+from twinhive.operations.operations import OperationFields, operation_of
 from twinhive.pipeline.phase_run import run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 from twinhive.step.base import Work
@@ -63,7 +63,7 @@ STEP_CASES: tuple[Refusal, ...] = (
     ),
     (
         "operate: an operation that does not exist",
-        lambda world: operation_of("destroy", a_policy(), {}, Fields()),
+        lambda world: operation_of("destroy", a_policy(), {}, OperationFields()),
         "operation: unknown",
     ),
     ("gate: a dump that is not consolidated", _not_consolidated, "is not consolidated"),

@@ -19,7 +19,7 @@ from twinhive.airflow_edge.monitor import metrics
 from twinhive.model.errors import Unreachable
 from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
-from twinhive.observe.watched import Watched
+from twinhive.observe.watched import WatchedPolicy
 
 
 class Receiver:
@@ -64,7 +64,7 @@ def configure(monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=False)
 
 
-WATCHED = Watched({"a": "why"}, pending=3, pending_age=120.0, external_age=60.0, free_bytes=999)
+WATCHED = WatchedPolicy({"a": "why"}, pending=3, pending_age=120.0, external_age=60.0, free_bytes=999)
 
 
 def send_all() -> None:

@@ -22,7 +22,7 @@ from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
 from twinhive.airflow_edge.monitor import stalled_copies
 from twinhive.airflow_edge.monitor.watch_round import not_shared
 from twinhive.journal.reading import open_reader
-from twinhive.journal.records import Message
+from twinhive.journal.records import SentMessage
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import Unreachable
@@ -278,7 +278,7 @@ def test_what_a_task_has_told_the_monitor_tells_only_when_it_is_over(
     failure = a_failure("sales", act_now=True, what="lost")
     Journal(journal).record_failure(failure)
     Journal(journal).record_message(
-        Message("sales", "stopped incremental", "webhook pager", time.time() - 400, time.time() - 400)
+        SentMessage("sales", "stopped incremental", "webhook pager", time.time() - 400, time.time() - 400)
     )
     assert monitored.run() == ALARM
     assert said(paged) == []
@@ -290,7 +290,7 @@ def test_what_was_told_and_is_over_before_the_monitor_has_seen_it_is_told_to_be_
     monitored: Monitored, paged: Hook, journal: str
 ) -> None:
     long_ago = time.time() - 400
-    Journal(journal).record_message(Message("sales", "stopped bootstrap", "webhook pager", long_ago, long_ago))
+    Journal(journal).record_message(SentMessage("sales", "stopped bootstrap", "webhook pager", long_ago, long_ago))
     assert monitored.run() == WELL
     assert monitored.run() == WELL
     assert said(paged) == [("stopped", "over")]

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from twinhive.journal.records import BatchRun, Failure, PolicyState, TableState, WindowRun
+from twinhive.journal.records import BatchRun, Failure, PolicyState, RecordedTable, WindowRun
 from twinhive.model.watching.at_work import CopyAtWork
 
 NOW = float(int(time.time()))
@@ -71,7 +71,7 @@ def a_failure(policy: str = "sales", **changed: Any) -> Failure:
     return Failure(policy, **usual | changed)
 
 
-def a_table(table: str, **changed: Any) -> TableState:
+def a_table(table: str, **changed: Any) -> RecordedTable:
     """Return a table that follows its source."""
     usual = {
         "policy": "sales",
@@ -82,7 +82,7 @@ def a_table(table: str, **changed: Any) -> TableState:
         "last_event": 90,
         "at": NOW,
     }
-    return TableState(table=table, **usual | changed)
+    return RecordedTable(table=table, **usual | changed)
 
 
 def a_copy(policy: str = "sales", **changed: Any) -> CopyAtWork:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.manifest import DumpManifest, LeftOutObject
 from twinhive.model.changes.contents import TableState
 from twinhive.model.changes.kinds import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
 from twinhive.model.constraints import TablePair
@@ -52,12 +52,12 @@ def foreign_keys_after(
     return tuple(sorted({*kept, *(pair for state in states for pair in state.table.foreign_keys)}))
 
 
-def left_out_after(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOut, ...]:
+def left_out_after(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOutObject, ...]:
     """Return what a dump leaves out when some of its tables have become what they are in `states`."""
     there = {entry.name: entry for entry in manifest.left_out}
     for state in states:
         name = str(state.table.name)
         there.pop(name, None)
         if reason := policy.left_out(state.table):
-            there[name] = LeftOut(name, reason)
+            there[name] = LeftOutObject(name, reason)
     return tuple(there[name] for name in sorted(there))

@@ -16,7 +16,7 @@ from twinhive.bootstrap.overlap_suspects import OverlapSuspects
 from twinhive.bootstrap.source_states import current_partitions
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
-from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.manifest import DumpManifest, LeftOutObject
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
@@ -41,7 +41,7 @@ class ObjectsListed:
 
     dump: str
     batches: tuple[Batch, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutObject, ...] = ()
     already: str | None = None
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from twinhive.model.printable import printable
-from twinhive.transfer.staged.progress import Counting, Progress
+from twinhive.transfer.staged.progress import CopyProgress, Counting
 
 StartCounting = Callable[[int, int], Counting]
 
@@ -46,7 +46,7 @@ class _Bar:
 def progress_on(console: Console) -> Iterator[StartCounting]:
     """Give what starts counting, with the files and bytes to come; the bar goes at the end."""
     if not console.is_terminal:
-        yield lambda files, length: Progress(
+        yield lambda files, length: CopyProgress(
             files, length, lambda line: console.print(escape(printable(line)), highlight=False, soft_wrap=True)
         )
         return

@@ -8,7 +8,7 @@ import typer
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import plain, print_json
 from twinhive.cli.terminal import AsJson, Config, console, escape, said_plainly, say, waiting
-from twinhive.incremental.event_view import EventView, LogView, Wanted, view_log
+from twinhive.incremental.event_view import EventView, LogView, WantedEvents, view_log
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -38,7 +38,7 @@ def events(
     with said_plainly(as_json=as_json):
         wiring = wiring_of(config, policy)
         with waiting("reading the log"):
-            found = view_log(wiring.read_ports(), wiring.policy, Wanted(begin, limit, table, everything))
+            found = view_log(wiring.read_ports(), wiring.policy, WantedEvents(begin, limit, table, everything))
     if as_json:
         print_json({"policy": policy, **plain(found)})
         return

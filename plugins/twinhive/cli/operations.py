@@ -8,7 +8,7 @@ import typer
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say
-from twinhive.operations.operations import Fields, operation_of
+from twinhive.operations.operations import OperationFields, operation_of
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -25,7 +25,7 @@ def resync(
 
     The next incremental run does it, and releases the table from quarantine.
     """
-    _operate("resync", policy, Fields(table=table), config, dry_run=dry_run, as_json=as_json)
+    _operate("resync", policy, OperationFields(table=table), config, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("skip-event")
@@ -41,7 +41,14 @@ def skip_event(
 
     What it changed will be missing on the replica.
     """
-    _operate("skip-event", policy, Fields(event_id=event_id, reason=reason), config, dry_run=dry_run, as_json=as_json)
+    _operate(
+        "skip-event",
+        policy,
+        OperationFields(event_id=event_id, reason=reason),
+        config,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
 
 
 @app.command()
@@ -50,7 +57,7 @@ def unlock(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
 
     The next run need not wait for it then.
     """
-    _operate("unlock", policy, Fields(), config, dry_run=dry_run, as_json=as_json)
+    _operate("unlock", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
 
 
 @app.command()
@@ -65,7 +72,9 @@ def pause(
     """Begin no further window or scan until --off."""
     if off == bool(reason):
         raise typer.BadParameter("give either --reason '...' to pause, or --off to go on")
-    _operate("unpause" if off else "pause", policy, Fields(reason=reason), config, dry_run=dry_run, as_json=as_json)
+    _operate(
+        "unpause" if off else "pause", policy, OperationFields(reason=reason), config, dry_run=dry_run, as_json=as_json
+    )
 
 
 @app.command()
@@ -74,7 +83,7 @@ def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
 
     Marks, dumps, staged files and what no table uses any more go; what tables hold stays.
     """
-    _operate("forget", policy, Fields(), config, dry_run=dry_run, as_json=as_json)
+    _operate("forget", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
 
 
 @app.command()
@@ -90,7 +99,9 @@ def retire(policy: PolicyName, as_json: AsJson = False, config: Config = None) -
     _show("retire", policy, [f"{wiring.policy.source} carries no mark of {policy} any more"], as_json=as_json)
 
 
-def _operate(name: str, policy: str, fields: Fields, config: Path | None, *, dry_run: bool, as_json: bool) -> None:
+def _operate(
+    name: str, policy: str, fields: OperationFields, config: Path | None, *, dry_run: bool, as_json: bool
+) -> None:
     with said_plainly(as_json=as_json):
         wiring = wiring_of(config, policy)
         operation = operation_of(name, wiring.policy, holder_of(name), fields)

@@ -23,7 +23,7 @@ _COMPONENT = re.compile(r"[\w-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutObject:
     """An object in the policy's scope that is not replicated, and why."""
 
     name: str
@@ -56,7 +56,7 @@ class DumpManifest:
     end: Position
     database: Database
     batches: tuple[Batch, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutObject, ...]
     views: int
     version: str
     functions: tuple[Function, ...] = ()
@@ -127,7 +127,7 @@ class DumpManifest:
                 end=Position(**fields["end"]),
                 database=Database(**fields["database"]),
                 batches=tuple(_batch(batch) for batch in fields["batches"]),
-                left_out=tuple(LeftOut(**entry) for entry in fields["left_out"]),
+                left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
                 views=fields["views"],
                 version=fields["version"],
                 functions=tuple(_function(entry) for entry in fields["functions"]),

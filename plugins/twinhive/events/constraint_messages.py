@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.objects import table_name
 from twinhive.model.changes.kinds import AddConstraints, DropConstraint
 from twinhive.model.constraints import FIELDS
@@ -22,18 +22,18 @@ LISTS = {
 """The messages' fields, by kind."""
 
 
-def add_constraints(kind: str) -> Callable[[Fields], AddConstraints]:
+def add_constraints(kind: str) -> Callable[[MessageFields], AddConstraints]:
     """Return what decodes the ADD_... event of one kind of constraint."""
     return partial(_add, kind)
 
 
-def drop_constraint(message: Fields) -> DropConstraint:
+def drop_constraint(message: MessageFields) -> DropConstraint:
     """Decode DROP_CONSTRAINT."""
     table = TableName(message.text("dbName").lower(), message.text("tableName").lower())
     return DropConstraint(table, message.text("constraintName").lower())
 
 
-def _add(kind: str, message: Fields) -> AddConstraints:
+def _add(kind: str, message: MessageFields) -> AddConstraints:
     key, fields = LISTS[kind], FIELDS[kind]
 
     def constrained(tree: Tree, text: str) -> tuple[TableName, str]:

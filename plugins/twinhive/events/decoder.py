@@ -15,14 +15,14 @@ from twinhive.events import (
     table_messages,
 )
 from twinhive.events.event_errors import unknown_type
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.message import decode_message
 from twinhive.events.not_replicated import REASONS
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import Change, Event, NotReplicated
 from twinhive.model.names import TableName
 
-_DECODERS: Mapping[str, Callable[[Fields], Change]] = {
+_DECODERS: Mapping[str, Callable[[MessageFields], Change]] = {
     "CREATE_DATABASE": database_messages.create_database,
     "ALTER_DATABASE": database_messages.alter_database,
     "DROP_DATABASE": database_messages.drop_database,
@@ -69,7 +69,7 @@ def _change(row: EventRow) -> Change:
     decode = _DECODERS.get(row.event_type)
     if decode is None:
         raise unknown_type(row)
-    return decode(Fields(row, decode_message(row)))
+    return decode(MessageFields(row, decode_message(row)))
 
 
 def _filed_under(row: EventRow) -> TableName | None:

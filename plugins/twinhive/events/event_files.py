@@ -1,13 +1,13 @@
 """Read the entries by which an event names files."""
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.model.changes.kinds import EventFile, Files
 
 _PARTS = 4  # path, checksum, root of the change manager, subdirectory
 
 
-def event_files(message: Fields, entries: tuple[str, ...]) -> Files:
+def event_files(message: MessageFields, entries: tuple[str, ...]) -> Files:
     """Read `<path>#<checksum>#<cmroot>#<subdirectory>` entries. Raises ActNow for one without a path.
 
     Split from the right, because a path may hold the separator (Hive splits from the left). An

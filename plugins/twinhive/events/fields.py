@@ -15,7 +15,7 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
-class Fields:
+class MessageFields:
     """The fields of one event's message. Every method raises ActNow when the field is not as it says."""
 
     row: EventRow
@@ -57,14 +57,14 @@ class Fields:
         """Return a list of texts; absent is empty, as for Hive itself."""
         return self.texts(key) if self.values.get(key) is not None else ()
 
-    def records(self, key: str) -> list["Fields"]:
+    def records(self, key: str) -> list["MessageFields"]:
         """Return a list of JSON objects that must be there."""
         records = self._items(key)
         if not all(isinstance(record, dict) for record in records):
             raise unreadable(self.row, f"{key}: {records!r:.80}", "a list of objects")
-        return [Fields(self.row, record) for record in records]
+        return [MessageFields(self.row, record) for record in records]
 
-    def optional_records(self, key: str) -> list["Fields"]:
+    def optional_records(self, key: str) -> list["MessageFields"]:
         """Return a list of JSON objects; absent is empty."""
         return self.records(key) if self.values.get(key) is not None else []
 

@@ -7,7 +7,7 @@ import zlib
 from typing import Any
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.objects import table_name
 from twinhive.events.structs import parse_json
 from twinhive.model.changes.events import EventRow
@@ -57,10 +57,10 @@ def names_touched(row: EventRow) -> frozenset[TableName]:
     """
     names = {(row.database, row.table)}
     if row.event_type == "ALTER_TABLE":
-        message = Fields(row, decode_message(row))
+        message = MessageFields(row, decode_message(row))
         names.add((message.text("db"), message.text("table")))
     elif row.event_type == "ADD_FOREIGNKEY":
-        keys = Fields(row, decode_message(row)).structs("foreignKeyListJson", _with_foreign_key)
+        keys = MessageFields(row, decode_message(row)).structs("foreignKeyListJson", _with_foreign_key)
         names.update((name.database, name.table) for name in keys)
     return frozenset(TableName(database.lower(), table.lower()) for database, table in names if database and table)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.model import thrift_objects
 from twinhive.model.files import authority, qualified
 from twinhive.model.names import TableName
@@ -67,7 +67,7 @@ def table_name(tree: Tree, database_id: str, table_id: str) -> TableName:
     return TableName(database.lower(), name.lower())
 
 
-def table_of_row(message: Fields) -> TableName:
+def table_of_row(message: MessageFields) -> TableName:
     """Return the table that the event is filed under. Raises ActNow when it is filed under none."""
     row = message.row
     if not (row.database and row.table):

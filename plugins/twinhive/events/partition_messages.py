@@ -2,7 +2,7 @@
 
 from twinhive.events.event_errors import unreadable
 from twinhive.events.event_files import event_files
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.objects import partition_of, table
 from twinhive.model.changes.kinds import (
     AddedPartition,
@@ -15,7 +15,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.objects import Table
 
 
-def add_partition(message: Fields) -> AddPartitions:
+def add_partition(message: MessageFields) -> AddPartitions:
     """Decode ADD_PARTITION, one row for all partitions of a call."""
     owner = message.struct("tableObjJson", table)
     files = _files_by_name(message)
@@ -28,7 +28,7 @@ def add_partition(message: Fields) -> AddPartitions:
     return AddPartitions(owner, added)
 
 
-def alter_partition(message: Fields) -> AlterPartitions | RenamePartition:
+def alter_partition(message: MessageFields) -> AlterPartitions | RenamePartition:
     """Decode ALTER_PARTITION, which is a rename when the values before and after differ."""
     owner = message.struct("tableObjJson", table)
     before = message.struct("partitionObjBeforeJson", partition_of(owner))
@@ -38,20 +38,20 @@ def alter_partition(message: Fields) -> AlterPartitions | RenamePartition:
     return AlterPartitions(owner, (after,), message.flag("isTruncateOp"), (before,))
 
 
-def alter_partitions(message: Fields) -> AlterPartitions:
+def alter_partitions(message: MessageFields) -> AlterPartitions:
     """Decode ALTER_PARTITIONS (Hive 4.1 and later), which has no objects from before."""
     owner = message.struct("tableObjJson", table)
     after = message.structs("partitionListJson", partition_of(owner))
     return AlterPartitions(owner, after, message.flag("isTruncateOp"))
 
 
-def drop_partition(message: Fields) -> DropPartitions:
+def drop_partition(message: MessageFields) -> DropPartitions:
     """Decode DROP_PARTITION, one row for all partitions of a call, by their values."""
     owner = message.struct("tableObjJson", table)
     return DropPartitions(owner, tuple(_values(pairs, owner) for pairs in message.records("partitions")))
 
 
-def _values(pairs: Fields, owner: Table) -> tuple[str, ...]:
+def _values(pairs: MessageFields, owner: Table) -> tuple[str, ...]:
     by_key = {key.lower(): value for key, value in pairs.values.items()}
     found = [by_key.get(key.lower()) for key in owner.partition_keys]
     values = tuple(value for value in found if isinstance(value, str))
@@ -60,7 +60,7 @@ def _values(pairs: Fields, owner: Table) -> tuple[str, ...]:
     return values
 
 
-def _files_by_name(message: Fields) -> dict[str, Files]:
+def _files_by_name(message: MessageFields) -> dict[str, Files]:
     return {
         entry.text("partitionName"): event_files(message, entry.optional_texts("files"))
         for entry in message.optional_records("partitionFiles")

@@ -1,6 +1,6 @@
 """Decode the events of column statistics."""
 
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.objects import table_name, table_of_row
 from twinhive.model.changes.kinds import DeleteStatistics, UpdateStatistics
 from twinhive.model.names import TableName
@@ -10,29 +10,29 @@ from twinhive.model.tjson import Tree
 _DESCRIPTION, _DATABASE, _TABLE = "1", "2", "3"
 
 
-def update_of_table(message: Fields) -> UpdateStatistics:
+def update_of_table(message: MessageFields) -> UpdateStatistics:
     """Decode UPDATE_TBL_COL_STAT_EVENT."""
     table, text = message.struct("colStatsJson", _described)
     return UpdateStatistics(table, None, text)
 
 
-def update_of_partition(message: Fields) -> UpdateStatistics:
+def update_of_partition(message: MessageFields) -> UpdateStatistics:
     """Decode UPDATE_PART_COL_STAT_EVENT, of one partition."""
     table, text = message.struct("colStatsJson", _described)
     return UpdateStatistics(table, message.texts("partVals"), text)
 
 
-def delete_of_table(message: Fields) -> DeleteStatistics:
+def delete_of_table(message: MessageFields) -> DeleteStatistics:
     """Decode DELETE_TBL_COL_STAT_EVENT; only the log's row names the table."""
     return DeleteStatistics(table_of_row(message), None, _column(message))
 
 
-def delete_of_partition(message: Fields) -> DeleteStatistics:
+def delete_of_partition(message: MessageFields) -> DeleteStatistics:
     """Decode DELETE_PART_COL_STAT_EVENT; only the log's row names the table."""
     return DeleteStatistics(table_of_row(message), message.texts("partValues"), _column(message))
 
 
-def _column(message: Fields) -> str | None:
+def _column(message: MessageFields) -> str | None:
     column = message.optional_text("colName")
     return column.lower() if column else None
 

@@ -1,23 +1,23 @@
 """Decode the events of tables: created, altered, dropped, inserted into."""
 
 from twinhive.events.event_files import event_files
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.objects import partition_of, table
 from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Insert
 
 
-def create_table(message: Fields) -> CreateTable:
+def create_table(message: MessageFields) -> CreateTable:
     """Decode CREATE_TABLE. Hive lists files for managed tables only."""
     files = event_files(message, message.optional_texts("files"))
     return CreateTable(message.struct("tableObjJson", table), files)
 
 
-def drop_table(message: Fields) -> DropTable:
+def drop_table(message: MessageFields) -> DropTable:
     """Decode DROP_TABLE."""
     return DropTable(message.struct("tableObjJson", table))
 
 
-def alter_table(message: Fields) -> AlterTable:
+def alter_table(message: MessageFields) -> AlterTable:
     """Decode ALTER_TABLE, which is also a rename, and the truncation of a table."""
     return AlterTable(
         before=message.struct("tableObjBeforeJson", table),
@@ -26,7 +26,7 @@ def alter_table(message: Fields) -> AlterTable:
     )
 
 
-def insert(message: Fields) -> Insert:
+def insert(message: MessageFields) -> Insert:
     """Decode INSERT, of a table or of one partition."""
     owner = message.struct("tableObjJson", table)
     partition = None

@@ -60,7 +60,7 @@ class LogView:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedEvents:
     """What to show.
 
     begin       the first event; None: the one after the position, the last `limit` where the replica does not follow
@@ -75,7 +75,7 @@ class Wanted:
     everything: bool = False
 
 
-def view_log(ports: ReadPorts, policy: Policy, wanted: Wanted) -> LogView:
+def view_log(ports: ReadPorts, policy: Policy, wanted: WantedEvents) -> LogView:
     """Read the log; events that cannot be read are shown as that. Raises Foreign for somebody else's replica."""
     state = read_state(ports.replica, policy, ports.source.log_id())
     newest = ports.source.current_event_id()
@@ -103,7 +103,7 @@ class _Reading:
     """Collect what is to be shown."""
 
     policy: Policy
-    wanted: Wanted
+    wanted: WantedEvents
     skipped: Mapping[int, str]
     looked_at: int
     hidden: int = 0

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, delete
 
-from twinhive.journal.records import Message
+from twinhive.journal.records import SentMessage
 from twinhive.journal.schema import MESSAGES, NOTES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
@@ -12,7 +12,7 @@ from twinhive.journal.upsert import upsert
 MONITOR = "monitor"
 
 
-def write_message(connection: Connection, message: Message) -> None:
+def write_message(connection: Connection, message: SentMessage) -> None:
     """Write what came of telling people; when they were last told well stays."""
     upsert(connection, MESSAGES, [plain(asdict(message))], fill=("told",))
 

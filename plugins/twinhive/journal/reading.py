@@ -17,7 +17,7 @@ from twinhive.journal.records import (
     LagSample,
     PolicyOverview,
     PolicyState,
-    TableState,
+    RecordedTable,
     WindowRun,
 )
 from twinhive.journal.schema import BATCHES, FAILURES, LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES, WINDOWS, prepare
@@ -25,7 +25,7 @@ from twinhive.model.errors import Unreachable
 from twinhive.model.marks import UNREACHABLE, UNUSABLE
 from twinhive.model.watching.load_progress import LoadProgress
 
-R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, TableState)
+R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, RecordedTable)
 
 ORDERS = ("trouble", "policy", "lag", "phase")
 
@@ -108,14 +108,14 @@ class JournalReader:
 
     def tables(
         self, name: str, search: str = "", state: str | None = None, offset: int = 0, limit: int = 100
-    ) -> tuple[int, list[TableState]]:
+    ) -> tuple[int, list[RecordedTable]]:
         """Return how many tables a policy has whose names hold `search` (in a state), and one page of them."""
         which = [TABLES.c.policy == name]
         which += [TABLES.c.table.icontains(search, autoescape=True)] if search else []
         which += [TABLES.c.state == state] if state is not None else []
         total = self._ask(select(func.count()).where(*which))[0][0]
-        query = select(*_columns(TABLES, TableState)).where(*which).order_by(TABLES.c.table)
-        return total, self._records(TableState, query.offset(offset).limit(limit))
+        query = select(*_columns(TABLES, RecordedTable)).where(*which).order_by(TABLES.c.table)
+        return total, self._records(RecordedTable, query.offset(offset).limit(limit))
 
     def table_counts(self, name: str) -> dict[str, int]:
         """Return how many tables of a policy are in each state."""

@@ -161,7 +161,7 @@ class OpenFailures:
 
 
 @dataclass(frozen=True)
-class Message:
+class SentMessage:
     """What people were told through a channel of something that is wrong (`topic`: a kind, and what it is about).
 
     tried    when it was last sent, well or not
@@ -178,7 +178,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class TableState:
+class RecordedTable:
     """What a table of the policy is on the replica, when it was last looked at.
 
     kind        a value of `domain.objects.TableKind`

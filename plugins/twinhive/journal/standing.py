@@ -15,7 +15,7 @@ from twinhive.journal.address import is_shared, journal_address, resolved
 from twinhive.journal.message_rows import MONITOR
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
-from twinhive.journal.records import Failure, Message, OpenFailures
+from twinhive.journal.records import Failure, OpenFailures, SentMessage
 from twinhive.journal.schema import FAILURES, MESSAGES, NOTES, prepare
 from twinhive.journal.work_rows import copies_at_work
 from twinhive.model.errors import TwinhiveError, Unreachable
@@ -29,7 +29,7 @@ class Open:
     """What stands in the journal; `monitor_at` is None before the monitor has ever looked."""
 
     failures: Sequence[OpenFailures] = ()
-    messages: Sequence[Message] = ()
+    messages: Sequence[SentMessage] = ()
     monitor_at: float | None = None
     copies: Sequence[CopyAtWork] = ()
 
@@ -79,5 +79,8 @@ def _failures(connection: Connection) -> list[OpenFailures]:
     return [OpenFailures(number, Failure(*values)) for number, *values in connection.execute(query)]
 
 
-def _messages(connection: Connection) -> list[Message]:
-    return [Message(*row) for row in connection.execute(select(*(MESSAGES.c[field.name] for field in fields(Message))))]
+def _messages(connection: Connection) -> list[SentMessage]:
+    return [
+        SentMessage(*row)
+        for row in connection.execute(select(*(MESSAGES.c[field.name] for field in fields(SentMessage))))
+    ]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from twinhive.journal.records import IN_TROUBLE, TableState
+from twinhive.journal.records import IN_TROUBLE, RecordedTable
 from twinhive.journal.schema import TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
@@ -15,7 +15,7 @@ from twinhive.model.files import Usage
 _KEPT = ("files", "bytes", "last_sync")
 
 
-def replace_tables(connection: Connection, policy: str, tables: Iterable[TableState]) -> None:
+def replace_tables(connection: Connection, policy: str, tables: Iterable[RecordedTable]) -> None:
     """Write all tables of a policy in the place of what was known; known sizes and syncs stay where nothing is said."""
     known = {row.table: row for row in connection.execute(select(TABLES).where(TABLES.c.policy == policy))}
     rows = [plain(asdict(table)) for table in tables]
@@ -29,7 +29,7 @@ def replace_tables(connection: Connection, policy: str, tables: Iterable[TableSt
 
 
 def update_tables(
-    connection: Connection, policy: str, tables: Collection[TableState], gone: Collection[str] = ()
+    connection: Connection, policy: str, tables: Collection[RecordedTable], gone: Collection[str] = ()
 ) -> None:
     """Write some tables of a policy; `gone` are those that do not exist any more."""
     for name in gone:

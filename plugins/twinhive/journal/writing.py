@@ -17,7 +17,7 @@ from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_ro
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
-from twinhive.journal.records import BatchRun, Failure, Message, PolicyState, TableState, WindowRun
+from twinhive.journal.records import BatchRun, Failure, PolicyState, RecordedTable, SentMessage, WindowRun
 from twinhive.journal.schema import is_missing_table, prepare
 from twinhive.model.errors import TryAgain
 from twinhive.model.files import Usage
@@ -105,7 +105,7 @@ class Journal:
         """Write that a run has failed, or a task of it, unless that is written already."""
         self._write(partial(run_rows.write_unsaid_failure, failure=failure))
 
-    def record_message(self, message: Message) -> None:
+    def record_message(self, message: SentMessage) -> None:
         """Write that people were told something, or could not be."""
         self._write(partial(message_rows.write_message, message=message))
 
@@ -129,12 +129,12 @@ class Journal:
         """Note that what mapped tasks of other runs have left is copied by this one."""
         self._resolve(dag_id, partial(run_rows.resolve_older_copies, run_id=run_id))
 
-    def replace_tables(self, policy: str, tables: Iterable[TableState]) -> None:
+    def replace_tables(self, policy: str, tables: Iterable[RecordedTable]) -> None:
         """Write what all tables of a policy are on the replica."""
         rows = list(tables)
         self._write(partial(table_rows.replace_tables, policy=policy, tables=rows), len(rows))
 
-    def update_tables(self, policy: str, tables: Sequence[TableState], gone: Collection[str] = ()) -> None:
+    def update_tables(self, policy: str, tables: Sequence[RecordedTable], gone: Collection[str] = ()) -> None:
         """Write what some tables of a policy are now; `gone` exist no longer."""
         self._write(partial(table_rows.update_tables, policy=policy, tables=tables, gone=gone), len(tables))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.store import read_json
-from twinhive.log.cascades import Judged, followed_by_partitions, look_behind
+from twinhive.log.cascades import JudgedCascades, followed_by_partitions, look_behind
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.kinds import Event
 from twinhive.model.files import join
@@ -41,7 +41,7 @@ def followed_in_window(
     return followed_by_partitions(stream, events, event_range.end, judge)
 
 
-def _remember(ports: WritePorts, policy: Policy, log_id: str, judged: Judged) -> None:
+def _remember(ports: WritePorts, policy: Policy, log_id: str, judged: JudgedCascades) -> None:
     behind = [[event_id, digest, judged.followed.get(event_id)] for event_id, digest in judged.digests.items()]
     if later := [one for one in behind if one[2] is not None]:
         content = {"log_id": log_id, "fingerprint": policy.fingerprint, "changes": later}

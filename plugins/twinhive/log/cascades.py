@@ -55,7 +55,7 @@ class _Told:
 
 
 @dataclass
-class Judged:
+class JudgedCascades:
     """Which changes of columns were judged, by event: True for one that the partitions have followed.
 
     digests  of the events behind the window, by which they are known again
@@ -153,7 +153,7 @@ def followed_by_partitions(
     return tuple(event_id for event_id in changes if followed.get(event_id))
 
 
-def look_behind(stream: EventStream, events: Iterable[Event], end: Position) -> Judged:
+def look_behind(stream: EventStream, events: Iterable[Event], end: Position) -> JudgedCascades:
     """Judge all changes of columns in a window and in what the log holds behind it."""
     look = _Look(stream, end)
     look.take_window(events)
@@ -168,7 +168,7 @@ def look_behind(stream: EventStream, events: Iterable[Event], end: Position) -> 
             read.pop(name, None)
         if not moved:
             break
-    judged = Judged(dict.fromkeys(look.dropped, False), look.digests)
+    judged = JudgedCascades(dict.fromkeys(look.dropped, False), look.digests)
     for name, told in look.tables.items():
         judged.followed |= told.followed(read.get(name, {}))
     # Of what came while partitions were read, these say nothing yet.

@@ -15,7 +15,7 @@ from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.follower import Follower, Limits, file_system_name, metastore_name
-from twinhive.observe.watched import Watched, first_questions, second_questions, watched
+from twinhive.observe.watched import WatchedPolicy, first_questions, second_questions, watched
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import state_of
 from twinhive.requests.request_files import paused_policies, policies_with_requests
@@ -57,7 +57,7 @@ class PolicyLag:
     lag_events: int | None = None
     lag_seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
-    watched: Watched = field(default_factory=Watched)
+    watched: WatchedPolicy = field(default_factory=WatchedPolicy)
     paused: str | None = None
     requested: bool = False
     stalled: tuple[CopyAtWork, ...] = ()

@@ -27,7 +27,7 @@ Answers = Mapping[Hashable, Any]
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedPolicy:
     """What was found; None: there is nothing of the kind, or no answer came.
 
     quarantined   the frozen tables, with the reasons
@@ -76,12 +76,12 @@ def second_questions(followers: Sequence[Follower], answers: Answers, at: float)
         yield Question(_beside(one.ports.dump_files), ("passes", name), partial(_last_pass, one.ports, one.policy))
 
 
-def watched(one: Follower, at: float, answers: Answers) -> Watched:
+def watched(one: Follower, at: float, answers: Answers) -> WatchedPolicy:
     """Put together what is known of one replica."""
     name = one.policy.name
     database = answers.get(("replica", name))
     waiting = _waiting(one, answers)
-    return Watched(
+    return WatchedPolicy(
         quarantined=frozen_tables(database.parameters) if isinstance(database, Database) else {},
         pending=None if _unanswered(one, answers) else waiting.tables if waiting else 0,
         pending_age=_age(answers.get(("since", name)), at),

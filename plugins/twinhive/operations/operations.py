@@ -15,7 +15,7 @@ from twinhive.operations.unlock import Unlock
 
 
 @dataclass(frozen=True)
-class Fields:
+class OperationFields:
     """What a form says beside the operation: None or '' for what is left empty."""
 
     table: str | None = None
@@ -24,7 +24,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Kind:
+class OperationKind:
     """An operation's name, what it does in a few words, the fields it needs, and how it is built.
 
     `gives_up`: something is given up by it that no rerun brings back: an event, a replica's marks, the fence of a
@@ -34,40 +34,42 @@ class Kind:
     name: str
     purpose: str
     needs: tuple[str, ...]
-    build: Callable[[Policy, Holder, Fields], Operation]
+    build: Callable[[Policy, Holder, OperationFields], Operation]
     gives_up: bool = False
 
 
 _ALL = (
-    Kind("status", "say how far the replica is; changes nothing", (), lambda policy, _, __: ShowStatus(policy)),
-    Kind(
+    OperationKind(
+        "status", "say how far the replica is; changes nothing", (), lambda policy, _, __: ShowStatus(policy)
+    ),
+    OperationKind(
         "resync",
         "bring one table over as it is now, and release it from quarantine",
         ("table",),
         lambda policy, holder, fields: Resync(policy, fields.table or "", holder),
     ),
-    Kind(
+    OperationKind(
         "skip-event",
         "pass one event over",
         ("event_id", "reason"),
         lambda policy, holder, fields: SkipEvent(policy, fields.event_id or 0, fields.reason or "", holder),
         gives_up=True,
     ),
-    Kind(
+    OperationKind(
         "unlock",
         "take the lease from a holder that is dead",
         (),
         lambda policy, holder, _: Unlock(policy, holder),
         gives_up=True,
     ),
-    Kind(
+    OperationKind(
         "pause",
         "begin no further window or scan",
         ("reason",),
         lambda policy, holder, fields: Pause(policy, fields.reason or "", holder),
     ),
-    Kind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
-    Kind(
+    OperationKind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
+    OperationKind(
         "forget",
         "give the replica up: marks, dumps, staged and unused files go; what tables hold stays",
         (),
@@ -75,12 +77,12 @@ _ALL = (
         gives_up=True,
     ),
 )
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
-MENDING: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if not kind.gives_up}
-GIVING_UP: Mapping[str, Kind] = {kind.name: kind for kind in _ALL if kind.gives_up}
+KINDS: Mapping[str, OperationKind] = {kind.name: kind for kind in _ALL}
+MENDING: Mapping[str, OperationKind] = {kind.name: kind for kind in _ALL if not kind.gives_up}
+GIVING_UP: Mapping[str, OperationKind] = {kind.name: kind for kind in _ALL if kind.gives_up}
 
 
-def operation_of(name: str, policy: Policy, holder: Holder, fields: Fields) -> Operation:
+def operation_of(name: str, policy: Policy, holder: Holder, fields: OperationFields) -> Operation:
     """Build an operation. Raises InvalidSettings naming the field that is missing, or that it does not have."""
     kind = KINDS.get(name)
     if kind is None:
@@ -99,7 +101,7 @@ def operation_of(name: str, policy: Policy, holder: Holder, fields: Fields) -> O
     return kind.build(policy, holder, fields)
 
 
-def _wrong_field(kind: Kind, field: str, found: object, expected: str) -> InvalidSettings:
+def _wrong_field(kind: OperationKind, field: str, found: object, expected: str) -> InvalidSettings:
     return InvalidSettings(
         f"{field}: cannot be used for the operation {kind.name}",
         found=found,

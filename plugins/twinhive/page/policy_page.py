@@ -12,7 +12,7 @@ from twinhive.journal.records import (
     BatchRun,
     Failure,
     PolicyState,
-    TableState,
+    RecordedTable,
     WindowRun,
 )
 from twinhive.model.errors import TwinhiveError
@@ -57,13 +57,13 @@ class DagRow:
 
 
 @dataclass(frozen=True)
-class Tables:
+class TablesPart:
     """The tables that were asked for, and how many there are in each state."""
 
-    rows: Sequence[TableState]
+    rows: Sequence[RecordedTable]
     paging: Paging
     counts: Mapping[str, int]
-    left_out: Sequence[TableState]
+    left_out: Sequence[RecordedTable]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Recorded:
     plot: Plot | None
     windows: Sequence[WindowRun]
     batches: Sequence[BatchRun]
-    tables: Tables
+    tables: TablesPart
     progress: LoadProgress | None
 
 
@@ -127,8 +127,8 @@ def _recorded(reader: JournalReader, state: PolicyState, query: PolicyQuery, now
     )
 
 
-def _tables(reader: JournalReader, policy: str, query: PolicyQuery) -> Tables:
-    def page_of(number: int) -> tuple[int, Sequence[TableState]]:
+def _tables(reader: JournalReader, policy: str, query: PolicyQuery) -> TablesPart:
+    def page_of(number: int) -> tuple[int, Sequence[RecordedTable]]:
         offset = (number - 1) * TABLES_SIZE
         return reader.tables(policy, query.search, query.state or None, offset=offset, limit=TABLES_SIZE)
 
@@ -137,7 +137,7 @@ def _tables(reader: JournalReader, policy: str, query: PolicyQuery) -> Tables:
     if paging.number != query.page:
         _, rows = page_of(paging.number)
     _, left_out = reader.tables(policy, "", TableStanding.LEFT_OUT, offset=0, limit=_LEFT_OUT)
-    return Tables(rows, paging, reader.table_counts(policy), left_out)
+    return TablesPart(rows, paging, reader.table_counts(policy), left_out)
 
 
 def _dags(airflow: AirflowReader, policy: str) -> list[DagRow]:

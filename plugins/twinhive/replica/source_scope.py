@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.model.batches import TableSize
 from twinhive.model.errors import Missing
 from twinhive.model.files import Usage
@@ -23,7 +23,7 @@ class SourceScope:
 
     tables: tuple[Table, ...]
     views: tuple[Table, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutObject, ...]
 
     @property
     def managed(self) -> tuple[Table, ...]:
@@ -43,7 +43,7 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     return SourceScope(
         tables=tuple(table for table in followed if table.kind is not TableKind.VIEW),
         views=tuple(table for table in followed if table.kind is TableKind.VIEW),
-        left_out=tuple(LeftOut(str(table.name), why) for table in found if (why := policy.left_out(table))),
+        left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from twinhive.settings.hive_values import Choice, Directory, Duration, ExternalData, Flag, Kind, Option
+from twinhive.settings.hive_values import Choice, Directory, Duration, ExternalData, Flag, Option, ValueKind
 from twinhive.settings.repl_settings import ReplSettings
 
 StatementKind = Literal["dump", "load", "status"]
@@ -22,7 +22,7 @@ class HiveKey:
     name: str
     statements: tuple[StatementKind, ...]
     field: str
-    kind: Kind
+    kind: ValueKind
     meaning: str
     differs: str
 

@@ -19,7 +19,7 @@ _SECONDS: Mapping[str, int] = {
 _DIRECTORY = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/]*)?/.*")
 
 
-class Kind(Protocol):
+class ValueKind(Protocol):
     """A kind of values."""
 
     @property

@@ -8,8 +8,8 @@ from twinhive.ports import TreeReader, TreeWriter
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.submitting import SparkCopy, by_spark
-from twinhive.transfer.staged.progress import Progress
-from twinhive.transfer.tree.executing import CopyJob, ExecutePlan, in_this_process
+from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
@@ -32,9 +32,9 @@ class LargeBySpark:
 
     def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
         """Return what carries out plans; `say` hears which way they went, and how far Spark is."""
-        here = in_this_process(source, target, lambda files, length: Progress(files, length, say))
+        here = in_this_process(source, target, lambda files, length: CopyProgress(files, length, say))
 
-        def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+        def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
             work = plan.totals.on_files
             if work.files <= self.most_files and work.bytes <= self.most_bytes:
                 return here(job, plan, confirm)

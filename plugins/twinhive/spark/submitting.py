@@ -15,8 +15,8 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.tree_settings import TreeJobSettings
-from twinhive.transfer.tree.batches import Batch, write_batches
-from twinhive.transfer.tree.executing import CopyJob, ExecutePlan
+from twinhive.transfer.tree.batches import FileBatch, write_batches
+from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import from_document
 from twinhive.transfer.tree.planning.plan import Plan
@@ -52,7 +52,7 @@ def by_spark(
     never would.
     """
 
-    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+    def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         batches = deal(job, plan, copy.cluster.tasks, target)
         if not batches:
             return ExecOutcome()
@@ -67,7 +67,7 @@ def by_spark(
     return execute
 
 
-def deal(job: CopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[Batch, ...]:
+def deal(job: TreeCopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[FileBatch, ...]:
     """Write the batches of a plan: about three for each task.
 
     They lie in a directory of their own below `Places.plan`, which every run removes before it changes anything: a task

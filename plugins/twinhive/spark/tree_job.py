@@ -22,11 +22,11 @@ from twinhive.spark.endings import causes, ended
 from twinhive.spark.executors import open_files, probe, read_local, use_native_package
 from twinhive.spark.lifeline import end_with_the_submitter
 from twinhive.spark.pulse import Listener, Pulse, listening
-from twinhive.spark.tree_settings import TaskSettings, TreeJobSettings
+from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.transfer.staged.meter import Meter
-from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.result import ExitCode
-from twinhive.transfer.tree.batches import Batch, StillWanted, batch_is_gone, read_batch
+from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
@@ -54,13 +54,13 @@ def run(path: str) -> int:
 
 def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOutcome:
     """Carry out the batches in their order, `at_once` of them at a time."""
-    progress = Progress(settings.files, settings.length, say)
-    under_way: dict[str, Batch] = {}
+    progress = CopyProgress(settings.files, settings.length, say)
+    under_way: dict[str, FileBatch] = {}
     group = f"{NAME}-{uuid.uuid4().hex[:8]}"
     told = settings.of_a_task()
     whole = f"{settings.files:,} files, {readable(settings.length)}"
 
-    def work(numbered: Iterator[tuple[int, Batch]]) -> ExecOutcome:
+    def work(numbered: Iterator[tuple[int, FileBatch]]) -> ExecOutcome:
         outcome = ExecOutcome()
         for number, batch in numbered:
             part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
@@ -79,7 +79,7 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
             return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
 
 
-def _on_an_executor(spark: SparkContext, settings: TaskSettings, batch: Batch) -> ExecOutcome:
+def _on_an_executor(spark: SparkContext, settings: TreeTaskSettings, batch: FileBatch) -> ExecOutcome:
     try:
         [result] = spark.parallelize([batch.path], 1).map(partial(carry_out, settings)).collect()
     except Exception as error:
@@ -91,7 +91,7 @@ def _on_an_executor(spark: SparkContext, settings: TaskSettings, batch: Batch) -
     return result
 
 
-def carry_out(settings: TaskSettings, path: str) -> ExecOutcome | TwinhiveError:
+def carry_out(settings: TreeTaskSettings, path: str) -> ExecOutcome | TwinhiveError:
     """Carry out one batch in the Python process of an executor.
 
     Our errors are returned: what may be repeated was repeated before, and Spark would tell them as Java's.
@@ -100,7 +100,7 @@ def carry_out(settings: TaskSettings, path: str) -> ExecOutcome | TwinhiveError:
     with closing(open_files(settings.source)) as source, closing(open_files(settings.target)) as target:
         try:
             lines = _lines(target, path)
-            progress = Progress(0, 0, Pulse(target, path))
+            progress = CopyProgress(0, 0, Pulse(target, path))
             meter = Meter(settings.bytes_per_second, progress.moved)
             confirm = StillWanted(target, path)
             executor = Executor(settings.job, source, target, meter=meter, progress=progress, confirm=confirm)

@@ -12,19 +12,19 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.sizes import readable
 from twinhive.transfer.staged.job import Unusable
 from twinhive.transfer.tree.attributes import Newborn
-from twinhive.transfer.tree.batches import Batch
-from twinhive.transfer.tree.executing import CopyJob
+from twinhive.transfer.tree.batches import FileBatch
+from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import SyncOptions
 
 
 @dataclass(frozen=True)
-class TaskSettings:
+class TreeTaskSettings:
     """What one task is told, whatever its batch: each Spark job ships it again."""
 
     source: FileSystemEndpoint
     target: FileSystemEndpoint
-    job: CopyJob
+    job: TreeCopyJob
     bytes_per_second: float | None
 
 
@@ -40,8 +40,8 @@ class TreeJobSettings:
     title: str
     source: FileSystemEndpoint
     target: FileSystemEndpoint
-    job: CopyJob
-    batches: tuple[Batch, ...]
+    job: TreeCopyJob
+    batches: tuple[FileBatch, ...]
     tasks: int
     result: Path
 
@@ -71,9 +71,9 @@ class TreeJobSettings:
         limit = self.job.options.bandwidth_mb
         return limit * 1_000_000 / self.at_once if limit else None
 
-    def of_a_task(self) -> TaskSettings:
+    def of_a_task(self) -> TreeTaskSettings:
         """Return what the tasks have to know, which does not grow with the number of batches."""
-        return TaskSettings(self.source, self.target, self.job, self.bytes_per_second)
+        return TreeTaskSettings(self.source, self.target, self.job, self.bytes_per_second)
 
     def to_json(self) -> str:
         """Return the text that `parse` reads; it may hold secrets."""
@@ -108,8 +108,8 @@ class TreeJobSettings:
             title=document["title"],
             source=FileSystemEndpoint(**document["source"]),
             target=FileSystemEndpoint(**document["target"]),
-            job=CopyJob(Places(**document["places"]), options, Newborn(**document["newborn"])),
-            batches=tuple(Batch(*batch) for batch in document["batches"]),
+            job=TreeCopyJob(Places(**document["places"]), options, Newborn(**document["newborn"])),
+            batches=tuple(FileBatch(*batch) for batch in document["batches"]),
             tasks=document["tasks"],
             result=Path(document["result"]),
         )

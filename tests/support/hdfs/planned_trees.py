@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.files import is_below, join, parent, relative_to
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.places import Places, is_ours
 from twinhive.transfer.tree.planning.plan import Plan
@@ -75,9 +75,9 @@ def planned(
     return layout, make_plan(layout, options, east, west)
 
 
-def actions(plan: Plan) -> dict[str, Kind]:
+def actions(plan: Plan) -> dict[str, ActionKind]:
     """Return what is done to each file, and what is deleted."""
-    found = [Action.from_line(line) for line in plan.copies()]
+    found = [FileAction.from_line(line) for line in plan.copies()]
     return {action.relative: action.kind for action in [*found, *plan.deletes()]}
 
 
@@ -89,7 +89,7 @@ def carry_out(plan: Plan, places: Places, east: InMemoryFiles, west: InMemoryFil
     for action in plan.directories():
         west.make_directories(_place(places, action))
     for line in plan.copies():
-        _copy(Action.from_line(line), places, east, west)
+        _copy(FileAction.from_line(line), places, east, west)
     for root in plan.new_roots():
         west.make_directories(parent(places.final(root)))
         assert west.rename(places.built(root), places.final(root)), root
@@ -101,21 +101,21 @@ def carry_out(plan: Plan, places: Places, east: InMemoryFiles, west: InMemoryFil
         west.delete(places.final(action.relative))
 
 
-def _place(places: Places, action: Action) -> str:
+def _place(places: Places, action: FileAction) -> str:
     return places.final(action.relative) if action.new_root is None else places.built(action.relative)
 
 
-def _copy(action: Action, places: Places, east: InMemoryFiles, west: InMemoryFiles) -> None:
+def _copy(action: FileAction, places: Places, east: InMemoryFiles, west: InMemoryFiles) -> None:
     assert action.source is not None
     path, wanted = _place(places, action), east.read(action.source.path)
     found = west.status(path)
-    if action.kind is Kind.COPY:
+    if action.kind is ActionKind.COPY:
         assert found is None, f"{path} is there"
     else:
         assert found, f"{path} is missing"
         assert action.target
         assert found.file_id == action.target.file_id
-    if action.kind is Kind.ATTRIBUTES:
+    if action.kind is ActionKind.ATTRIBUTES:
         assert west.read(path) == wanted
     assert west.status(parent(path)), f"the directory of {path} is missing"
     west.delete(path)

@@ -13,7 +13,7 @@ from tests.unit.bootstrap.test_consolidate import Copying
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
 from twinhive.external.pass_ import ListExternal
-from twinhive.incremental.event_view import Wanted, view_log
+from twinhive.incremental.event_view import WantedEvents, view_log
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
@@ -202,7 +202,7 @@ def test_the_events_of_one_table_are_shown_beside_it(poison) -> None:
     event_id = emit(followed.world, poison)
     followed.users.insert("orders", ("a b",), [b"more"])
     skip(followed.policy, followed.world, event_id)
-    shown = view_log(followed.world.ports(), followed.policy, Wanted(table="orders", everything=True))
+    shown = view_log(followed.world.ports(), followed.policy, WantedEvents(table="orders", everything=True))
     assert "INSERT" in {view.event_type for view in shown.events}
 
 

@@ -5,7 +5,7 @@ from itertools import count
 
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from twinhive.bootstrap.function_check import function_files
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
@@ -30,7 +30,7 @@ class HiveWorld:
         self.users = self.repl.users
         self.files = self.repl.world.source_files
         self._serial = count(1)
-        self.left_out: tuple[LeftOut, ...] = ()
+        self.left_out: tuple[LeftOutObject, ...] = ()
         self.database_before = self.repl.world.source.database("sales")
         self.users.drop_partitions("orders", [("50%=#:ü",)])
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.journal_records import NOW, a_failure, a_state, a_window
 from twinhive.journal import standing
 from twinhive.journal.reading import open_reader
-from twinhive.journal.records import WHOLE_RUN, Message
+from twinhive.journal.records import WHOLE_RUN, SentMessage
 from twinhive.journal.schema import METADATA
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
@@ -67,9 +67,9 @@ def test_a_run_that_died_is_made_up_for_by_the_next_task_of_its_dag(url: str, jo
 
 
 def test_what_people_were_told_stays_until_it_is_over(url: str, journal: Journal) -> None:
-    journal.record_message(Message("sales", "late", "slack oncall", NOW, NOW))
-    journal.record_message(Message("sales", "late", "slack oncall", NOW + 60, None, "refused"))
-    assert what_is_open(url).messages == [Message("sales", "late", "slack oncall", NOW + 60, NOW, "refused")]
+    journal.record_message(SentMessage("sales", "late", "slack oncall", NOW, NOW))
+    journal.record_message(SentMessage("sales", "late", "slack oncall", NOW + 60, None, "refused"))
+    assert what_is_open(url).messages == [SentMessage("sales", "late", "slack oncall", NOW + 60, NOW, "refused")]
     journal.end_topic("sales", "late")
     assert what_is_open(url).messages == []
 

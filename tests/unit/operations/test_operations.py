@@ -19,7 +19,7 @@ from twinhive.model.marks import without_marks
 from twinhive.model.names import TableName
 from twinhive.operations.forget import Forget
 from twinhive.operations.operation import Operation
-from twinhive.operations.operations import KINDS, Fields, operation_of
+from twinhive.operations.operations import KINDS, OperationFields, operation_of
 from twinhive.operations.pausing import Pause, Unpause
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync
@@ -455,11 +455,11 @@ def test_the_mark_of_another_replication_that_starts_here_stays(followed: Follow
 
 def operations(followed: Followed, event_id: int) -> dict[str, Operation]:
     fields = {
-        "resync": Fields(table="plain"),
-        "skip-event": Fields(event_id=event_id, reason="why"),
-        "pause": Fields(reason="why"),
+        "resync": OperationFields(table="plain"),
+        "skip-event": OperationFields(event_id=event_id, reason="why"),
+        "pause": OperationFields(reason="why"),
     }
-    return {name: operation_of(name, followed.policy, HOLDER, fields.get(name, Fields())) for name in KINDS}
+    return {name: operation_of(name, followed.policy, HOLDER, fields.get(name, OperationFields())) for name in KINDS}
 
 
 def test_a_plan_changes_nothing_and_says_something(followed: Followed) -> None:
@@ -474,15 +474,17 @@ def test_a_plan_changes_nothing_and_says_something(followed: Followed) -> None:
 @pytest.mark.parametrize(
     ("name", "fields", "said"),
     [
-        ("resync", Fields(), "table: cannot be used for the operation resync"),
-        ("skip-event", Fields(event_id=4), "reason: cannot be used"),
-        ("skip-event", Fields(reason="x"), "event_id: cannot be used"),
-        ("forget", Fields(table="orders"), "table: cannot be used for the operation forget"),
-        ("pause", Fields(reason=""), "reason: cannot be used"),
-        ("destroy", Fields(), "operation: unknown"),
+        ("resync", OperationFields(), "table: cannot be used for the operation resync"),
+        ("skip-event", OperationFields(event_id=4), "reason: cannot be used"),
+        ("skip-event", OperationFields(reason="x"), "event_id: cannot be used"),
+        ("forget", OperationFields(table="orders"), "table: cannot be used for the operation forget"),
+        ("pause", OperationFields(reason=""), "reason: cannot be used"),
+        ("destroy", OperationFields(), "operation: unknown"),
     ],
 )
-def test_a_form_that_is_wrong_names_the_field(followed: Followed, name: str, fields: Fields, said: str) -> None:
+def test_a_form_that_is_wrong_names_the_field(
+    followed: Followed, name: str, fields: OperationFields, said: str
+) -> None:
     with pytest.raises(InvalidSettings, match=said):
         operation_of(name, followed.policy, HOLDER, fields)
 

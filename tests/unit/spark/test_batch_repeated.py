@@ -17,7 +17,7 @@ from tests.unit.transfer.tree.test_sync_killed import (
 )
 from tests.unit.transfer.tree.trees import Changed, Trees
 from twinhive.model.errors import Unreachable
-from twinhive.transfer.tree.executing import CopyJob, Executor
+from twinhive.transfer.tree.executing import Executor, TreeCopyJob
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
@@ -30,7 +30,7 @@ class Repeated:
         self._switch = switch
         self.was_killed = False
 
-    def __call__(self, job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+    def __call__(self, job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         source, target = self._trees.source, self._trees.target
         lines = list(plan.copies())
         first: Any = Killable(target, self._switch)

@@ -15,9 +15,9 @@ from twinhive.model.files import FileStatus
 from twinhive.spark import spark_submit
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.submitting import SparkCopy, by_spark, deal
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.batches import read_batch
-from twinhive.transfer.tree.executing import CopyJob
+from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.file_actions import Compared, Done, Result
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
@@ -27,7 +27,7 @@ from twinhive.transfer.tree.request import SyncOptions
 
 SECRET = "not-for-others"
 CONF = {"spark.executor.memory": "2g", "spark.cores.max": "9"}
-JOB = CopyJob(Places("hdfs://west/b", False), SyncOptions())
+JOB = TreeCopyJob(Places("hdfs://west/b", False), SyncOptions())
 COPY = SparkCopy(
     SparkCluster("yarn", 3, CONF),
     FileSystemEndpoint("hdfs://east", {"fs.secret": SECRET}, None),
@@ -50,7 +50,7 @@ def plan() -> Iterator[Plan]:
 
 def put(plan: Plan, files: int, length: int) -> None:
     for number in range(files):
-        plan.add_file(Action(Kind.COPY, f"f{number}", FileStatus(f"hdfs://east/a/f{number}", length, 1)))
+        plan.add_file(FileAction(ActionKind.COPY, f"f{number}", FileStatus(f"hdfs://east/a/f{number}", length, 1)))
 
 
 def execute(plan: Plan, say: Callable[[str], None] = print, confirm: Callable[[], None] = lambda: None) -> ExecOutcome:
@@ -89,7 +89,7 @@ def test_what_a_person_has_set_wins_over_what_the_number_of_tasks_means(submit: 
 
 
 def test_without_anything_to_do_no_job_is_submitted(submit: Submit, plan: Plan) -> None:
-    plan.totals.files[Kind.SKIP].add(7)
+    plan.totals.files[ActionKind.SKIP].add(7)
     assert execute(plan) == ExecOutcome()
     assert not submit.was_called()
 

@@ -11,8 +11,8 @@ from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.spark.tree_settings import TreeJobSettings
 from twinhive.transfer.staged.job import Unusable
 from twinhive.transfer.tree.attributes import Newborn
-from twinhive.transfer.tree.batches import Batch
-from twinhive.transfer.tree.executing import CopyJob
+from twinhive.transfer.tree.batches import FileBatch
+from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import SyncOptions
 
@@ -23,8 +23,8 @@ SETTINGS = TreeJobSettings(
     "copy hdfs://east/a to hdfs://west/b",
     FileSystemEndpoint("hdfs://east", {"fs.secret": "é"}, None),
     FileSystemEndpoint("hdfs://west", {}, "etl"),
-    CopyJob(Places("hdfs://west/b", False, "hdfs://west/tmp"), OPTIONS, Newborn("etl", "staff", 0o755)),
-    (Batch("hdfs://west/b/plan/0", 1000, 3_000_000_000), Batch("hdfs://west/b/plan/1", 234, 0)),
+    TreeCopyJob(Places("hdfs://west/b", False, "hdfs://west/tmp"), OPTIONS, Newborn("etl", "staff", 0o755)),
+    (FileBatch("hdfs://west/b/plan/0", 1000, 3_000_000_000), FileBatch("hdfs://west/b/plan/1", 234, 0)),
     tasks=4,
     result=Path("/tmp/result.json"),
 )
@@ -57,7 +57,7 @@ def test_no_limit_of_bandwidth_stays_none() -> None:
         ({"options": {"surprise": 0}}, "surprise"),
         ({"places": {"base": "hdfs://west/b"}}, "is_new"),
         ({"source": None}, "FileSystemEndpoint"),
-        ({"batches": [["only a path"]]}, "Batch"),
+        ({"batches": [["only a path"]]}, "FileBatch"),
     ],
 )
 def test_settings_that_cannot_be_used(change: dict[str, Any], said: str) -> None:

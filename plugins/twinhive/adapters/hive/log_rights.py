@@ -10,7 +10,7 @@ from typing import Any
 from hive_metastore import ttypes
 from thrift.Thrift import TApplicationException, TException
 
-from twinhive.adapters.hive.thrift_connection import Connection, Request
+from twinhive.adapters.hive.thrift_connection import Request, ThriftConnection
 from twinhive.model.errors import Refused, TwinhiveError
 from twinhive.model.log_access import GUARD, HEEDS_NAMES, Caller, LogAccess, not_allowed
 
@@ -30,18 +30,18 @@ class LogRights:
     user: str | None
     cluster: str
 
-    def access(self, connection: Connection) -> LogAccess:
+    def access(self, connection: ThriftConnection) -> LogAccess:
         """Make both calls that a run needs. Raises Refused, and the errors of transport."""
         newest = connection.call(Request("reading the notification log", _read_its_end, self.explain))
         return LogAccess(str(connection.address), self.cluster, self._caller(connection), newest)
 
-    def explain(self, connection: Connection, error: TException) -> Refused | None:
+    def explain(self, connection: ThriftConnection, error: TException) -> Refused | None:
         """Return the error that says what to set where; None when the check is not what stopped a guarded call."""
         if not _hides_its_reason(error) or not _shuts_us_out(connection):
             return None
         return not_allowed(str(connection.address), self.cluster, self._caller(connection), str(error))
 
-    def _caller(self, connection: Connection) -> Caller:
+    def _caller(self, connection: ThriftConnection) -> Caller:
         return Caller(self.user, heeded=connection.call(_ASK_HEEDS).strip().lower() != _OFF)
 
 
@@ -51,7 +51,7 @@ def _read_its_end(client: Any) -> int:
     return newest
 
 
-def _shuts_us_out(connection: Connection) -> bool:
+def _shuts_us_out(connection: ThriftConnection) -> bool:
     """True when the check is on, a call without it is answered, and the smallest call with it is not."""
     try:
         if connection.call(_ASK_GUARD).strip().lower() == _OFF:

@@ -49,10 +49,10 @@ class Request:
 
     doing: str
     call: Callable[[Any], Any]
-    explain: Callable[["Connection", TException], TwinhiveError | None] | None = None
+    explain: Callable[["ThriftConnection", TException], TwinhiveError | None] | None = None
 
 
-class Connection:
+class ThriftConnection:
     """One open connection. An error that leaves a half-read answer behind closes it."""
 
     def __init__(self, address: Address, timeout_seconds: float, user: str | None) -> None:

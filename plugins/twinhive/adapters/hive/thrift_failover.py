@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from thrift.transport.TTransport import TTransportException
 
-from twinhive.adapters.hive.thrift_connection import TRANSPORT_ERRORS, Address, Connection, Request
+from twinhive.adapters.hive.thrift_connection import TRANSPORT_ERRORS, Address, Request, ThriftConnection
 from twinhive.model.errors import Unreachable, Unwell
 
 Result = TypeVar("Result")
@@ -33,7 +33,7 @@ class Connections:
         self._user = user
         self._answered_last = self.addresses[0]
         self._thread = threading.local()
-        self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._open: weakref.WeakSet[ThriftConnection] = weakref.WeakSet()
 
     def read(self, request: Request) -> Any:
         """Send a request that changes nothing, to each address in turn until one answers."""
@@ -48,7 +48,7 @@ class Connections:
         """
         time_left = _time_left(time.monotonic() + self._timeout_seconds)
 
-        def ready(address: Address) -> Connection:
+        def ready(address: Address) -> ThriftConnection:
             connection = self._connected(address, time_left())
             connection.limit(time_left())
             return connection
@@ -68,13 +68,13 @@ class Connections:
         """Send a request to one address, on a connection of its own."""
         return self.converse(address, request.doing, lambda connection: connection.call(request))
 
-    def converse(self, address: str, doing: str, talk: Callable[[Connection], Result]) -> Result:
+    def converse(self, address: str, doing: str, talk: Callable[[ThriftConnection], Result]) -> Result:
         """Have several calls made at one address, on a connection of their own."""
         chosen = next((known for known in self.addresses if str(known) == address), None)
         if chosen is None:
             raise ValueError(f"{address} is none of this metastore's addresses: {', '.join(map(str, self.addresses))}")
         try:
-            connection = Connection(chosen, self._timeout_seconds, self._user)
+            connection = ThriftConnection(chosen, self._timeout_seconds, self._user)
             try:
                 return talk(connection)
             finally:
@@ -106,13 +106,13 @@ class Connections:
             raise last_error
         raise self._unreachable(doing, self.addresses, last_error) from last_error
 
-    def _connected(self, address: Address, seconds: float) -> Connection:
+    def _connected(self, address: Address, seconds: float) -> ThriftConnection:
         """Return this thread's connection, which waits so long for an answer."""
-        connection: Connection | None = getattr(self._thread, "connection", None)
+        connection: ThriftConnection | None = getattr(self._thread, "connection", None)
         if connection and connection.address == address and connection.usable():
             connection.limit(seconds)
             return connection
-        connection = Connection(address, seconds, self._user)
+        connection = ThriftConnection(address, seconds, self._user)
         self._thread.connection = connection
         self._open.add(connection)
         return connection

@@ -30,7 +30,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, PersonMustAct, a
 from twinhive.airflow_edge.monitor.open_failures import send_metrics
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
 from twinhive.airflow_edge.monitor.stalled_copies import with_stalled
-from twinhive.airflow_edge.monitor.watch_round import Round
+from twinhive.airflow_edge.monitor.watch_round import WatchRound
 from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import open_journal
 from twinhive.log.counted_events import recalled, remembered
@@ -108,7 +108,7 @@ class MeasureOperator(BaseOperator, SkipMixin):
         self._say(found)
         opened = self._what_is_open()
         found = with_stalled(found, opened.copies if opened else ())
-        round_ = Round(configuration, found, opened, time.time())
+        round_ = WatchRound(configuration, found, opened, time.time())
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
         judged = self._judge(round_, kept)
@@ -135,7 +135,7 @@ class MeasureOperator(BaseOperator, SkipMixin):
             self.log.warning("what has failed is not known: %s", error)
             return None
 
-    def _judge(self, round_: Round, kept: "Kept") -> Judged:
+    def _judge(self, round_: WatchRound, kept: "Kept") -> Judged:
         """Compare with the last run; what cannot be remembered is told once too often, never too seldom."""
         memory = kept.get(_MEMORY)
         judged = judge(round_.alerts(), memory, round_.at, round_.reminders())
@@ -208,7 +208,7 @@ def _hint(found: Sequence[PolicyLag], configuration: Configuration, outlet_event
             hint(outlet_events, configuration.policy(lag.policy).usable(), state_line(lag))
 
 
-def _record(found: Sequence[PolicyLag], round_: Round) -> None:
+def _record(found: Sequence[PolicyLag], round_: WatchRound) -> None:
     """Write journal and metrics; either may be down."""
     journal = open_journal()
     send_metrics([lag.policy for lag in found], round_.failures)

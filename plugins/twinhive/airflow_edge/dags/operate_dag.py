@@ -22,7 +22,7 @@ from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
 from twinhive.model.errors import InvalidSettings
-from twinhive.operations.operations import GIVING_UP, MENDING, Fields, Kind, operation_of
+from twinhive.operations.operations import GIVING_UP, MENDING, OperationFields, OperationKind, operation_of
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.wiring.policies import Wiring
 
@@ -36,7 +36,7 @@ class Form:
     """One of the two forms: its operations, the one that a thoughtless trigger names, and what it says of itself."""
 
     name: str
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, OperationKind]
     first: str | None
     purpose: str
 
@@ -138,7 +138,7 @@ class OperateOperator(BaseOperator):
             form = checked_form(context)
             wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
             self._refuse(form)
-            fields = Fields(form.get("table"), form.get("event_id"), form.get("reason"))
+            fields = OperationFields(form.get("table"), form.get("event_id"), form.get("reason"))
             operation = operation_of(form["operation"], wiring.policy, holder(context), fields)
             ports = wiring.write_ports()
             with recorded_task(self._stage(context), context):

@@ -17,7 +17,7 @@ from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
 from twinhive.incremental.apply import WindowApplied
 from twinhive.incremental.window import WindowCut
-from twinhive.journal.records import BatchRun, Outcome, TableState, WindowRun
+from twinhive.journal.records import BatchRun, Outcome, RecordedTable, WindowRun
 from twinhive.journal.writing import Journal
 from twinhive.model.files import Usage
 from twinhive.observe.follower import Follower
@@ -203,9 +203,9 @@ class Recorder:
         gone = names - {entry.table for entry in entries}
         self.journal.update_tables(self.place.policy, list(self._table_states(entries)), gone)
 
-    def _table_states(self, entries: list[InventoryEntry]) -> Iterator[TableState]:
+    def _table_states(self, entries: list[InventoryEntry]) -> Iterator[RecordedTable]:
         now = time.time()
-        return (TableState(self.place.policy, **asdict(entry), at=now) for entry in entries)
+        return (RecordedTable(self.place.policy, **asdict(entry), at=now) for entry in entries)
 
     def _lag(self) -> None:
         follower = Follower(self.wiring.policy, self.ports, limits_of(self.wiring.settings))

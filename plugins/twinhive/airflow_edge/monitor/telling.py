@@ -15,7 +15,7 @@ from twinhive.airflow_edge.monitor import metrics
 from twinhive.airflow_edge.monitor.notifiers import sender_of
 from twinhive.alerting.message import Letter, Message
 from twinhive.journal.patience import within
-from twinhive.journal.records import Message as Told
+from twinhive.journal.records import SentMessage
 from twinhive.journal.writing import Journal
 from twinhive.settings.watching import ChannelSettings, NotificationSettings
 
@@ -34,7 +34,7 @@ class Teller:
     """
 
     journal: Journal
-    known: Sequence[Told] | None
+    known: Sequence[SentMessage] | None
     context: Mapping[str, Any]
     warn: Callable[[str], None]
     _due: dict[str, tuple[ChannelSettings, list[Message]]] = field(default_factory=dict)
@@ -88,7 +88,9 @@ class Teller:
         for message in messages:
             if not message.is_over:
                 told = None if trouble else now
-                self.journal.record_message(Told(message.policy, message.topic, channel.name, now, told, trouble))
+                self.journal.record_message(
+                    SentMessage(message.policy, message.topic, channel.name, now, told, trouble)
+                )
 
     def _is_due(self, message: Message, channel: ChannelSettings, remind_after: float, is_news: bool) -> bool:
         if self.known is None:
@@ -96,7 +98,7 @@ class Teller:
         told = self._told(message, channel)
         return told is None or told.told is None or time.time() - told.told >= remind_after
 
-    def _told(self, message: Message, channel: ChannelSettings) -> Told | None:
+    def _told(self, message: Message, channel: ChannelSettings) -> SentMessage | None:
         key = message.policy, message.topic, channel.name
         return next((one for one in self.known or () if (one.policy, one.topic, one.channel) == key), None)
 

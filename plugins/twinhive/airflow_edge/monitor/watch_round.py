@@ -11,8 +11,7 @@ from twinhive.airflow_edge.monitor.open_failures import failing_of
 from twinhive.airflow_edge.monitor.telling import Teller
 from twinhive.alerting.message import Message
 from twinhive.journal.address import is_shared, journal_address
-from twinhive.journal.records import Message as Told
-from twinhive.journal.records import OpenFailures
+from twinhive.journal.records import OpenFailures, SentMessage
 from twinhive.journal.standing import Open
 from twinhive.journal.writing import open_journal
 from twinhive.model.errors import ActNow, Unreachable
@@ -28,7 +27,7 @@ _UNTOLD_GRACE = 300.0
 
 
 @dataclass(frozen=True)
-class Round:
+class WatchRound:
     """One look: what was found, and what the journal holds; None: it does not answer."""
 
     configuration: Configuration
@@ -130,7 +129,7 @@ def _runs_here(executor: str) -> bool:
     return executor.rpartition(":")[2].rpartition(".")[2].strip() == "LocalExecutor"
 
 
-def _not_sent(told: Told) -> ActNow:
+def _not_sent(told: SentMessage) -> ActNow:
     tried = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(told.tried))
     return ActNow(
         f"nobody is told of policy {told.policy} through {told.channel}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from twinhive.dump.layout import VIEWS
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.descriptions import Description
 from twinhive.interop.hive_dump.object_descriptions import encode_database, encode_function
@@ -23,7 +23,7 @@ _NO_PARTITIONS = "partitions of a view: Hive's layout has them for tables alone"
 
 def write_bootstrap(
     files: FileWriter, dump_files: FileReader, source_files: FileReader, dump: Dump, directory: str, terms: Terms
-) -> tuple[LeftOut, ...]:
+) -> tuple[LeftOutObject, ...]:
     """Write a consolidated dump into a new directory (`places.hive_directory`); return what Hive has no place for.
 
     Raises ActNow, with nothing written, for what Hive's layout cannot say. A dump that is cut off lacks its last
@@ -47,9 +47,9 @@ def write_bootstrap(
     finish(files, places, said)
     bare = (function for function in dump.manifest.functions if not function.resources)
     return (
-        *(LeftOut(f"{database.name}.{function.name}", _NO_FILES) for function in bare),
-        *(LeftOut(name, reason) for name, reason in entries.left_out.items()),
-        *(LeftOut(str(view.table.name), _NO_PARTITIONS) for view in views if view.partitions),
+        *(LeftOutObject(f"{database.name}.{function.name}", _NO_FILES) for function in bare),
+        *(LeftOutObject(name, reason) for name, reason in entries.left_out.items()),
+        *(LeftOutObject(str(view.table.name), _NO_PARTITIONS) for view in views if view.partitions),
     )
 
 

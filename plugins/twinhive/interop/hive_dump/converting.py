@@ -13,7 +13,7 @@ from twinhive import __version__
 from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest, LeftOut
+from twinhive.dump.manifest import DumpManifest, LeftOutObject
 from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
 from twinhive.events.decoder import decode_event
@@ -136,7 +136,7 @@ def _write_events(
     reading = TableReading(hive_files, places, files, attempt, policy, dump.end, dump.end, WHOLE_TABLES)
     taken = reading.take_over(read_tables(hive_files, dump, places))
     whole = {slice_.table.table for batch in taken.batches for slice_ in batch.slices}
-    left_out = (entry for entry in found if isinstance(entry, LeftOut))
+    left_out = (entry for entry in found if isinstance(entry, LeftOutObject))
     return replace(
         manifest,
         batches=(*batches, *taken.batches),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.events.structs import parse_json
 from twinhive.interop.hive_dump import event_types
 from twinhive.interop.hive_dump.descriptions import Description
@@ -54,7 +54,7 @@ class EventReading:
     directory: str
     read: Callable[[str], bytes]
 
-    def row(self) -> EventRow | LeftOut | None:
+    def row(self) -> EventRow | LeftOutObject | None:
         """Return the event as the log would tell it, None for one without effect on tables that are replicated.
 
         LeftOut is for one that cannot be told of Hive's dump and does no harm. Raises ActNow for all others.
@@ -77,9 +77,9 @@ class EventReading:
     def _path(self) -> str:
         return event_description_in(self.directory)
 
-    def _of_message(self, event_type: str, description: Description) -> EventRow | LeftOut:
+    def _of_message(self, event_type: str, description: Description) -> EventRow | LeftOutObject:
         if event_type in _NO_TABLE:
-            return LeftOut(f"event {self.event_id} {event_type}", "Hive's dump does not say of which table")
+            return LeftOutObject(f"event {self.event_id} {event_type}", "Hive's dump does not say of which table")
         return self._row(event_type, self._plain_message(description, _TAKEN.get(event_type)))
 
     def _create_table(self, description: Description) -> EventRow:

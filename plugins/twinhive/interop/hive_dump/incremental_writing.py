@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
-from twinhive.events.fields import Fields
+from twinhive.events.fields import MessageFields
 from twinhive.events.message import decode_message
 from twinhive.events.objects import table
 from twinhive.interop.hive_dump.bootstrap_writing import describe_dump, finish, make_directory
@@ -36,7 +36,7 @@ class EventsWritten:
     """How many events Hive is told, and the functions that are left out of them."""
 
     events: int
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutObject, ...]
 
 
 def write_incremental(
@@ -74,7 +74,7 @@ def write_incremental(
     write_all(files, tables.content(whole))
     files.write(places.events_count, EventsCount(manifest.end.event_id, count).encode())
     finish(files, places, said)
-    return EventsWritten(count, tuple(LeftOut(name, reason) for name, reason in functions.left_out.items()))
+    return EventsWritten(count, tuple(LeftOutObject(name, reason) for name, reason in functions.left_out.items()))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class _Telling:
 
 def _table_of(row: EventRow, change: Change) -> Table | None:
     if isinstance(change, UpdateStatistics):
-        message = Fields(row, decode_message(row))
+        message = MessageFields(row, decode_message(row))
         return message.struct("tableObjJson", table) if message.optional_text("tableObjJson") else None
     found = table_structs(change)
     return found[-1] if found else None

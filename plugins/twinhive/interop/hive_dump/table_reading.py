@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpLayout
-from twinhive.dump.manifest import LeftOut
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry
 from twinhive.interop.hive_dump.places import HivePlaces
@@ -35,7 +35,7 @@ class TakenOver:
 
     batches: list[Batch] = field(default_factory=list)
     views: list[TableRecord] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[LeftOutObject] = field(default_factory=list)
     foreign_keys: list[TablePair] = field(default_factory=list)
 
 
@@ -74,7 +74,7 @@ class TableReading:
         for whole in tables:
             table = whole.table
             if reason := self.policy.left_out(table):
-                done.left_out.append(LeftOut(str(table.name), reason))
+                done.left_out.append(LeftOutObject(str(table.name), reason))
             elif table.kind is TableKind.VIEW:
                 done.views.append(TableRecord(table, whole.partitions, True, self.lo, self.hi))
             else:

@@ -6,14 +6,14 @@ Text and values only: nothing here knows a cluster, a policy file or the keys th
 
 from twinhive.statements.language.parsing import parse, parse_scope
 from twinhive.statements.language.printing import scope_text, to_text
-from twinhive.statements.language.values import ReplDump, ReplLoad, ReplStatus, Scope, Statement
+from twinhive.statements.language.values import DumpStatement, LoadStatement, Scope, Statement, StatusStatement
 
 __all__ = [
-    "ReplDump",
-    "ReplLoad",
-    "ReplStatus",
+    "DumpStatement",
+    "LoadStatement",
     "Scope",
     "Statement",
+    "StatusStatement",
     "parse",
     "parse_scope",
     "scope_text",

@@ -10,7 +10,7 @@ from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.quoting import unquoted
 from twinhive.statements.language.syntax import Node, tree_of
-from twinhive.statements.language.values import ReplDump, ReplLoad, ReplStatus, Scope, Setting, Statement
+from twinhive.statements.language.values import DumpStatement, LoadStatement, Scope, Setting, Statement, StatusStatement
 
 MOST_EVENT_ID = 2**63 - 1
 _DATABASE = re.compile(r"\w+", re.ASCII)
@@ -40,7 +40,7 @@ def _statement(tree: Node) -> Statement:
     return _READERS[kind](node)
 
 
-def _dump(tree: Node) -> ReplDump:
+def _dump(tree: Node) -> DumpStatement:
     parts = _parts(tree)
     scope = _scope(parts["scope"])
     first, last = _number(parts.get("from_event")), _number(parts.get("to_event"))
@@ -50,19 +50,19 @@ def _dump(tree: Node) -> ReplDump:
             found=f"TO {last}, which is before FROM {first}",
             expected=f"{first} or a later event id",
         )
-    return ReplDump(
+    return DumpStatement(
         scope, _replaced(parts.get("replace"), scope), first, last, _limit(parts.get("limit")), _settings(parts)
     )
 
 
-def _load(tree: Node) -> ReplLoad:
+def _load(tree: Node) -> LoadStatement:
     parts = _parts(tree)
     database, into = [*(_name(token) for token in _tokens(parts.get("target"))), None, None][:2]
-    return ReplLoad(database, into, _directory(parts.get("directory")), _settings(parts))
+    return LoadStatement(database, into, _directory(parts.get("directory")), _settings(parts))
 
 
-def _status(tree: Node) -> ReplStatus:
-    return ReplStatus(_name(_tokens(tree)[0]), _settings(_parts(tree)))
+def _status(tree: Node) -> StatusStatement:
+    return StatusStatement(_name(_tokens(tree)[0]), _settings(_parts(tree)))
 
 
 _READERS: Mapping[str, Callable[[Node], Statement]] = {"dump": _dump, "load": _load, "status": _status}

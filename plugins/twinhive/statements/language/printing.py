@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator
 
 from twinhive.statements.language.quoting import quoted
-from twinhive.statements.language.values import ReplDump, ReplLoad, ReplStatus, Scope, Setting, Statement
+from twinhive.statements.language.values import DumpStatement, LoadStatement, Scope, Setting, Statement, StatusStatement
 
 _BARE_NAME = re.compile(r"(?!(?:replace|from|to|limit|into|with|[0-9]+)\b)[a-z0-9]\w*", re.ASCII)
 
 
 def to_text(statement: Statement) -> str:
     """Return a statement's text, without a semicolon; `parsing.parse` reads the same statement."""
-    if isinstance(statement, ReplDump):
+    if isinstance(statement, DumpStatement):
         words = _dump(statement)
-    elif isinstance(statement, ReplLoad):
+    elif isinstance(statement, LoadStatement):
         words = _load(statement)
     else:
         words = _status(statement)
@@ -28,7 +28,7 @@ def scope_text(scope: Scope) -> str:
     return name if scope.include is None else f"{name}.{_patterns(scope.include)}"
 
 
-def _dump(dump: ReplDump) -> Iterator[str]:
+def _dump(dump: DumpStatement) -> Iterator[str]:
     yield f"DUMP {scope_text(dump.scope)}"
     if dump.replaced is not None:
         yield f"REPLACE {scope_text(dump.replaced)}"
@@ -37,7 +37,7 @@ def _dump(dump: ReplDump) -> Iterator[str]:
             yield f"{word} {number}"
 
 
-def _load(load: ReplLoad) -> Iterator[str]:
+def _load(load: LoadStatement) -> Iterator[str]:
     yield "LOAD"
     if load.database is not None:
         yield _name(load.database)
@@ -47,7 +47,7 @@ def _load(load: ReplLoad) -> Iterator[str]:
         yield f"FROM {quoted(load.directory)}"
 
 
-def _status(status: ReplStatus) -> Iterator[str]:
+def _status(status: StatusStatement) -> Iterator[str]:
     yield f"STATUS {_name(status.database)}"
 
 

@@ -55,7 +55,7 @@ def _canonical(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class ReplDump:
+class DumpStatement:
     """Dump a scope: its objects, or with `from_event` what the log says of it.
 
     replaced    the scope of the dumps before, when it changes with this one; of the same database
@@ -73,7 +73,7 @@ class ReplDump:
 
 
 @dataclass(frozen=True)
-class ReplLoad:
+class LoadStatement:
     """Load a dump into a database.
 
     database   with `directory` alone the database to load into, with `into` the one that was dumped; None: as dumped
@@ -88,11 +88,11 @@ class ReplLoad:
 
 
 @dataclass(frozen=True)
-class ReplStatus:
+class StatusStatement:
     """Ask for the last event id that a replica has."""
 
     database: str
     settings: tuple[Setting, ...] = ()
 
 
-Statement = ReplDump | ReplLoad | ReplStatus
+Statement = DumpStatement | LoadStatement | StatusStatement

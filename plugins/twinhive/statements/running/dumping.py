@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.ports import DumpPorts
 from twinhive.settings.repl_settings import ReplSettings
-from twinhive.statements.language import ReplDump, scope_text, to_text
+from twinhive.statements.language import DumpStatement, scope_text, to_text
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.policies import dumping_policy, with_scope
@@ -24,7 +24,7 @@ class Dumping:
     settings: ReplSettings
 
 
-def dumping_of(place: StatementPlace, statement: ReplDump) -> Dumping:
+def dumping_of(place: StatementPlace, statement: DumpStatement) -> Dumping:
     """Return what a statement asks for. Raises InvalidSettings; no server is asked."""
     settings = keys_of(place, statement.settings, "dump")
     cluster = place.dumping_cluster()

@@ -13,7 +13,7 @@ from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import WritePorts
 from twinhive.settings.repl_settings import ReplSettings
-from twinhive.statements.language import ReplLoad, parse_scope
+from twinhive.statements.language import LoadStatement, parse_scope
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
 from twinhive.statements.running.keys import keys_of
@@ -48,7 +48,7 @@ class Loading:
             return self.hive.taken_over(self.ports, self.policy, work.report)
 
 
-def loading_of(place: StatementPlace, statement: ReplLoad) -> Loading:
+def loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
     """Open the dump. Raises InvalidSettings, and Missing for one that is not there or not whole."""
     settings = keys_of(place, statement.settings, "load")
     to_hive = settings.places == "hive"
@@ -88,7 +88,7 @@ def _copying(place: StatementPlace, policy: Policy, dump: str) -> CopyingPlace:
     return CopiesBySpark(source, replica, place.file_system_of(dump), policy.options, cluster)
 
 
-def _replica_database(statement: ReplLoad, sealed: SealedDump, directory: str) -> str:
+def _replica_database(statement: LoadStatement, sealed: SealedDump, directory: str) -> str:
     """Return the database to load into: with a directory alone, the one that is named is the replica's (seed 002)."""
     if statement.into is None:
         return (statement.database if statement.directory else None) or sealed.database
@@ -102,7 +102,7 @@ def _replica_database(statement: ReplLoad, sealed: SealedDump, directory: str) -
     return statement.into
 
 
-def _directory(place: StatementPlace, statement: ReplLoad, cluster: str, settings: ReplSettings) -> str:
+def _directory(place: StatementPlace, statement: LoadStatement, cluster: str, settings: ReplSettings) -> str:
     """Return the dump's directory as a URI: as the statement says, else the newest one of its database."""
     root = place.file_system(cluster).root
     if statement.directory:

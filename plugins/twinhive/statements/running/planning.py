@@ -7,7 +7,7 @@ from twinhive.dry_run.pretended_files import PretendedFiles
 from twinhive.dry_run.pretended_ports import pretended
 from twinhive.ports import FileWriter
 from twinhive.replica.source_scope import read_scope
-from twinhive.statements.language import ReplDump, ReplLoad, ReplStatus, parse, to_text
+from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse, to_text
 from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.dumping import Dumping, dumping_of
@@ -15,10 +15,10 @@ from twinhive.statements.running.loading import Loading, loading_of
 from twinhive.statements.running.running import run_statement
 from twinhive.statements.running.words import in_words_of_statements
 from twinhive.statements.steps.adopt import is_of_hive
-from twinhive.statements.steps.repl_dump import ReplDump as DumpStep
+from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_events import events_asked
 from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
-from twinhive.statements.steps.repl_load import ReplLoad as LoadStep
+from twinhive.statements.steps.repl_load import ReplLoad
 from twinhive.step.base import Work
 
 
@@ -27,11 +27,11 @@ def plan_statement(text: str, place: StatementPlace) -> list[str]:
     """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
     statement = parse(text)
     match statement:
-        case ReplDump():
+        case DumpStatement():
             lines = _dump(dumping_of(place, statement), place)
-        case ReplLoad():
+        case LoadStatement():
             lines = _load(loading_of(place, statement))
-        case ReplStatus():
+        case StatusStatement():
             rows = run_statement(text, place, {}, lambda line: None).rows
             lines = [f"replicated event id: {rows[0][0]}" if rows else "no replication knows this database"]
     return [to_text(statement), *lines]
@@ -39,7 +39,7 @@ def plan_statement(text: str, place: StatementPlace) -> list[str]:
 
 def _dump(dumping: Dumping, place: StatementPlace) -> list[str]:
     order, ports = dumping.order, dumping.ports
-    DumpStep(Work(order.policy), order).check(ports)
+    ReplDump(Work(order.policy), order).check(ports)
     scope = read_scope(ports.source, order.policy)
     lines = [f"would dump {order.policy.source} to a new directory below {order.policy.dump_root}"]
     if order.from_event is None:
@@ -70,15 +70,15 @@ def _load(loading: Loading) -> list[str]:
     state = state_before(ports.replica, policy, manifest)
     if already := refuse_unfit(state, manifest, dump.key, policy):
         return [already]
-    LoadStep(Work(policy), dump).check(ports)
+    ReplLoad(Work(policy), dump).check(ports)
     what = f"the dump of {policy.source} at event {manifest.end.event_id} into {policy.replica}"
     if is_of_hive(ports.replica.database(policy.replica.database)):
         return [f"would take the replica over from Hive, then load {what}"]
     lines = [f"would load {what}: {manifest.events} events, {len(manifest.batches)} batches of files"]
-    return lines + _cleaned_after(loading, LoadStep(Work(policy), dump))
+    return lines + _cleaned_after(loading, ReplLoad(Work(policy), dump))
 
 
-def _cleaned_after(loading: Loading, step: LoadStep) -> list[str]:
+def _cleaned_after(loading: Loading, step: ReplLoad) -> list[str]:
     """Say what the load would clean up at its end, as far as it is there by now."""
     pretending = pretended(loading.ports)
     clean_given_up(loading, step.work, pretending)

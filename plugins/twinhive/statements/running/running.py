@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import TwinhiveError
 from twinhive.owned.staging import own_staging
-from twinhive.statements.language import ReplDump as DumpStatement
-from twinhive.statements.language import ReplLoad as LoadStatement
-from twinhive.statements.language import ReplStatus as StatusStatement
-from twinhive.statements.language import parse
+from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse
 from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.dumping import dumping_of

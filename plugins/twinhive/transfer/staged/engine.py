@@ -19,7 +19,7 @@ from twinhive.transfer.staged.listed_source import ListedCopier
 from twinhive.transfer.staged.meter import Meter
 from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome, FailureKind
 from twinhive.transfer.staged.parts import SPLIT_ABOVE, PartsWriter
-from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Stager
 from twinhive.transfer.staged.transfer import Transfer
@@ -57,7 +57,7 @@ def copy_items(
         staged = _staged_of_events(ordered, target, staging)
     except TwinhiveError as error:
         return CopyOutcome.merged(_failed(item, error) for item in ordered)
-    progress = Progress(len(ordered), sum(item.length for item in ordered), on_progress)
+    progress = CopyProgress(len(ordered), sum(item.length for item in ordered), on_progress)
     skipped, waiting = [], []
     for item in ordered:
         path = item.staged_path(staging)
@@ -93,7 +93,7 @@ class _Copier:
         source: FileReader,
         target: FileWriter,
         staging: str,
-        progress: Progress,
+        progress: CopyProgress,
         *,
         superseded_ok: bool,
         looks: bool,

@@ -29,7 +29,7 @@ class Counting(Protocol):
         ...
 
 
-class Progress:
+class CopyProgress:
     """Count files and bytes of several threads; say a line when it is time to."""
 
     def __init__(

@@ -14,7 +14,7 @@ _EXISTING = -1
 _SOURCE_AT = 4
 
 
-class Kind(StrEnum):
+class ActionKind(StrEnum):
     """What is to be done, by the letter that a line holds."""
 
     MAKE_DIRECTORY = "M"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class FileAction:
     """One thing to do. `relative` is the path below `Places.base`; `source` is None for a deletion.
 
     new_root     the topmost directory, below the base as well, that the target does not have yet and this path is in
@@ -45,7 +45,7 @@ class Action:
     attributes   what is preserved differs, or cannot be known from a listing: it has to be set
     """
 
-    kind: Kind
+    kind: ActionKind
     relative: str
     source: FileStatus | None = None
     new_root: str | None = None
@@ -67,11 +67,11 @@ class Action:
         return _encode(fields)
 
     @classmethod
-    def from_line(cls, line: str) -> "Action":
+    def from_line(cls, line: str) -> "FileAction":
         """Read what `to_line` wrote."""
         kind, relative, new_root, attributes, source, *target = json.loads(line)
         return cls(
-            Kind(kind),
+            ActionKind(kind),
             relative,
             _status(relative, *source) if source else None,
             None if new_root == _EXISTING else relative[:new_root],

@@ -15,7 +15,7 @@ _GOOD_FOR_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Batch:
+class FileBatch:
     """The file of one batch, and what is in it: actions, and the bytes of their files."""
 
     path: str
@@ -25,7 +25,7 @@ class Batch:
 
 def write_batches(
     lines: Iterable[str], files: FileWriter, directory: str, *, most_files: int, aim_bytes: int
-) -> Iterator[Batch]:
+) -> Iterator[FileBatch]:
     """Write lines into gzipped files of a directory, in their order; yield each batch when it is there.
 
     A batch is full with `most_files`, or when its files, and a megabyte for each, reach `aim_bytes`. As plans hold the
@@ -34,7 +34,7 @@ def write_batches(
     for number, (batch, length) in enumerate(_dealt(lines, most_files, aim_bytes)):
         path = join(directory, f"{number:06d}.gz")
         files.write(path, gzip.compress("\n".join(batch).encode("ascii"), compresslevel=1))
-        yield Batch(path, len(batch), length)
+        yield FileBatch(path, len(batch), length)
 
 
 def read_batch(files: FileReader, path: str) -> Iterator[str]:

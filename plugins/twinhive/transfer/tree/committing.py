@@ -8,7 +8,7 @@ from functools import partial
 from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
 from twinhive.model.files import FileStatus, is_below, parent
 from twinhive.ports import TreeWriter
-from twinhive.transfer.tree.actions import Action
+from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.attributes import AttributeCopier
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places
@@ -39,10 +39,10 @@ class Committer:
         self._left_out: set[str] = set()
         self._patience = Patience()
 
-    def make_directories(self, actions: Iterable[Action]) -> int:
+    def make_directories(self, actions: Iterable[FileAction]) -> int:
         """Make new directories where they are built; return how many."""
 
-        def make(action: Action) -> None:
+        def make(action: FileAction) -> None:
             self._target.make_directories(self._places.built(action.relative))
 
         return self._each_in_parallel(actions, make, "make")
@@ -66,13 +66,13 @@ class Committer:
         there = (action for action in plan.attributes() if action.new_root is None)
         return self._bottom_up(there, self._align)
 
-    def _is_held(self, action: Action) -> bool:
+    def _is_held(self, action: FileAction) -> bool:
         return action.new_root is not None and self._failures.holds(action.new_root)
 
-    def _built(self, action: Action) -> str:
+    def _built(self, action: FileAction) -> str:
         return self._places.built(action.relative)
 
-    def _align(self, action: Action) -> bool:
+    def _align(self, action: FileAction) -> bool:
         # What was renamed into the directory, or out of it, has given it a new time.
         is_retimed = "t" in self._attributes.letters
         there = self._target.status(self._places.final(action.relative)) if is_retimed else action.target
@@ -107,7 +107,7 @@ class Committer:
             next_step="run again: what is there is compared file by file then",
         )
 
-    def _failed(self, action: Action, error: TwinhiveError) -> None:
+    def _failed(self, action: FileAction, error: TwinhiveError) -> None:
         """Count a directory that has not got its attributes; one that the source has no more is not put in place."""
         if action.relative and self._is_gone(_original(action)):
             try:
@@ -121,8 +121,8 @@ class Committer:
                 return
         _count(self._failures, action, error)
 
-    def _each_in_parallel(self, actions: Iterable[Action], do: Callable[[Action], object], name: str) -> int:
-        def work(shared: Iterator[Action]) -> tuple[int, Failures]:
+    def _each_in_parallel(self, actions: Iterable[FileAction], do: Callable[[FileAction], object], name: str) -> int:
+        def work(shared: Iterator[FileAction]) -> tuple[int, Failures]:
             done, failures = 0, Failures()
             for action in shared:
                 try:
@@ -138,13 +138,13 @@ class Committer:
             self._failures.merge(failures)
         return total
 
-    def _bottom_up(self, actions: Iterable[Action], do: Callable[[Action], object]) -> int:
+    def _bottom_up(self, actions: Iterable[FileAction], do: Callable[[FileAction], object]) -> int:
         """Do something with directories in parallel, with each only after all below it; return how often it was true.
 
         A directory that has its permission may be closed to us.
         """
         changed = 0
-        running: deque[tuple[Action, Future[object]]] = deque()
+        running: deque[tuple[FileAction, Future[object]]] = deque()
 
         def finish_one() -> bool:
             action, future = running.popleft()
@@ -167,10 +167,10 @@ class Committer:
         return changed
 
 
-def _count(failures: Failures, action: Action, error: TwinhiveError) -> None:
+def _count(failures: Failures, action: FileAction, error: TwinhiveError) -> None:
     failures.add(_original(action).path, error, is_directory=True, new_root=action.new_root)
 
 
-def _original(action: Action) -> FileStatus:
+def _original(action: FileAction) -> FileStatus:
     assert action.source is not None
     return action.source

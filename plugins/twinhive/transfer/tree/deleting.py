@@ -11,7 +11,7 @@ from functools import partial
 from twinhive.model.errors import Missing, Refused, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.ports import FileWriter
-from twinhive.transfer.tree.actions import Action
+from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import Deletes, SyncOptions
@@ -44,7 +44,7 @@ class Deleter:
         self._trash = places.trash(stamp)
         self._patience = Patience()
 
-    def delete_all(self, actions: Iterable[Action], threads: int) -> Deleted:
+    def delete_all(self, actions: Iterable[FileAction], threads: int) -> Deleted:
         """Delete what the actions name; one that fails does not keep the others from being tried."""
         total = Deleted()
         for part in in_parallel(actions, threads, self._work, "delete"):
@@ -61,7 +61,7 @@ class Deleter:
             return Tally()
         return Tally(usage.files, usage.directories + 1, usage.length)
 
-    def _work(self, actions: Iterator[Action]) -> Deleted:
+    def _work(self, actions: Iterator[FileAction]) -> Deleted:
         deleted = Deleted()
         for action in actions:
             assert action.target is not None
@@ -72,7 +72,7 @@ class Deleter:
                 deleted.failures.add(there.path, error, there.length, is_directory=there.is_directory)
         return deleted
 
-    def _delete(self, action: Action) -> Tally:
+    def _delete(self, action: FileAction) -> Tally:
         assert action.target is not None
         size = self.size_of(action.target)
         path = self._places.final(action.relative)

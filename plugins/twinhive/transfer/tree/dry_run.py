@@ -7,7 +7,7 @@ from functools import partial
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeReader
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.attributes import AttributeComparison
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.listing.unfinished import finished_only
@@ -21,17 +21,17 @@ from twinhive.transfer.tree.verified import VerifiedPairs
 from twinhive.transfer.tree.workers import Patience, in_parallel, twice
 
 _SAYS = {
-    Kind.MAKE_DIRECTORY: "new directories",
-    Kind.COPY: "copy, new",
-    Kind.REPLACE: "copy, other content",
-    Kind.APPEND: "append",
-    Kind.ATTRIBUTES: "set attributes",
-    Kind.SKIP: "skip, equal",
-    Kind.DELETE: "delete",
+    ActionKind.MAKE_DIRECTORY: "new directories",
+    ActionKind.COPY: "copy, new",
+    ActionKind.REPLACE: "copy, other content",
+    ActionKind.APPEND: "append",
+    ActionKind.ATTRIBUTES: "set attributes",
+    ActionKind.SKIP: "skip, equal",
+    ActionKind.DELETE: "delete",
 }
-BRINGS = tuple(_SAYS[kind] for kind in (Kind.COPY, Kind.REPLACE, Kind.APPEND))
+BRINGS = tuple(_SAYS[kind] for kind in (ActionKind.COPY, ActionKind.REPLACE, ActionKind.APPEND))
 """What rows say whose bytes are copied."""
-EQUAL = _SAYS[Kind.SKIP]
+EQUAL = _SAYS[ActionKind.SKIP]
 """What the row says of which nothing is done."""
 _CONFLICT = "conflict"
 _UNREADABLE = "unreadable"
@@ -47,22 +47,22 @@ class _Looking:
     target: TreeReader
     attributes: AttributeComparison
 
-    def kind_of(self, action: Action) -> Kind:
+    def kind_of(self, action: FileAction) -> ActionKind:
         """Return what an action on a file comes to."""
         original, there = action.source, action.target
         if original is None or there is None:
             return action.kind
         match action.kind:
-            case Kind.APPEND:
+            case ActionKind.APPEND:
                 grew = are_equal(self.source, original, self.target, there, length=there.length)
-                return Kind.APPEND if grew else Kind.REPLACE
-            case Kind.CHECK if not self._same(original, there):
-                return Kind.REPLACE
-            case Kind.CHECK | Kind.ATTRIBUTES:
-                return Kind.ATTRIBUTES if self.attributes.differ(original, there) else Kind.SKIP
+                return ActionKind.APPEND if grew else ActionKind.REPLACE
+            case ActionKind.CHECK if not self._same(original, there):
+                return ActionKind.REPLACE
+            case ActionKind.CHECK | ActionKind.ATTRIBUTES:
+                return ActionKind.ATTRIBUTES if self.attributes.differ(original, there) else ActionKind.SKIP
         return action.kind
 
-    def gets_attributes(self, action: Action) -> bool:
+    def gets_attributes(self, action: FileAction) -> bool:
         """True for a directory that is there and carries something else."""
         original, there = action.source, action.target
         return original is not None and there is not None and self.attributes.differ(original, there)
@@ -86,8 +86,8 @@ def dry_run(request: SyncRequest, source: TreeReader, target: TreeReader) -> lis
         looking = _Looking(source, target, attributes)
         rows = _on_files(plan, looking, request.options.threads)
         _add_the_others(plan, looking, rows)
-        skipped = plan.totals.files[Kind.SKIP]
-        rows[_SAYS[Kind.SKIP]].merge(PlanRow("", Tally(skipped.files, bytes=skipped.bytes)))
+        skipped = plan.totals.files[ActionKind.SKIP]
+        rows[_SAYS[ActionKind.SKIP]].merge(PlanRow("", Tally(skipped.files, bytes=skipped.bytes)))
     return [row for row in rows.values() if row.tally != Tally()]
 
 
@@ -97,14 +97,14 @@ def _empty_rows() -> Rows:
 
 def _add_the_others(plan: Plan, looking: _Looking, rows: Rows) -> None:
     for action in plan.directories():
-        rows[_SAYS[Kind.MAKE_DIRECTORY]].add(action.relative or ".", is_directory=True)
+        rows[_SAYS[ActionKind.MAKE_DIRECTORY]].add(action.relative or ".", is_directory=True)
     for action in plan.attributes():
         if action.new_root is None and looking.gets_attributes(action):
-            rows[_SAYS[Kind.ATTRIBUTES]].add(action.relative or ".", is_directory=True)
+            rows[_SAYS[ActionKind.ATTRIBUTES]].add(action.relative or ".", is_directory=True)
     for action in plan.deletes():
         there = action.target
         is_directory = there is not None and there.is_directory
-        rows[_SAYS[Kind.DELETE]].add(action.relative, there.length if there else 0, is_directory=is_directory)
+        rows[_SAYS[ActionKind.DELETE]].add(action.relative, there.length if there else 0, is_directory=is_directory)
     for conflict in plan.conflicts:
         rows[_CONFLICT].add(f"{conflict.path} ({conflict.source} against {conflict.target})")
     rows[_CONFLICT].tally.files = plan.totals.conflicts
@@ -120,7 +120,7 @@ def _on_files(plan: Plan, looking: _Looking, threads: int) -> Rows:
     def work(lines: Iterator[str]) -> Rows:
         rows = _empty_rows()
         for line in lines:
-            action = Action.from_line(line)
+            action = FileAction.from_line(line)
             try:
                 kind = patience.run(partial(twice, partial(looking.kind_of, action)))
             except TwinhiveError:

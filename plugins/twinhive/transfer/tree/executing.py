@@ -9,9 +9,9 @@ from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.transfer.staged.meter import Meter, OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
-from twinhive.transfer.staged.progress import Counting, Progress
+from twinhive.transfer.staged.progress import CopyProgress, Counting
 from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.tree.actions import Action
+from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, telling
@@ -23,7 +23,7 @@ from twinhive.transfer.tree.workers import Helpers, Patience, in_parallel
 
 
 @dataclass(frozen=True)
-class CopyJob:
+class TreeCopyJob:
     """What whoever executes a plan has to know besides its lines; it can be pickled."""
 
     places: Places
@@ -31,7 +31,7 @@ class CopyJob:
     newborn: Newborn = UNKNOWN
 
 
-ExecutePlan = Callable[[CopyJob, Plan, Callable[[], None]], ExecOutcome]
+ExecutePlan = Callable[[TreeCopyJob, Plan, Callable[[], None]], ExecOutcome]
 """Carry out `Plan.copies()`: here (`in_this_process`), or by a job.
 
 The last argument is called from time to time while files are put in place; what it raises (LeaseLost) ends the copy.
@@ -50,13 +50,13 @@ _NEWER_FILES = 2
 
 
 def _silently(files: int, length: int) -> Counting:
-    return Progress(files, length, lambda line: None)
+    return CopyProgress(files, length, lambda line: None)
 
 
 def in_this_process(source: TreeReader, target: TreeWriter, start: StartCounting = _silently) -> ExecutePlan:
     """Return what carries out plans in this process; `start` begins to show how far a plan has come."""
 
-    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+    def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         work = plan.totals.on_files
         progress = start(work.files, work.bytes)
         limit = job.options.bandwidth_mb
@@ -89,7 +89,7 @@ class Executor:
 
     def __init__(
         self,
-        job: CopyJob,
+        job: TreeCopyJob,
         source: TreeReader,
         target: TreeWriter,
         *,
@@ -121,7 +121,7 @@ class Executor:
     def _work(self, actions: FileActions, lines: Iterator[str]) -> ExecOutcome:
         outcome = ExecOutcome()
         for line in lines:
-            action = Action.from_line(line)
+            action = FileAction.from_line(line)
             try:
                 done = self._do(actions, action)
             except LeaseLost:
@@ -134,7 +134,7 @@ class Executor:
                 self._show(action, done)
         return outcome
 
-    def _do(self, actions: FileActions, action: Action) -> Done:
+    def _do(self, actions: FileActions, action: FileAction) -> Done:
         """Carry out an action; of a busy source a file that was replaced meanwhile is copied as it is now."""
         for _ in range(_NEWER_FILES if self._job.options.busy else 0):
             try:
@@ -146,14 +146,16 @@ class Executor:
                 action = newer
         return self._patience.run(partial(actions.do, action))
 
-    def _show(self, action: Action, done: Done) -> None:
+    def _show(self, action: FileAction, done: Done) -> None:
         if done.result is Result.COPIED:
             self._progress.moved(action.length - done.length)  # the bytes that an appended file had before
             self._progress.done(action.length)
         else:
             self._progress.skipped(action.length)
 
-    def _count_failure(self, actions: FileActions, action: Action, error: TwinhiveError, outcome: ExecOutcome) -> None:
+    def _count_failure(
+        self, actions: FileActions, action: FileAction, error: TwinhiveError, outcome: ExecOutcome
+    ) -> None:
         assert action.source is not None
         original = action.source
         reason, options = why_not_copied(self._source, original, error), self._job.options

@@ -18,7 +18,7 @@ from twinhive.ports import TreeReader, TreeWriter
 from twinhive.transfer.staged.meter import OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.transfer import Transfer, Transferred
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.attributes import AttributeCopier
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.leftovers import Leftovers
@@ -82,25 +82,25 @@ class FileActions:
         self._writer = uuid.uuid4().hex
         self._leftovers = Leftovers(target, places)
 
-    def do(self, action: Action) -> Done:
+    def do(self, action: FileAction) -> Done:
         """Carry out an action on a file; may be repeated after any error."""
         original = _original(action)
         match action.kind:
-            case Kind.CHECK:
+            case ActionKind.CHECK:
                 return self._check(original, action)
-            case Kind.APPEND:
+            case ActionKind.APPEND:
                 return self._append(original, action)
-            case Kind.ATTRIBUTES:
+            case ActionKind.ATTRIBUTES:
                 changed = twice(lambda: self._align(original, action))
                 return Done(Result.ATTRIBUTES if changed else Result.SKIPPED, original.length, Compared.BEFORE)
             case _:
                 return self._copy(original, action)
 
-    def discard(self, action: Action) -> None:
+    def discard(self, action: FileAction) -> None:
         """Delete what a failed action has left of a file in a new directory."""
         twice(lambda: self._target.delete(self._places.built(action.relative)))
 
-    def _copy(self, original: FileStatus, action: Action) -> Done:
+    def _copy(self, original: FileStatus, action: FileAction) -> Done:
         path = self._written_at(action)
         copied = self._leftover(original, action, path) or self._write(original, action, path)
         twice(lambda: self._attributes.give_new(original, path))
@@ -110,11 +110,11 @@ class FileActions:
             return Done(Result.COPIED, original.length, Compared.LENGTH)
         return Done(Result.COPIED, original.length, Compared.CHECKSUM, pair_digest(original, copied.file_id))
 
-    def _written_at(self, action: Action) -> str:
+    def _written_at(self, action: FileAction) -> str:
         places, relative = self._places, action.relative
         return places.unfinished(relative, self._writer) if action.new_root is None else places.built(relative)
 
-    def _write(self, original: FileStatus, action: Action, path: str) -> Transferred:
+    def _write(self, original: FileStatus, action: FileAction, path: str) -> Transferred:
         how = twice(lambda: self._attributes.creation(original))
         own = self._places.unfinished(action.relative, self._writer)
 
@@ -144,7 +144,7 @@ class FileActions:
 
         return twice(write_anew)
 
-    def _leftover(self, original: FileStatus, action: Action, path: str) -> Transferred | None:
+    def _leftover(self, original: FileStatus, action: FileAction, path: str) -> Transferred | None:
         """Return what another run has written for this very file, if it is whole; it has our name then."""
         for found in self._leftovers.of(path) if action.new_root is None else ():
             whole = found.length == original.length and self._is_whole(original, found)
@@ -158,7 +158,7 @@ class FileActions:
         except TwinhiveError:
             return False  # a killed writer may have it still open: HDFS gives no checksum of it then
 
-    def _check(self, original: FileStatus, action: Action) -> Done:
+    def _check(self, original: FileStatus, action: FileAction) -> Done:
         there = _present(action)
         try:
             equal = twice(lambda: self._are_equal(original, there))
@@ -178,7 +178,7 @@ class FileActions:
     def _are_equal(self, original: FileStatus, there: FileStatus, length: int | None = None) -> bool | None:
         return are_equal(self._source, original, self._target, there, length=length)
 
-    def _append(self, original: FileStatus, action: Action) -> Done:
+    def _append(self, original: FileStatus, action: FileAction) -> Done:
         """Write the new bytes behind the target's, if those are the first ones of the original; else replace the file.
 
         They are written in place, as DistCp does: a part that is put behind the file by `concatenate` would show
@@ -209,7 +209,7 @@ class FileActions:
             raise SourceMoved(f"{original.path}: the source file has changed since it was listed")
         return appended if self._are_equal(original, there, length=original.length) else None
 
-    def _align(self, original: FileStatus, action: Action) -> bool:
+    def _align(self, original: FileStatus, action: FileAction) -> bool:
         return self._attributes.align(original, _present(action))
 
     def _align_again(self, original: FileStatus, path: str) -> None:
@@ -255,7 +255,7 @@ def why_not_copied(source: TreeReader, original: FileStatus, error: TwinhiveErro
     return error
 
 
-def newer_file(source: TreeReader, action: Action, error: TwinhiveError) -> Action | None:
+def newer_file(source: TreeReader, action: FileAction, error: TwinhiveError) -> FileAction | None:
     """Return what copies a file as it is now, None where it is gone, or is what was listed."""
     original = _original(action)
     if not isinstance(why_not_copied(source, original, error), SourceMoved):
@@ -266,14 +266,14 @@ def newer_file(source: TreeReader, action: Action, error: TwinhiveError) -> Acti
         return None
     if now is None or now.is_directory or now.is_link:
         return None
-    return replace(action, kind=Kind.REPLACE, source=now, attributes=True)
+    return replace(action, kind=ActionKind.REPLACE, source=now, attributes=True)
 
 
-def _original(action: Action) -> FileStatus:
+def _original(action: FileAction) -> FileStatus:
     assert action.source is not None
     return action.source
 
 
-def _present(action: Action) -> FileStatus:
+def _present(action: FileAction) -> FileStatus:
     assert action.target is not None
     return action.target

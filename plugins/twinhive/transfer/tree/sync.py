@@ -14,11 +14,11 @@ from twinhive.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveE
 from twinhive.model.files import Attributes, FileStatus, join, relative_to
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
-from twinhive.transfer.tree.actions import Kind
+from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash
-from twinhive.transfer.tree.executing import SETTLE_SECONDS, CopyJob, ExecutePlan
+from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, TreeCopyJob
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.outcome import ExecOutcome, SyncOutcome
@@ -31,7 +31,7 @@ from twinhive.transfer.tree.snapshots.snapshot_rotation import Snapshots
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.verified import VerifiedPairs
 
-_MAY_CREATE = (Kind.COPY, Kind.REPLACE, Kind.CHECK, Kind.APPEND)
+_MAY_CREATE = (ActionKind.COPY, ActionKind.REPLACE, ActionKind.CHECK, ActionKind.APPEND)
 _TOLD_WHEN_BORN = frozenset("ugp")
 
 
@@ -119,7 +119,7 @@ class _Run:
         self._stop_leftover_tasks()
         stamp = self._stamp(plan)
         self.outcome.deleted += apply_moves(plan, self.target, self.places, self.options, stamp)
-        job = CopyJob(self.places, self.options, self._prepare(plan))
+        job = TreeCopyJob(self.places, self.options, self._prepare(plan))
         attributes = AttributeCopier(self.source, self.target, self.options.preserve, job.newborn)
         committer = Committer(self.target, self.places, attributes, self.failures, self.options.threads, self._is_gone)
         self.outcome.copied.directories += committer.make_directories(plan.directories())
@@ -208,7 +208,7 @@ class _Run:
     def _sum_up(self, plan: Plan, done: ExecOutcome) -> None:
         outcome, totals, failures = self.outcome, plan.totals, self.failures
         outcome.copied += done.copied
-        outcome.skipped += totals.files[Kind.SKIP]
+        outcome.skipped += totals.files[ActionKind.SKIP]
         outcome.skipped += done.skipped
         outcome.skipped += done.attributes
         outcome.skipped.directories += totals.directories - totals.new_directories

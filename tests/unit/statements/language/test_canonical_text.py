@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.support.seeds import of_the_day
 from twinhive.statements.language import (
-    ReplDump,
-    ReplLoad,
-    ReplStatus,
+    DumpStatement,
+    LoadStatement,
     Scope,
     Statement,
+    StatusStatement,
     parse,
     parse_scope,
     scope_text,
@@ -48,26 +48,26 @@ IDS = st.integers(0, 2**63 - 1)
 
 
 @st.composite
-def dumps(draw: Callable[[Any], Any]) -> ReplDump:
+def dumps(draw: Callable[[Any], Any]) -> DumpStatement:
     scope, said = draw(SCOPES), draw(SETTINGS)
     if draw(st.booleans()):
-        return ReplDump(scope, settings=said)
+        return DumpStatement(scope, settings=said)
     first, last = sorted((draw(IDS), draw(IDS)))
     before = draw(st.none() | st.builds(Scope, st.just(scope.database), st.none() | LISTS, LISTS))
     limit = draw(st.none() | st.integers(1, 2**63 - 1))
-    return ReplDump(scope, before, first, draw(st.sampled_from([None, last])), limit, said)
+    return DumpStatement(scope, before, first, draw(st.sampled_from([None, last])), limit, said)
 
 
 DIRECTORIES = st.builds("{}{}".format, st.sampled_from(["/", "hdfs://east/", "S3A://lake/"]), TEXTS)
 LOADS = st.one_of(
-    st.builds(ReplLoad, NAMES, st.none() | NAMES, st.none() | DIRECTORIES, SETTINGS),
-    st.builds(ReplLoad, st.none(), st.none(), DIRECTORIES, SETTINGS),
+    st.builds(LoadStatement, NAMES, st.none() | NAMES, st.none() | DIRECTORIES, SETTINGS),
+    st.builds(LoadStatement, st.none(), st.none(), DIRECTORIES, SETTINGS),
 )
 
 
 @of_the_day
 @EXAMPLES
-@given(st.one_of(dumps(), LOADS, st.builds(ReplStatus, NAMES, SETTINGS)))
+@given(st.one_of(dumps(), LOADS, st.builds(StatusStatement, NAMES, SETTINGS)))
 def test_what_is_printed_is_read_as_the_same_statement(statement: Statement) -> None:
     text = to_text(statement)
     assert parse(text) == statement

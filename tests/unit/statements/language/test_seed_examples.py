@@ -2,39 +2,39 @@
 
 import pytest
 
-from twinhive.statements.language import ReplDump, ReplLoad, ReplStatus, Scope, Statement, parse, to_text
+from twinhive.statements.language import DumpStatement, LoadStatement, Scope, Statement, StatusStatement, parse, to_text
 
 SALES = Scope("sales")
 LETTERS = Scope("sales", ("[a-z]+",))
 
 EXAMPLES: tuple[tuple[str, str, Statement], ...] = (
-    ("a", "REPL DUMP sales;", ReplDump(SALES)),
-    ("a", "REPL DUMP sales.['.*?']", ReplDump(SALES)),
-    ("b", "REPL DUMP sales.['T3', '[a-z]+'];", ReplDump(Scope("sales", ("T3", "[a-z]+")))),
+    ("a", "REPL DUMP sales;", DumpStatement(SALES)),
+    ("a", "REPL DUMP sales.['.*?']", DumpStatement(SALES)),
+    ("b", "REPL DUMP sales.['T3', '[a-z]+'];", DumpStatement(Scope("sales", ("T3", "[a-z]+")))),
     (
         "c",
         "REPL DUMP sales.['.*?'].['T[0-9]+', 'Q4'];",
-        ReplDump(Scope("sales", (".*?",), ("T[0-9]+", "Q4"))),
+        DumpStatement(Scope("sales", (".*?",), ("T[0-9]+", "Q4"))),
     ),
-    ("d", "REPL DUMP sales.[];", ReplDump(Scope("sales", ()))),
-    ("e", "REPL DUMP sales FROM 200 TO 1400;", ReplDump(SALES, from_event=200, to_event=1400)),
-    ("f", "REPL DUMP sales FROM 200;", ReplDump(SALES, from_event=200)),
-    ("g", "REPL DUMP sales FROM 200 to 1400 LIMIT 100;", ReplDump(SALES, None, 200, 1400, 100)),
-    ("g", "REPL DUMP sales FROM 200 LIMIT 100;", ReplDump(SALES, None, 200, None, 100)),
+    ("d", "REPL DUMP sales.[];", DumpStatement(Scope("sales", ()))),
+    ("e", "REPL DUMP sales FROM 200 TO 1400;", DumpStatement(SALES, from_event=200, to_event=1400)),
+    ("f", "REPL DUMP sales FROM 200;", DumpStatement(SALES, from_event=200)),
+    ("g", "REPL DUMP sales FROM 200 to 1400 LIMIT 100;", DumpStatement(SALES, None, 200, 1400, 100)),
+    ("g", "REPL DUMP sales FROM 200 LIMIT 100;", DumpStatement(SALES, None, 200, None, 100)),
     (
         "h",
         "REPL DUMP sales.['[a-z]+'] REPLACE sales FROM 200;",
-        ReplDump(LETTERS, replaced=SALES, from_event=200),
+        DumpStatement(LETTERS, replaced=SALES, from_event=200),
     ),
     (
         "h",
         "REPL DUMP sales.['[a-z]+', 'Q5'] REPLACE sales.['[a-z]+'] FROM 500;",
-        ReplDump(Scope("sales", ("[a-z]+", "Q5")), replaced=LETTERS, from_event=500),
+        DumpStatement(Scope("sales", ("[a-z]+", "Q5")), replaced=LETTERS, from_event=500),
     ),
     (
         "i",
         "REPL DUMP sales WITH ('hive.repl.include.external.tables'='false', 'hive.repl.dump.metadata.only'='true');",
-        ReplDump(
+        DumpStatement(
             SALES,
             settings=(("hive.repl.include.external.tables", "false"), ("hive.repl.dump.metadata.only", "true")),
         ),
@@ -42,10 +42,14 @@ EXAMPLES: tuple[tuple[str, str, Statement], ...] = (
     (
         "load",
         "REPL LOAD sales FROM hdfs://east/user/hive/repl/d1;",
-        ReplLoad("sales", None, "hdfs://east/user/hive/repl/d1"),
+        LoadStatement("sales", None, "hdfs://east/user/hive/repl/d1"),
     ),
-    ("load", "REPL LOAD FROM hdfs://east/d1 WITH ('a'='b');", ReplLoad(None, None, "hdfs://east/d1", (("a", "b"),))),
-    ("status", "REPL STATUS sales;", ReplStatus("sales")),
+    (
+        "load",
+        "REPL LOAD FROM hdfs://east/d1 WITH ('a'='b');",
+        LoadStatement(None, None, "hdfs://east/d1", (("a", "b"),)),
+    ),
+    ("status", "REPL STATUS sales;", StatusStatement("sales")),
 )
 SELECTED = {
     "REPL DUMP sales.['T3', '[a-z]+'];": ("t3 T3 orders stores", "t33 orders1"),
@@ -69,6 +73,6 @@ def test_no_example_is_left_out() -> None:
 @pytest.mark.parametrize(("text", "names"), SELECTED.items(), ids=SELECTED)
 def test_an_example_selects_the_tables_that_the_seed_names(text: str, names: tuple[str, str]) -> None:
     statement = parse(text)
-    assert isinstance(statement, ReplDump)
+    assert isinstance(statement, DumpStatement)
     selected, others = (one.split() for one in names)
     assert [name for name in (*selected, *others) if statement.scope.selects(name)] == selected

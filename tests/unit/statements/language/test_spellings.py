@@ -2,7 +2,15 @@
 
 import pytest
 
-from twinhive.statements.language import ReplDump, ReplLoad, ReplStatus, Scope, parse, parse_scope, scope_text
+from twinhive.statements.language import (
+    DumpStatement,
+    LoadStatement,
+    Scope,
+    StatusStatement,
+    parse,
+    parse_scope,
+    scope_text,
+)
 from twinhive.statements.language.quoting import quoted, unquoted
 
 
@@ -32,9 +40,9 @@ def test_two_spellings_are_one_statement(hive: str, seed: str) -> None:
 
 @pytest.mark.parametrize("name", ["replace", "from", "to", "limit", "into", "with", "2024", "_hidden"])
 def test_a_database_of_any_name_can_be_written_in_backticks(name: str) -> None:
-    assert parse(f"REPL DUMP `{name}` FROM 1") == ReplDump(Scope(name), from_event=1)
-    assert parse(f"REPL LOAD `{name}` INTO `{name.upper()}`") == ReplLoad(name, name)
-    assert parse(f"REPL STATUS `{name}`") == ReplStatus(name)
+    assert parse(f"REPL DUMP `{name}` FROM 1") == DumpStatement(Scope(name), from_event=1)
+    assert parse(f"REPL LOAD `{name}` INTO `{name.upper()}`") == LoadStatement(name, name)
+    assert parse(f"REPL STATUS `{name}`") == StatusStatement(name)
     assert parse_scope(scope_text(Scope(name))) == Scope(name)
 
 
@@ -57,7 +65,7 @@ def test_a_database_of_any_name_can_be_written_in_backticks(name: str) -> None:
 def test_escapes_are_read_as_hive_reads_them(literal: str, said: str) -> None:
     assert unquoted(literal, 0) == said
     assert unquoted(quoted(said), 0) == said
-    assert parse(f"REPL STATUS sales WITH ('k'={literal})") == ReplStatus("sales", (("k", said),))
+    assert parse(f"REPL STATUS sales WITH ('k'={literal})") == StatusStatement("sales", (("k", said),))
 
 
 def test_a_pattern_writes_a_backslash_twice() -> None:

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from twinhive.model.sizes import readable
-from twinhive.transfer.staged.progress import Progress
+from twinhive.transfer.staged.progress import CopyProgress
 
 
 class Clock:
@@ -16,7 +16,7 @@ class Clock:
 
 def test_lines_come_ever_less_often() -> None:
     clock, lines = Clock(), []
-    progress = Progress(1000, 1000, lambda line: lines.append(clock.now), clock)
+    progress = CopyProgress(1000, 1000, lambda line: lines.append(clock.now), clock)
     for second in range(1, 61):
         clock.now = float(second)
         progress.done(1)
@@ -27,7 +27,7 @@ def test_lines_come_ever_less_often() -> None:
 
 def test_a_line_says_how_far_and_how_long() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(3000, 4_000_000_000, lines.append, clock)
+    progress = CopyProgress(3000, 4_000_000_000, lines.append, clock)
     clock.now = 10.0
     progress.done(1_000_000_000)
     assert lines == ["1 of 3,000 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 60 s left"], "files take time as well"
@@ -35,7 +35,7 @@ def test_a_line_says_how_far_and_how_long() -> None:
 
 def test_a_large_file_moves_before_it_is_done() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(2, 4_000_000_000, lines.append, clock)
+    progress = CopyProgress(2, 4_000_000_000, lines.append, clock)
     clock.now = 10.0
     progress.moved(1_000_000_000)
     assert lines == ["0 of 2 files, 1.0 GB of 4.0 GB (25%), 100 MB/s, about 30 s left"]
@@ -48,7 +48,7 @@ def test_a_large_file_moves_before_it_is_done() -> None:
 
 def test_a_file_that_is_copied_twice_is_not_more_than_all() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(1, 4_000_000_000, lines.append, clock)
+    progress = CopyProgress(1, 4_000_000_000, lines.append, clock)
     progress.moved(4_000_000_000)
     clock.now = 10.0
     progress.moved(900)
@@ -57,7 +57,7 @@ def test_a_file_that_is_copied_twice_is_not_more_than_all() -> None:
 
 def test_the_last_large_file_does_not_promise_years_for_small_ones() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(201, 1_000_001_000, lines.append, clock)
+    progress = CopyProgress(201, 1_000_001_000, lines.append, clock)
     for _ in range(100):
         progress.done(5)
     clock.now = 10.0
@@ -67,7 +67,7 @@ def test_the_last_large_file_does_not_promise_years_for_small_ones() -> None:
 
 def test_empty_files_only() -> None:
     clock, lines = Clock(), list[str]()
-    progress = Progress(4, 0, lines.append, clock)
+    progress = CopyProgress(4, 0, lines.append, clock)
     clock.now = 100.0
     progress.done(0)
     assert lines == ["1 of 4 files, 0 B of 0 B (25%), 0 B/s, about 5 min left"]

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Action, Kind, length_of
+from twinhive.transfer.tree.actions import ActionKind, FileAction, length_of
 
 SOURCE = FileStatus(
     "hdfs://east/d/a/b", 10, 1700, False, 16400, "hive", "staff", 0o1640, 1024, 3, accessed_ms=1800, has_acl=True
@@ -32,28 +32,30 @@ AWKWARD = [
 @pytest.mark.parametrize(
     "action",
     [
-        Action(Kind.COPY, "a/b", SOURCE, "a"),
-        Action(Kind.COPY, "a/b", SOURCE, ""),
-        Action(Kind.REPLACE, "a/b", SOURCE, None, TARGET, True),
-        Action(Kind.MAKE_DIRECTORY, "a", replace(SOURCE, path="hdfs://east/d/a", is_directory=True, length=0), "a"),
-        Action(Kind.DELETE, "gone", None, None, TARGET),
-        Action(Kind.DELETE, "gone"),
-        Action(Kind.COPY, "renamed", SOURCE),
-        Action(Kind.ATTRIBUTES, "", replace(SOURCE, path="hdfs://east/d"), None, TARGET, True),
+        FileAction(ActionKind.COPY, "a/b", SOURCE, "a"),
+        FileAction(ActionKind.COPY, "a/b", SOURCE, ""),
+        FileAction(ActionKind.REPLACE, "a/b", SOURCE, None, TARGET, True),
+        FileAction(
+            ActionKind.MAKE_DIRECTORY, "a", replace(SOURCE, path="hdfs://east/d/a", is_directory=True, length=0), "a"
+        ),
+        FileAction(ActionKind.DELETE, "gone", None, None, TARGET),
+        FileAction(ActionKind.DELETE, "gone"),
+        FileAction(ActionKind.COPY, "renamed", SOURCE),
+        FileAction(ActionKind.ATTRIBUTES, "", replace(SOURCE, path="hdfs://east/d"), None, TARGET, True),
     ],
 )
-def test_a_line_is_read_back(action: Action) -> None:
+def test_a_line_is_read_back(action: FileAction) -> None:
     line = action.to_line()
 
-    assert Action.from_line(line) == action
+    assert FileAction.from_line(line) == action
     assert length_of(line) == action.length
 
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_names_with_every_awkward_character_survive(name: str) -> None:
-    action = Action(Kind.COPY, f"{name}/{name}", replace(SOURCE, path=f"hdfs://east/{name}/{name}"), name)
+    action = FileAction(ActionKind.COPY, f"{name}/{name}", replace(SOURCE, path=f"hdfs://east/{name}/{name}"), name)
     line = action.to_line()
 
     assert line.isascii()
     assert line.splitlines() == [line]
-    assert Action.from_line(line) == action
+    assert FileAction.from_line(line) == action

@@ -1,7 +1,7 @@
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Action, Kind
-from twinhive.transfer.tree.batches import Batch, read_batch, write_batches
+from twinhive.transfer.tree.actions import ActionKind, FileAction
+from twinhive.transfer.tree.batches import FileBatch, read_batch, write_batches
 
 HERE = "hdfs://fake/t/.twinhive/work/plan"
 MB = 1_000_000
@@ -9,7 +9,7 @@ MB = 1_000_000
 
 def lines(*lengths: int) -> list[str]:
     return [
-        Action(Kind.COPY, f"f\n{number}", FileStatus(f"hdfs://east/d/f\n{number}", length, 1)).to_line()
+        FileAction(ActionKind.COPY, f"f\n{number}", FileStatus(f"hdfs://east/d/f\n{number}", length, 1)).to_line()
         for number, length in enumerate(lengths)
     ]
 
@@ -42,7 +42,7 @@ def test_a_batch_is_there_before_the_next_one_is_dealt() -> None:
     files = InMemoryFiles()
     batches = write_batches(lines(1, 1), files, HERE, most_files=1, aim_bytes=MB)
 
-    assert next(batches) == Batch(f"{HERE}/000000.gz", 1, 1)
+    assert next(batches) == FileBatch(f"{HERE}/000000.gz", 1, 1)
     assert files.paths() == [f"{HERE}/000000.gz"]
 
 

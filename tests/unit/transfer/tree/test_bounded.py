@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.support.hdfs.generated_listing import GeneratedListing, Shape
-from twinhive.transfer.tree.actions import Kind
+from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
@@ -52,7 +52,7 @@ def in_a_list(shape: Shape) -> float:
 def test_a_large_directory_of_equal_files_is_never_held() -> None:
     shape = Shape(directories=1, files=10_000, page=100)
     with planned(shape, shape, compare="time") as (plan, peak):
-        assert plan.totals.files[Kind.SKIP].files == shape.all_files
+        assert plan.totals.files[ActionKind.SKIP].files == shape.all_files
         assert plan.changes == 0
 
     assert peak < 2 < 3 < in_a_list(shape)
@@ -61,7 +61,7 @@ def test_a_large_directory_of_equal_files_is_never_held() -> None:
 def test_a_plan_of_new_files_is_never_held() -> None:
     shape = Shape(directories=10, files=1000, page=100)
     with planned(shape, None) as (plan, peak):
-        assert plan.totals.files[Kind.COPY].files == shape.all_files
+        assert plan.totals.files[ActionKind.COPY].files == shape.all_files
         assert sum(1 for _ in plan.copies()) == shape.all_files
 
     assert peak < 2 < 3 < in_a_list(shape)

@@ -10,7 +10,7 @@ from twinhive.model.errors import LeaseLost, Refused
 from twinhive.model.files import Attributes, base_name, is_below, parent
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.transfer.staged.outcome import FailureKind
-from twinhive.transfer.tree.executing import CopyJob, ExecutePlan, in_this_process
+from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
@@ -20,7 +20,7 @@ def during(trees: Trees, event: Callable[[], object], *, after: bool = True) -> 
     """Return what executes plans, and lets something happen right after (or before) it."""
     execute = in_this_process(trees.source, trees.target)
 
-    def executed(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+    def executed(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         if not after:
             event()
         outcome = execute(job, plan, confirm)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Kind
+from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
@@ -13,7 +13,7 @@ SOURCE = FileStatus("hdfs://east/f", 10, 1000, False, 7, "hive", "staff", 0o640,
 TARGET = replace(SOURCE, path="hdfs://west/f", file_id=8, modified_ms=2000)
 
 
-def decided(source: FileStatus, target: FileStatus, **given: object) -> Kind:
+def decided(source: FileStatus, target: FileStatus, **given: object) -> ActionKind:
     return Comparison(SyncOptions.of(given)).files(source, target)
 
 
@@ -27,66 +27,68 @@ def known(*pairs: tuple[FileStatus, FileStatus]) -> VerifiedPairs:
 @pytest.mark.parametrize(
     ("length", "target_length", "given", "expected"),
     [
-        (10, 10, {}, Kind.CHECK),
-        (0, 0, {}, Kind.SKIP),
-        (11, 10, {}, Kind.REPLACE),
-        (9, 10, {}, Kind.REPLACE),
-        (11, 10, {"append": True}, Kind.APPEND),
-        (11, 0, {"append": True}, Kind.REPLACE),
-        (9, 10, {"append": True}, Kind.REPLACE),
-        (10, 10, {"append": True}, Kind.CHECK),
-        (10, 10, {"mode": "overwrite"}, Kind.REPLACE),
-        (0, 0, {"mode": "overwrite"}, Kind.REPLACE),
-        (10, 10, {"compare": "time"}, Kind.SKIP),
-        (11, 10, {"compare": "time"}, Kind.REPLACE),
+        (10, 10, {}, ActionKind.CHECK),
+        (0, 0, {}, ActionKind.SKIP),
+        (11, 10, {}, ActionKind.REPLACE),
+        (9, 10, {}, ActionKind.REPLACE),
+        (11, 10, {"append": True}, ActionKind.APPEND),
+        (11, 0, {"append": True}, ActionKind.REPLACE),
+        (9, 10, {"append": True}, ActionKind.REPLACE),
+        (10, 10, {"append": True}, ActionKind.CHECK),
+        (10, 10, {"mode": "overwrite"}, ActionKind.REPLACE),
+        (0, 0, {"mode": "overwrite"}, ActionKind.REPLACE),
+        (10, 10, {"compare": "time"}, ActionKind.SKIP),
+        (11, 10, {"compare": "time"}, ActionKind.REPLACE),
     ],
 )
-def test_what_the_lengths_say(length: int, target_length: int, given: dict[str, object], expected: Kind) -> None:
+def test_what_the_lengths_say(length: int, target_length: int, given: dict[str, object], expected: ActionKind) -> None:
     assert decided(replace(SOURCE, length=length), replace(TARGET, length=target_length), **given) is expected
 
 
-@pytest.mark.parametrize(("modified", "expected"), [(999, Kind.REPLACE), (1000, Kind.SKIP), (1001, Kind.SKIP)])
-def test_by_time_a_copy_that_is_older_than_its_original_is_replaced(modified: int, expected: Kind) -> None:
+@pytest.mark.parametrize(
+    ("modified", "expected"), [(999, ActionKind.REPLACE), (1000, ActionKind.SKIP), (1001, ActionKind.SKIP)]
+)
+def test_by_time_a_copy_that_is_older_than_its_original_is_replaced(modified: int, expected: ActionKind) -> None:
     assert decided(SOURCE, replace(TARGET, modified_ms=modified), compare="time") is expected
 
 
 def test_a_pair_that_is_known_to_be_equal_is_not_compared_again() -> None:
     memory = known((SOURCE, TARGET))
 
-    assert Comparison(SyncOptions(), memory).files(SOURCE, TARGET) is Kind.SKIP
-    assert Comparison(SyncOptions(), memory).files(replace(SOURCE, modified_ms=1), TARGET) is Kind.CHECK
-    assert Comparison(SyncOptions(), memory).files(SOURCE, replace(TARGET, file_id=9)) is Kind.CHECK
-    assert Comparison(SyncOptions.of({"recheck": True}), memory).files(SOURCE, TARGET) is Kind.CHECK
+    assert Comparison(SyncOptions(), memory).files(SOURCE, TARGET) is ActionKind.SKIP
+    assert Comparison(SyncOptions(), memory).files(replace(SOURCE, modified_ms=1), TARGET) is ActionKind.CHECK
+    assert Comparison(SyncOptions(), memory).files(SOURCE, replace(TARGET, file_id=9)) is ActionKind.CHECK
+    assert Comparison(SyncOptions.of({"recheck": True}), memory).files(SOURCE, TARGET) is ActionKind.CHECK
 
 
 @pytest.mark.parametrize(
     ("letters", "change", "expected"),
     [
-        ("u", {"owner": "other"}, Kind.ATTRIBUTES),
-        ("g", {"group": "other"}, Kind.ATTRIBUTES),
-        ("p", {"permission": 0o600}, Kind.ATTRIBUTES),
-        ("r", {"replication": 2}, Kind.ATTRIBUTES),
-        ("t", {"modified_ms": 1}, Kind.ATTRIBUTES),
-        ("a", {"has_acl": True}, Kind.ATTRIBUTES),
-        ("a", {}, Kind.SKIP),
-        ("x", {}, Kind.ATTRIBUTES),
-        ("b", {"block_size": 64}, Kind.REPLACE),
-        ("t", {"accessed_ms": 1}, Kind.SKIP),
-        ("rbugpct", {}, Kind.SKIP),
-        ("", {"owner": "other", "permission": 0, "replication": 1, "block_size": 64}, Kind.SKIP),
+        ("u", {"owner": "other"}, ActionKind.ATTRIBUTES),
+        ("g", {"group": "other"}, ActionKind.ATTRIBUTES),
+        ("p", {"permission": 0o600}, ActionKind.ATTRIBUTES),
+        ("r", {"replication": 2}, ActionKind.ATTRIBUTES),
+        ("t", {"modified_ms": 1}, ActionKind.ATTRIBUTES),
+        ("a", {"has_acl": True}, ActionKind.ATTRIBUTES),
+        ("a", {}, ActionKind.SKIP),
+        ("x", {}, ActionKind.ATTRIBUTES),
+        ("b", {"block_size": 64}, ActionKind.REPLACE),
+        ("t", {"accessed_ms": 1}, ActionKind.SKIP),
+        ("rbugpct", {}, ActionKind.SKIP),
+        ("", {"owner": "other", "permission": 0, "replication": 1, "block_size": 64}, ActionKind.SKIP),
     ],
 )
-def test_what_is_preserved_and_differs_is_set(letters: str, change: dict[str, object], expected: Kind) -> None:
+def test_what_is_preserved_and_differs_is_set(letters: str, change: dict[str, object], expected: ActionKind) -> None:
     target = replace(SOURCE, path="hdfs://west/f", file_id=8, **change)
     comparison = Comparison(SyncOptions.of({"preserve": letters}), known((SOURCE, target)))
 
     assert comparison.files(SOURCE, target) is expected
-    assert comparison.file_attributes_differ(SOURCE, target) == (expected is Kind.ATTRIBUTES)
+    assert comparison.file_attributes_differ(SOURCE, target) == (expected is ActionKind.ATTRIBUTES)
 
 
 def test_an_empty_file_has_no_blocks_to_differ() -> None:
     empty = replace(SOURCE, length=0)
-    assert decided(empty, replace(empty, block_size=64), preserve="b") is Kind.SKIP
+    assert decided(empty, replace(empty, block_size=64), preserve="b") is ActionKind.SKIP
 
 
 def test_an_acl_at_the_source_alone_differs() -> None:
@@ -106,8 +108,8 @@ def test_replication_and_block_size_are_no_attributes_of_a_directory() -> None:
 def test_what_an_earlier_run_has_built_is_compared_whatever_the_mode(given: dict[str, object]) -> None:
     comparison = Comparison(SyncOptions.of(given))
 
-    assert comparison.built_files(SOURCE, TARGET) is Kind.CHECK
-    assert comparison.built_files(replace(SOURCE, length=11), TARGET) is Kind.REPLACE
+    assert comparison.built_files(SOURCE, TARGET) is ActionKind.CHECK
+    assert comparison.built_files(replace(SOURCE, length=11), TARGET) is ActionKind.REPLACE
 
 
 @pytest.mark.parametrize(

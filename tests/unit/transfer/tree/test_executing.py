@@ -9,7 +9,7 @@ import pytest
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.transfer.staged.outcome import FailureKind
-from twinhive.transfer.tree.executing import CopyJob, Executor, confirmed, in_this_process
+from twinhive.transfer.tree.executing import Executor, TreeCopyJob, confirmed, in_this_process
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.path_rule import lay_out
@@ -165,16 +165,16 @@ def test_overwrite_copies_everything_again() -> None:
 
 
 @pytest.fixture
-def planned() -> tuple[Trees, CopyJob, list[str]]:
+def planned() -> tuple[Trees, TreeCopyJob, list[str]]:
     """A job and its lines."""
     trees = old_target(**{f"f{number}": b"content" for number in range(120)})
     options = SyncOptions.of({"preserve": "t"})
     layout = lay_out(SyncRequest((SOURCE,), TARGET, options), trees.source, trees.target)
     with make_plan(layout, options, trees.source, trees.target) as plan:
-        return trees, CopyJob(layout.places, options), list(plan.copies())
+        return trees, TreeCopyJob(layout.places, options), list(plan.copies())
 
 
-def test_job_and_outcome_travel_to_a_task_and_back(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_job_and_outcome_travel_to_a_task_and_back(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     job = pickle.loads(pickle.dumps(job))
     halves = [lines[:50], lines[50:]]
@@ -185,7 +185,7 @@ def test_job_and_outcome_travel_to_a_task_and_back(planned: tuple[Trees, CopyJob
     assert trees.at_target() == trees.at_source()
 
 
-def test_all_failures_are_counted_and_some_of_them_told(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_all_failures_are_counted_and_some_of_them_told(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     trees.target.forbidden.add(job.places.work)
     outcome = Executor(job, trees.source, trees.target).run(lines, 4)
@@ -194,7 +194,7 @@ def test_all_failures_are_counted_and_some_of_them_told(planned: tuple[Trees, Co
     assert len(outcome.failures.examples) == 100
 
 
-def test_a_cluster_that_does_not_answer_is_given_up(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_a_cluster_that_does_not_answer_is_given_up(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     tried: list[str] = []
 
@@ -207,7 +207,7 @@ def test_a_cluster_that_does_not_answer_is_given_up(planned: tuple[Trees, CopyJo
     assert len(tried) == 100, "fifty files, twice each"
 
 
-def test_a_call_without_an_answer_is_tried_again(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_a_call_without_an_answer_is_tried_again(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     executor = Executor(job, trees.source, trees.target)
     trees.target.unanswered = 1
@@ -222,7 +222,7 @@ def test_the_right_to_write_is_confirmed_from_time_to_time() -> None:
     assert confirmed_at == [2, 4, 6, 8]
 
 
-def test_who_has_lost_that_right_stops(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_who_has_lost_that_right_stops(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
 
     def lost() -> Iterator[str]:
@@ -252,7 +252,7 @@ class Counted:
         self.skipped_files.append(length)
 
 
-def test_every_file_is_shown_as_done_copied_or_not(planned: tuple[Trees, CopyJob, list[str]]) -> None:
+def test_every_file_is_shown_as_done_copied_or_not(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     trees.source.unreadable.add(f"{SOURCE}/f1")
     shown = Counted()

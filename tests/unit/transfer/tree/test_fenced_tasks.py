@@ -11,15 +11,15 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import LeaseLost
 from twinhive.model.files import join
 from twinhive.transfer.tree.batches import StillWanted, write_batches
-from twinhive.transfer.tree.executing import CopyJob, Executor
+from twinhive.transfer.tree.executing import Executor, TreeCopyJob
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
 
-def on_executors(trees: Trees, meanwhile: Callable[[CopyJob, list[str]], object], target: Any = None) -> Any:
+def on_executors(trees: Trees, meanwhile: Callable[[TreeCopyJob, list[str]], object], target: Any = None) -> Any:
     """Return what carries out plans as Spark's tasks do: by batches; `meanwhile` happens before them."""
 
-    def execute(job: CopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+    def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         directory = join(job.places.plan, "run-1")
         [batch] = write_batches(plan.copies(), trees.target, directory, most_files=99, aim_bytes=10**9)
         lines = list(plan.copies())
@@ -40,7 +40,7 @@ def an_old_target() -> Trees:
 def test_a_task_whose_run_was_overtaken_puts_nothing_in_place() -> None:
     trees = an_old_target()
 
-    def another_run(job: CopyJob, lines: list[str]) -> None:
+    def another_run(job: TreeCopyJob, lines: list[str]) -> None:
         trees.put("f", b"the newest of all")
         trees.leases.holder = None
         trees.sync()
@@ -73,7 +73,7 @@ def test_a_batch_is_looked_for_once_a_second() -> None:
         wanted()
 
 
-def write_halves(trees: Trees, job: CopyJob, lines: list[str]) -> None:
+def write_halves(trees: Trees, job: TreeCopyJob, lines: list[str]) -> None:
     """Let another task have begun to write the files of new directories."""
     for path in map(job.places.built, ("f", "d/g")):
         if trees.target.status(path.rpartition("/")[0]):
@@ -110,7 +110,7 @@ def test_two_tasks_with_the_same_batch_never_delete_what_the_other_has_written(i
 def test_what_another_task_has_written_whole_is_used() -> None:
     trees = an_old_target()
 
-    def twin(job: CopyJob, lines: list[str]) -> None:
+    def twin(job: TreeCopyJob, lines: list[str]) -> None:
         target = Changed(trees.target, replace=lambda source, final: None)
         Executor(job, trees.source, target).run(lines, 1)
         trees.target.calls.clear()

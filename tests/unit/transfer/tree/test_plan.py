@@ -3,15 +3,15 @@ import random
 import pytest
 
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.planning.plan import EXAMPLES, Conflict, Move, Plan
 
 MIB = 2**20
 
 
-def file(relative: str, length: int = 0, kind: Kind = Kind.COPY) -> Action:
-    return Action(kind, relative, FileStatus(f"hdfs://east/d/{relative}", length, 1))
+def file(relative: str, length: int = 0, kind: ActionKind = ActionKind.COPY) -> FileAction:
+    return FileAction(kind, relative, FileStatus(f"hdfs://east/d/{relative}", length, 1))
 
 
 @pytest.mark.parametrize("lines", [0, 1, 999, 1000, 1001, 30_000])
@@ -53,7 +53,7 @@ def test_the_largest_files_come_first_within_a_factor_of_four() -> None:
     with Plan() as plan:
         for number, length in enumerate(lengths):
             plan.add_file(file(str(number), length))
-        ordered = [Action.from_line(line).length for line in plan.copies()]
+        ordered = [FileAction.from_line(line).length for line in plan.copies()]
 
     assert sorted(ordered) == sorted(lengths)
     smallest = float("inf")
@@ -65,17 +65,17 @@ def test_the_largest_files_come_first_within_a_factor_of_four() -> None:
 
 def test_what_only_changes_attributes_comes_last_however_large_the_file() -> None:
     with Plan() as plan:
-        plan.add_file(file("attributes", 2**40, Kind.ATTRIBUTES))
+        plan.add_file(file("attributes", 2**40, ActionKind.ATTRIBUTES))
         plan.add_file(file("copy", MIB))
 
-        assert [Action.from_line(line).relative for line in plan.copies()] == ["copy", "attributes"]
+        assert [FileAction.from_line(line).relative for line in plan.copies()] == ["copy", "attributes"]
 
 
 def test_directories_are_made_from_the_top_and_their_attributes_set_from_the_bottom() -> None:
     with Plan() as plan:
         for relative in ("a", "a/b", "a/b/c"):
-            plan.add_directory(file(relative, kind=Kind.MAKE_DIRECTORY))
-            plan.add_attributes(file(relative, kind=Kind.ATTRIBUTES))
+            plan.add_directory(file(relative, kind=ActionKind.MAKE_DIRECTORY))
+            plan.add_attributes(file(relative, kind=ActionKind.ATTRIBUTES))
 
         assert [action.relative for action in plan.directories()] == ["a", "a/b", "a/b/c"]
         assert [action.relative for action in plan.attributes()] == ["a/b/c", "a/b", "a"]
@@ -83,8 +83,8 @@ def test_directories_are_made_from_the_top_and_their_attributes_set_from_the_bot
 
 def test_what_an_earlier_run_has_left_is_no_deletion_of_the_target() -> None:
     with Plan() as plan:
-        plan.add_delete(Action(Kind.DELETE, "new/left", new_root="new"))
-        plan.add_delete(Action(Kind.DELETE, "gone"))
+        plan.add_delete(FileAction(ActionKind.DELETE, "new/left", new_root="new"))
+        plan.add_delete(FileAction(ActionKind.DELETE, "gone"))
 
         assert [action.relative for action in plan.leftovers()] == ["new/left"]
         assert [action.relative for action in plan.deletes()] == ["gone"]

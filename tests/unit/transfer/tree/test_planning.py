@@ -19,7 +19,7 @@ from tests.support.hdfs.planned_trees import (
     trees,
 )
 from twinhive.model.errors import Refused
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.filters import Filter
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.planning import make_plan, refuse
@@ -92,14 +92,14 @@ def test_a_killed_run_is_resumed_from_whatever_it_has_left(source: Nested, left:
     build(west, layout.places.tree, left)
     layout, plan = planned(east, west)
     with plan:
-        copies = [Action.from_line(line) for line in plan.copies()]
+        copies = [FileAction.from_line(line) for line in plan.copies()]
         carry_out(plan, layout.places, east, west)
 
     assert content(west, TARGET) == flat(source)
     same_length = {
         path for path, bytes_ in flat(source).items() if bytes_ and len(flat(left).get(path) or b"") == len(bytes_)
     }
-    assert {action.relative for action in copies if action.kind is Kind.CHECK} == same_length
+    assert {action.relative for action in copies if action.kind is ActionKind.CHECK} == same_length
 
 
 @pytest.mark.parametrize("how", [{"mode": "overwrite"}, {"append": True}, {"exclude": ["x"], "mode": "overwrite"}])
@@ -111,7 +111,7 @@ def test_what_a_killed_run_has_copied_is_compared_whatever_the_mode(how: dict[st
     _, plan = planned(east, west, **how)
 
     with plan:
-        assert actions(plan) == {"f": Kind.CHECK, "g": Kind.REPLACE}
+        assert actions(plan) == {"f": ActionKind.CHECK, "g": ActionKind.REPLACE}
 
 
 def test_a_new_directory_is_one_root_however_much_is_in_it() -> None:
@@ -147,8 +147,8 @@ def test_equal_files_are_checked_once_and_those_known_to_be_equal_never() -> Non
     _, plan = planned(east, west)
 
     with plan:
-        assert actions(plan) == {"same": Kind.CHECK, "longer": Kind.REPLACE, "shorter": Kind.REPLACE}
-        assert plan.totals.files[Kind.SKIP].files == 1
+        assert actions(plan) == {"same": ActionKind.CHECK, "longer": ActionKind.REPLACE, "shorter": ActionKind.REPLACE}
+        assert plan.totals.files[ActionKind.SKIP].files == 1
 
 
 def test_directories_whose_content_changes_get_their_times_again() -> None:
@@ -205,7 +205,7 @@ class TestConflicts:
         _, plan = planned(east, west, delete="trash")
 
         with plan:
-            assert actions(plan) == {"link": Kind.DELETE}
+            assert actions(plan) == {"link": ActionKind.DELETE}
 
     def test_a_conflict_stops_a_run_that_would_delete(self) -> None:
         east, west = sides({"a": {}}, {"a": b"1", "gone": b"2"})
@@ -243,7 +243,7 @@ class TestNothingIsDeletedForWantOfAListing:
             with pytest.raises(Refused, match="the source is empty"):
                 refuse(plan, SyncOptions.of({"delete": "trash"}))
             refuse(plan, SyncOptions.of({"delete": "trash", "force": True}))
-            assert actions(plan) == {"a": Kind.DELETE}
+            assert actions(plan) == {"a": ActionKind.DELETE}
 
     def test_an_empty_source_and_an_empty_target_are_fine(self) -> None:
         east, west = sides({}, {})
@@ -281,7 +281,7 @@ class TestNothingIsDeletedForWantOfAListing:
             with pytest.raises(Refused, match="deleting needs them all"):
                 refuse(plan, SyncOptions.of(options))
             refuse(plan, SyncOptions.of({**options, "force": True}))
-            assert actions(plan) == {"gone": Kind.DELETE}
+            assert actions(plan) == {"gone": ActionKind.DELETE}
 
     def test_a_target_that_cannot_be_listed_stops_the_run(self) -> None:
         east, west = sides({"a": {"f": b"1"}}, {"a": {"f": b"1"}})
@@ -296,28 +296,28 @@ class TestFilters:
         _, plan = planned(east, west, delete="trash", exclude=[".*[.]tmp"])
 
         with plan:
-            assert actions(plan) == {"a": Kind.CHECK, "gone": Kind.DELETE}
+            assert actions(plan) == {"a": ActionKind.CHECK, "gone": ActionKind.DELETE}
 
     def test_an_excluded_file_survives_in_a_directory_that_is_gone(self) -> None:
         east, west = sides({"a": b""}, {"a": b"", "d": {"keep.tmp": b"2", "gone": b"3", "e": {"gone": b""}}})
         _, plan = planned(east, west, delete="trash", exclude=[".*[.]tmp"])
 
         with plan:
-            assert actions(plan) == {"d/gone": Kind.DELETE, "d/e": Kind.DELETE}
+            assert actions(plan) == {"d/gone": ActionKind.DELETE, "d/e": ActionKind.DELETE}
 
     def test_a_directory_without_anything_excluded_is_deleted_as_a_whole(self) -> None:
         east, west = sides({"a": b""}, {"a": b"", "d": {"f": b"3", "e": {"gone": b""}}})
         _, plan = planned(east, west, delete="trash", exclude=["x"])
 
         with plan:
-            assert actions(plan) == {"d": Kind.DELETE}
+            assert actions(plan) == {"d": ActionKind.DELETE}
 
     def test_an_excluded_directory_excludes_all_below_it(self) -> None:
         east, west = sides({"d": {"f": b"1"}, "e": b"2"}, {"d": {"other": b"3"}})
         _, plan = planned(east, west, delete="trash", exclude=["d"])
 
         with plan:
-            assert actions(plan) == {"e": Kind.COPY}
+            assert actions(plan) == {"e": ActionKind.COPY}
 
     def test_only_directories_that_an_included_file_needs_are_made(self) -> None:
         east, west = sides({"a": {"b": {"f.orc": b"1"}}, "c": {"d": {"f.txt": b"2"}}}, {})
@@ -340,7 +340,7 @@ class TestFilters:
         _, plan = planned(east, west, delete="trash", include=[".*[.]orc"])
 
         with plan:
-            assert actions(plan) == {"b.orc": Kind.DELETE}
+            assert actions(plan) == {"b.orc": ActionKind.DELETE}
 
 
 SEVERAL = (f"{SOURCE}/a", f"{SOURCE}/b", f"{SOURCE}/f")
@@ -362,7 +362,7 @@ class TestSeveralSources:
         _, plan = planned(east, west, sources=SEVERAL, delete="trash")
 
         with plan:
-            assert {path for path, kind in actions(plan).items() if kind is Kind.DELETE} == {"a/gone"}
+            assert {path for path, kind in actions(plan).items() if kind is ActionKind.DELETE} == {"a/gone"}
 
     def test_filters_see_paths_below_each_source(self) -> None:
         east, west = sides({"a": {"x": b"", "y": b""}, "b": {"x": b"", "y": b""}}, {})
@@ -394,9 +394,14 @@ class TestSeveralSources:
 class TestOneFile:
     @pytest.mark.parametrize(
         ("target", "kind"),
-        [(None, Kind.COPY), ({}, Kind.COPY), ({"f": b"4"}, Kind.CHECK), ({"f": b"44", "g": b""}, Kind.REPLACE)],
+        [
+            (None, ActionKind.COPY),
+            ({}, ActionKind.COPY),
+            ({"f": b"4"}, ActionKind.CHECK),
+            ({"f": b"44", "g": b""}, ActionKind.REPLACE),
+        ],
     )
-    def test_it_alone_is_looked_at(self, target: Nested | None, kind: Kind) -> None:
+    def test_it_alone_is_looked_at(self, target: Nested | None, kind: ActionKind) -> None:
         east, west = sides({"f": b"3", "g": b"5"}, target)
         if target is None:
             west.make_directories(TARGET)
@@ -432,7 +437,7 @@ class TestOurOwnDirectories:
         _, plan = planned(east, west)
 
         with plan:
-            assert actions(plan) == {".twinhive-notes": Kind.COPY}
+            assert actions(plan) == {".twinhive-notes": ActionKind.COPY}
 
 
 @given(st.lists(names, min_size=1, max_size=3).map("/".join))

@@ -7,7 +7,7 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
 from tests.support.hdfs.planned_trees import SOURCE, TARGET, Nested, build, carry_out, content, sides
 from twinhive.model.files import ChangeKind, FileStatus, SnapshotChange, join
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.plan import Move, Plan
@@ -256,14 +256,14 @@ def test_files_are_read_from_the_snapshot() -> None:
     pair = Replicated(TREE)
     modify(pair.east)
     with pair.plan() as plan:
-        (action,) = map(Action.from_line, plan.copies())
+        (action,) = map(FileAction.from_line, plan.copies())
 
     assert action.source
     assert (
         action.source.path
         == f"{SOURCE}/.snapshot/{pair.choose().prefix}" + action.source.path.partition(pair.choose().prefix)[2]
     )
-    assert action.kind is Kind.REPLACE
+    assert action.kind is ActionKind.REPLACE
 
 
 def test_a_deleted_file_with_a_new_one_of_its_name_is_replaced_and_never_missing() -> None:
@@ -272,7 +272,7 @@ def test_a_deleted_file_with_a_new_one_of_its_name_is_replaced_and_never_missing
     plan = pair.plan()
     with plan:
         assert plan.moves == ()
-        assert [Action.from_line(line).kind for line in plan.copies()] == [Kind.REPLACE]
+        assert [FileAction.from_line(line).kind for line in plan.copies()] == [ActionKind.REPLACE]
 
 
 def test_the_directory_of_a_file_that_is_replaced_gets_its_times_again() -> None:

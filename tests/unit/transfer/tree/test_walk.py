@@ -11,7 +11,7 @@ from twinhive.model.errors import ChangedMeanwhile, Refused, TwinhiveError, Unre
 from twinhive.model.files import FileStatus, base_name, join, name_order
 from twinhive.transfer.tree.listing import waiting
 from twinhive.transfer.tree.listing.lister import Lister, Unlisted
-from twinhive.transfer.tree.listing.waiting import Directory, Waiting
+from twinhive.transfer.tree.listing.waiting import WaitingDirectories, WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory, Walk
 
 D, T = "hdfs://east/d", "hdfs://west/t"
@@ -41,7 +41,7 @@ class Listed:
 
 
 def walked(
-    source: object, target: object, *directories: Directory
+    source: object, target: object, *directories: WaitingDirectory
 ) -> list[tuple[PairedDirectory, list[tuple[str, bool, bool]]]]:
     walk = Walk(source, target, lambda directory: directory.target.path if directory.target else None)  # type: ignore[arg-type]
     for directory in directories:
@@ -53,9 +53,9 @@ def walked(
         ]
 
 
-def directory(path: str = D, target: str | None = T, new_root: str | None = None) -> Directory:
+def directory(path: str = D, target: str | None = T, new_root: str | None = None) -> WaitingDirectory:
     status = FileStatus(target, 0, 1, True) if target else None
-    return Directory(base_name(path), FileStatus(path, 0, 1, True), status, new_root)
+    return WaitingDirectory(base_name(path), FileStatus(path, 0, 1, True), status, new_root)
 
 
 BOTH, SOURCE_ONLY, TARGET_ONLY = (True, True), (True, False), (False, True)
@@ -241,7 +241,7 @@ class TestWaiting:
     def test_the_newest_come_first_however_many_there_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(waiting, "_IN_MEMORY", 20)
         monkeypatch.setattr(waiting, "_BLOCK", 10)
-        directories, expected, taken = Waiting(), [], []
+        directories, expected, taken = WaitingDirectories(), [], []
         for number in range(500):
             directories.push(directory(f"{D}/{number}"))
             expected.append(str(number))
@@ -260,15 +260,17 @@ class TestWaiting:
         monkeypatch.setattr(waiting, "_IN_MEMORY", 1)
         monkeypatch.setattr(waiting, "_BLOCK", 1)
         above = directory("above")
-        first = Directory("a\n/b", FileStatus(f"{D}/a\n/b", 0, 7, True, 3), None, "a\n", 2, False, above, False)
-        second = Directory("c", FileStatus(D, 0, 7, True), FileStatus(T, 0, 8, True, 4), None, 0, True, None, True)
-        directories = Waiting()
+        first = WaitingDirectory("a\n/b", FileStatus(f"{D}/a\n/b", 0, 7, True, 3), None, "a\n", 2, False, above, False)
+        second = WaitingDirectory(
+            "c", FileStatus(D, 0, 7, True), FileStatus(T, 0, 8, True, 4), None, 0, True, None, True
+        )
+        directories = WaitingDirectories()
         for each in (first, second, directory()):
             directories.push(each)
         _, again_second, again_first = (directories.pop(1)[0] for _ in range(3))
 
         for one, other in ((first, again_first), (second, again_second)):
-            assert [getattr(one, name) for name in Directory.__slots__] == [
-                getattr(other, name) for name in Directory.__slots__
+            assert [getattr(one, name) for name in WaitingDirectory.__slots__] == [
+                getattr(other, name) for name in WaitingDirectory.__slots__
             ]
         directories.close()

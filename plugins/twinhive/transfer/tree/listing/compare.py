@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Kind
+from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.request import CompareBy, Mode, SyncOptions
 from twinhive.transfer.tree.verified import KnowsPairs, pair_digest
 
@@ -13,7 +13,7 @@ from twinhive.transfer.tree.verified import KnowsPairs, pair_digest
 _LISTED = {"r": "replication", "u": "owner", "g": "group", "p": "permission", "t": "modified_ms"}
 _OF_DIRECTORIES = "ugpt"
 # Looked up for every file of ten million: a member of an enum costs as much as all the rest.
-_SKIP, _CHECK, _ATTRIBUTES, _REPLACE = Kind.SKIP, Kind.CHECK, Kind.ATTRIBUTES, Kind.REPLACE
+_SKIP, _CHECK, _ATTRIBUTES, _REPLACE = ActionKind.SKIP, ActionKind.CHECK, ActionKind.ATTRIBUTES, ActionKind.REPLACE
 
 _HDFS = frozenset({"hdfs", "viewfs", "webhdfs", "swebhdfs"})
 
@@ -30,13 +30,13 @@ class Comparison:
         self._remembers = memory.knows if memory is not None and not options.recheck else None
         self._differ_at_file = _difference(options.preserve, "".join(_LISTED))
         self._differ_at_directory = _difference(options.preserve, _OF_DIRECTORIES)
-        self.files: Callable[[FileStatus, FileStatus], Kind] = self.built_files
+        self.files: Callable[[FileStatus, FileStatus], ActionKind] = self.built_files
         if options.mode is Mode.OVERWRITE:
             self.files = lambda source, target: _REPLACE
         elif options.append:
             self.files = self._grown_files
 
-    def built_files(self, source: FileStatus, target: FileStatus) -> Kind:
+    def built_files(self, source: FileStatus, target: FileStatus) -> ActionKind:
         """Return what is to be done with a file that an earlier run has built, of which it may not have been sure."""
         length = source.length
         if length != target.length:
@@ -59,8 +59,8 @@ class Comparison:
         """True when what is preserved of a directory differs, or may."""
         return self._differ_at_directory is not None and self._differ_at_directory(source, target)
 
-    def _grown_files(self, source: FileStatus, target: FileStatus) -> Kind:
-        return Kind.APPEND if source.length > target.length > 0 else self.built_files(source, target)
+    def _grown_files(self, source: FileStatus, target: FileStatus) -> ActionKind:
+        return ActionKind.APPEND if source.length > target.length > 0 else self.built_files(source, target)
 
 
 def unwritable(name: str, target_scheme: str) -> str | None:

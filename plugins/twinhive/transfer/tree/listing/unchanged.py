@@ -2,7 +2,7 @@
 
 from twinhive.model.errors import ActNow
 from twinhive.ports import TreeReader
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.attributes import AttributeComparison
 from twinhive.transfer.tree.listing.asked_pairs import AskedPairs
 from twinhive.transfer.tree.listing.unfinished import finished_only
@@ -69,22 +69,22 @@ class NothingToDo(Plan):
         self.pairs = pairs
         self._looked_at = AttributeComparison(source, target, options.preserve)
 
-    def add_file(self, action: Action) -> None:
+    def add_file(self, action: FileAction) -> None:
         """Count a file whose attributes turn out to be equal."""
-        if action.kind is not Kind.ATTRIBUTES or self._differ(action):
+        if action.kind is not ActionKind.ATTRIBUTES or self._differ(action):
             raise SomethingToDoError
-        self.totals.files[Kind.SKIP].add(action.length)
+        self.totals.files[ActionKind.SKIP].add(action.length)
 
-    def add_attributes(self, action: Action) -> None:
+    def add_attributes(self, action: FileAction) -> None:
         """Accept a directory whose attributes turn out to be equal."""
         if self._differ(action):
             raise SomethingToDoError
 
-    def add_directory(self, action: Action) -> None:
+    def add_directory(self, action: FileAction) -> None:
         """Refuse a directory to be made."""
         raise SomethingToDoError
 
-    def add_delete(self, action: Action) -> None:
+    def add_delete(self, action: FileAction) -> None:
         """Refuse a path to be deleted."""
         raise SomethingToDoError
 
@@ -96,6 +96,6 @@ class NothingToDo(Plan):
         """Refuse a directory that cannot be listed."""
         raise SomethingToDoError
 
-    def _differ(self, action: Action) -> bool:
+    def _differ(self, action: FileAction) -> bool:
         original, there = action.source, action.target
         return original is None or there is None or self._looked_at.differ(original, there)

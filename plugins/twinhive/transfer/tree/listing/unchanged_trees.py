@@ -10,7 +10,7 @@ from twinhive.model.errors import ActNow
 from twinhive.ports import FileReader, TreeReader
 from twinhive.transfer.tree.listing.lister import Page, Unlisted
 from twinhive.transfer.tree.listing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
-from twinhive.transfer.tree.listing.waiting import Directory
+from twinhive.transfer.tree.listing.waiting import WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.planner import Planner
@@ -27,7 +27,7 @@ class Tree:
         self, layout: Layout, options: SyncOptions, source: TreeReader, target: TreeReader, sign: str = ""
     ) -> None:
         self.is_equal = not layout.places.is_new
-        self.waiting: list[Directory] = []
+        self.waiting: list[WaitingDirectory] = []
         self._plan = NothingToDo(source, target, options, asked_pairs(layout, target, sign))
         self._planner: Planner | None = None
         if self.is_equal:
@@ -36,11 +36,11 @@ class Tree:
             except (SomethingToDoError, ActNow):
                 self.differs()
 
-    def push(self, directory: Directory) -> None:
+    def push(self, directory: WaitingDirectory) -> None:
         """Have a directory listed."""
         self.waiting.append(directory)
 
-    def place(self, directory: Directory) -> str | None:
+    def place(self, directory: WaitingDirectory) -> str | None:
         """Say where the target's side of a directory is."""
         return self._planner.place(directory) if self._planner else None
 
@@ -94,9 +94,9 @@ def _list(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None
             left = [tree for tree in trees if tree.waiting]
 
 
-def _taken(trees: Iterable[Tree]) -> list[tuple[Tree, Directory]]:
+def _taken(trees: Iterable[Tree]) -> list[tuple[Tree, WaitingDirectory]]:
     """Take directories that wait, tree by tree, so that few trees are begun at the same time."""
-    taken: list[tuple[Tree, Directory]] = []
+    taken: list[tuple[Tree, WaitingDirectory]] = []
     for tree in trees:
         while tree.waiting and len(taken) < _TOGETHER:
             taken.append((tree, tree.waiting.pop()))
@@ -110,7 +110,7 @@ class _Group:
 
     def __init__(
         self,
-        members: Sequence[tuple[Tree, Directory]],
+        members: Sequence[tuple[Tree, WaitingDirectory]],
         here: ThreadPoolExecutor,
         there: ThreadPoolExecutor,
         source: FileReader,

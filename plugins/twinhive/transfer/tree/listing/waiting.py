@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 
 _IN_MEMORY = 2000
 _BLOCK = 1000
@@ -12,7 +12,7 @@ _SPOOLED = 1024 * 1024
 
 
 @dataclass(eq=False, slots=True)
-class Directory:
+class WaitingDirectory:
     """A directory of the source that is to be listed, and its place at the target.
 
     relative   path below the base
@@ -31,7 +31,7 @@ class Directory:
     new_root: str | None
     root: int = 0
     included: bool = True
-    above: "Directory | None" = None
+    above: "WaitingDirectory | None" = None
     is_planned: bool = False
 
     @property
@@ -44,26 +44,26 @@ class Directory:
         return f"{self.relative}/{name}" if self.relative else name
 
 
-class Waiting:
+class WaitingDirectories:
     """Directories, the newest first."""
 
     def __init__(self) -> None:
-        self._newest: list[Directory] = []
+        self._newest: list[WaitingDirectory] = []
         # Older ones are in a file, in blocks of which the last one is the newest.
         self._file = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115 (it lives as long as the walk)
-        self._blocks: list[tuple[int, list[Directory | None]]] = []
+        self._blocks: list[tuple[int, list[WaitingDirectory | None]]] = []
 
     def __len__(self) -> int:
         return len(self._newest) + _BLOCK * len(self._blocks)
 
-    def push(self, directory: Directory) -> None:
+    def push(self, directory: WaitingDirectory) -> None:
         """Put a directory before all others."""
         self._newest.append(directory)
         if len(self._newest) > _IN_MEMORY:
             self._put_away(self._newest[:_BLOCK])
             del self._newest[:_BLOCK]
 
-    def pop(self, most: int) -> list[Directory]:
+    def pop(self, most: int) -> list[WaitingDirectory]:
         """Take the newest directories out, at least one when there is one."""
         if not self._newest and self._blocks:
             self._newest = self._fetch()
@@ -75,7 +75,7 @@ class Waiting:
         """Delete the file."""
         self._file.close()
 
-    def _put_away(self, directories: list[Directory]) -> None:
+    def _put_away(self, directories: list[WaitingDirectory]) -> None:
         """Write directories; those above that are not planned yet stay in memory, as they can still change."""
         above = list({id(each.above): each.above for each in directories}.values())
         place = {id(each): number for number, each in enumerate(above)}
@@ -87,7 +87,7 @@ class Waiting:
         self._file.write("\n".join(lines).encode("ascii"))
         self._blocks.append((start, above))
 
-    def _fetch(self) -> list[Directory]:
+    def _fetch(self) -> list[WaitingDirectory]:
         start, above = self._blocks.pop()
         self._file.seek(start)
         lines = self._file.read().decode("ascii").split("\n")
@@ -95,17 +95,17 @@ class Waiting:
         return [_directory(line, above) for line in lines]
 
 
-def _line(directory: Directory) -> str:
-    return Action(
-        Kind.MAKE_DIRECTORY, directory.relative, directory.source, directory.new_root, directory.target
+def _line(directory: WaitingDirectory) -> str:
+    return FileAction(
+        ActionKind.MAKE_DIRECTORY, directory.relative, directory.source, directory.new_root, directory.target
     ).to_line()
 
 
-def _directory(line: str, above: list[Directory | None]) -> Directory:
+def _directory(line: str, above: list[WaitingDirectory | None]) -> WaitingDirectory:
     root, included, is_planned, place, rest = line.split(" ", 4)
-    action = Action.from_line(rest)
+    action = FileAction.from_line(rest)
     assert action.source is not None
-    return Directory(
+    return WaitingDirectory(
         action.relative,
         action.source,
         action.target,

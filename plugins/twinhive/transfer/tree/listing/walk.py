@@ -11,7 +11,7 @@ from twinhive.model.errors import ChangedMeanwhile, Refused
 from twinhive.model.files import FileStatus, name_order
 from twinhive.ports import FileReader
 from twinhive.transfer.tree.listing.lister import Lister, Page, Unlisted
-from twinhive.transfer.tree.listing.waiting import Directory, Waiting
+from twinhive.transfer.tree.listing.waiting import WaitingDirectories, WaitingDirectory
 
 Pair = tuple[str, FileStatus | None, FileStatus | None]
 """A name, and what each side has of that name in one directory."""
@@ -23,7 +23,7 @@ _GROUPS_AHEAD = 2
 class Pushed(Protocol):
     """Take directories that have to be listed."""
 
-    def push(self, directory: Directory) -> None:
+    def push(self, directory: WaitingDirectory) -> None:
         """Have a directory listed, before those that were pushed earlier."""
         ...
 
@@ -48,13 +48,13 @@ class Walk:
     whatever is interrupted, which may be what these threads wait for.
     """
 
-    def __init__(self, source: FileReader, target: FileReader, place: Callable[[Directory], str | None]) -> None:
+    def __init__(self, source: FileReader, target: FileReader, place: Callable[[WaitingDirectory], str | None]) -> None:
         self._place = place
         self._source = Lister(source, "source")
         self._target = Lister(target, "target")
-        self._waiting = Waiting()
+        self._waiting = WaitingDirectories()
 
-    def push(self, directory: Directory) -> None:
+    def push(self, directory: WaitingDirectory) -> None:
         """Have a directory walked, before those that were pushed earlier."""
         self._waiting.push(directory)
 
@@ -89,7 +89,7 @@ class PairedDirectory:
     unlisted      why the source's side, or the rest of it, could not be listed
     """
 
-    def __init__(self, directory: Directory, place: str | None, source: Pages, target: Pages) -> None:
+    def __init__(self, directory: WaitingDirectory, place: str | None, source: Pages, target: Pages) -> None:
         self.directory = directory
         self.was_empty = True
         self.vanished = False

@@ -6,14 +6,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.tally import Tally
 
 EXAMPLES = 1000
 """So many conflicts and unreadable paths are kept, and all of them counted."""
 
-_NOT_ON_FILES = (Kind.SKIP, Kind.DELETE, Kind.MAKE_DIRECTORY)
+_NOT_ON_FILES = (ActionKind.SKIP, ActionKind.DELETE, ActionKind.MAKE_DIRECTORY)
 _SMALLEST_CLASS_BITS = 16  # below 64 KiB only the number of files counts
 _CLASSES = 13  # each holds files up to four times as large as the one before, the last one all from 256 GiB
 
@@ -54,7 +54,7 @@ class Totals:
     vanished       directories of the source that were gone when they were to be listed
     """
 
-    files: dict[Kind, Tally] = field(default_factory=lambda: {kind: Tally() for kind in Kind})
+    files: dict[ActionKind, Tally] = field(default_factory=lambda: {kind: Tally() for kind in ActionKind})
     new_directories: int = 0
     directories: int = 0
     excluded: int = 0
@@ -74,7 +74,7 @@ class Totals:
     @property
     def deletes(self) -> int:
         """Paths to be deleted at the target."""
-        return self.files[Kind.DELETE].files + self.files[Kind.DELETE].directories
+        return self.files[ActionKind.DELETE].files + self.files[ActionKind.DELETE].directories
 
 
 class Plan:
@@ -122,39 +122,39 @@ class Plan:
         spools = (self._leftovers, self._directories, *self._by_size, self._attributes, self._deletes)
         return len(self.moves) + sum(map(len, spools))
 
-    def leftovers(self) -> Iterator[Action]:
+    def leftovers(self) -> Iterator[FileAction]:
         """Yield what an earlier run has left in `Places.tree` and is not wanted: deleted for good, and first."""
-        return map(Action.from_line, self._leftovers)
+        return map(FileAction.from_line, self._leftovers)
 
     def new_roots(self) -> Iterator[str]:
         """Yield the relative paths of the topmost new directories, each renamed into place when it is complete."""
         return map(json.loads, self._new_roots)
 
-    def directories(self) -> Iterator[Action]:
+    def directories(self) -> Iterator[FileAction]:
         """Yield the directories to be made, parents first."""
-        return map(Action.from_line, self._directories)
+        return map(FileAction.from_line, self._directories)
 
     def copies(self) -> Iterator[str]:
         """Yield the lines of all actions on files, about the largest first."""
         for spool in reversed(self._by_size):
             yield from spool
 
-    def attributes(self) -> Iterator[Action]:
+    def attributes(self) -> Iterator[FileAction]:
         """Yield the directories, new ones as well, whose attributes are to be set: what lies deeper comes first."""
-        return map(Action.from_line, reversed(self._attributes))
+        return map(FileAction.from_line, reversed(self._attributes))
 
-    def deletes(self) -> Iterator[Action]:
+    def deletes(self) -> Iterator[FileAction]:
         """Yield what is to be deleted at the target: topmost paths, each with all below it."""
-        return map(Action.from_line, self._deletes)
+        return map(FileAction.from_line, self._deletes)
 
-    def add_file(self, action: Action) -> None:
+    def add_file(self, action: FileAction) -> None:
         """Add something to do with a file of the source."""
         length = action.length
         self.totals.files[action.kind].add(length)
-        size = 0 if action.kind is Kind.ATTRIBUTES else (length.bit_length() - _SMALLEST_CLASS_BITS + 1) // 2
+        size = 0 if action.kind is ActionKind.ATTRIBUTES else (length.bit_length() - _SMALLEST_CLASS_BITS + 1) // 2
         self._by_size[min(max(size, 0), _CLASSES - 1)].add(action.to_line())
 
-    def add_directory(self, action: Action) -> None:
+    def add_directory(self, action: FileAction) -> None:
         """Add a directory to be made, and renamed into place when it is its own new root."""
         self.totals.new_directories += 1
         self._directories.add(action.to_line())
@@ -165,17 +165,17 @@ class Plan:
         """Add a topmost new directory; '' is the base."""
         self._new_roots.add(json.dumps(relative))
 
-    def add_attributes(self, action: Action) -> None:
+    def add_attributes(self, action: FileAction) -> None:
         """Add a directory whose attributes are to be set; a parent is added before what is below it."""
         self._attributes.add(action.to_line())
 
-    def add_delete(self, action: Action) -> None:
+    def add_delete(self, action: FileAction) -> None:
         """Add a path to be deleted: at the target, or, with a new root, what an earlier run has left."""
         if action.new_root is not None:
             self._leftovers.add(action.to_line())
             return
         found = action.target
-        self.totals.files[Kind.DELETE].add(
+        self.totals.files[ActionKind.DELETE].add(
             found.length if found else 0, is_directory=bool(found and found.is_directory)
         )
         self._deletes.add(action.to_line())

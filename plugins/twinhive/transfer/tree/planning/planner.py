@@ -8,11 +8,11 @@ from twinhive.model.errors import SourceMoved
 from twinhive.model.files import FileStatus, authority
 from twinhive.ports import FileReader
 from twinhive.transfer.tree import conflicts
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.deletable import Deletable
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
 from twinhive.transfer.tree.listing.filters import Filter
-from twinhive.transfer.tree.listing.waiting import Directory
+from twinhive.transfer.tree.listing.waiting import WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory, Pushed, Walk
 from twinhive.transfer.tree.path_rule import Root
 from twinhive.transfer.tree.places import Places, is_ours
@@ -21,7 +21,7 @@ from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.verified import KnowsPairs
 
-_SKIP = Kind.SKIP
+_SKIP = ActionKind.SKIP
 
 
 class Planner:
@@ -65,7 +65,7 @@ class Planner:
         if root.source.is_directory:
             self.add_directory(root.relative, root.source, root.target, root=len(root.relative) + bool(root.relative))
             return
-        base = Directory("", root.source, None, "" if self._places.is_new else None, is_planned=True)
+        base = WaitingDirectory("", root.source, None, "" if self._places.is_new else None, is_planned=True)
         target = root.target
         if self._places.is_new and self._has_leftovers:
             target = self._target.status(self._places.built(root.relative))
@@ -74,7 +74,7 @@ class Planner:
     def add_directory(self, relative: str, source: FileStatus, target: FileStatus | None, root: int = 0) -> None:
         """Have a directory planned by `run`, with all below it."""
         self._walk.push(
-            Directory(
+            WaitingDirectory(
                 relative,
                 source,
                 target,
@@ -92,7 +92,9 @@ class Planner:
             for paired in walked:
                 self.plan_directory(paired)
 
-    def add_pair(self, directory: Directory, name: str, source: FileStatus | None, target: FileStatus | None) -> bool:
+    def add_pair(
+        self, directory: WaitingDirectory, name: str, source: FileStatus | None, target: FileStatus | None
+    ) -> bool:
         """Plan one name of a directory; True when the directory itself is changed by it."""
         relative = directory.path_of(name)
         if is_ours(name) or (self._filters and self._is_left_out(directory, relative, source, target)):
@@ -108,14 +110,14 @@ class Planner:
             return True
         if source.is_directory:
             return self._plan_subdirectory(directory, relative, source, target)
-        kind = Kind.COPY if target is None else self._comparing(directory)(source, target)
+        kind = ActionKind.COPY if target is None else self._comparing(directory)(source, target)
         return self._plan_file(directory, relative, kind, source, target)
 
     def align(self, relative: str, source: FileStatus, target: FileStatus, *, changed: bool) -> None:
         """Have attributes of a directory set where they differ or will; the base gets another time by our directory."""
         differ = self._comparison.directory_attributes_differ(source, target)
         if differ or ("t" in self._preserve and (changed or not relative)):
-            self._plan.add_attributes(Action(Kind.ATTRIBUTES, relative, source, None, target, True))
+            self._plan.add_attributes(FileAction(ActionKind.ATTRIBUTES, relative, source, None, target, True))
 
     def plan_directory(self, paired: PairedDirectory) -> None:
         """Plan one directory that was listed; those in it are pushed."""
@@ -161,31 +163,36 @@ class Planner:
         elif directory.included or changed:
             self.align(directory.relative, directory.source, directory.target, changed=changed)
 
-    def _comparing(self, directory: Directory) -> Callable[[FileStatus, FileStatus], Kind]:
+    def _comparing(self, directory: WaitingDirectory) -> Callable[[FileStatus, FileStatus], ActionKind]:
         """Return how the files of a directory are compared: those that were built are ours, whatever the mode."""
         return self._comparison.files if directory.new_root is None else self._comparison.built_files
 
     def _plan_file(
-        self, directory: Directory, relative: str, kind: Kind, source: FileStatus, target: FileStatus | None
+        self,
+        directory: WaitingDirectory,
+        relative: str,
+        kind: ActionKind,
+        source: FileStatus,
+        target: FileStatus | None,
     ) -> bool:
         if kind is _SKIP:
             self._plan.totals.files[_SKIP].add(source.length)
             return False
         attributes = bool(self._preserve)
-        if target is not None and kind in (Kind.CHECK, Kind.APPEND):
+        if target is not None and kind in (ActionKind.CHECK, ActionKind.APPEND):
             attributes = self._comparison.file_attributes_differ(source, target)
         self._make(directory)
-        self._plan.add_file(Action(kind, relative, source, directory.new_root, target, attributes))
-        return kind is not Kind.ATTRIBUTES
+        self._plan.add_file(FileAction(kind, relative, source, directory.new_root, target, attributes))
+        return kind is not ActionKind.ATTRIBUTES
 
     def _plan_subdirectory(
-        self, directory: Directory, relative: str, source: FileStatus, target: FileStatus | None
+        self, directory: WaitingDirectory, relative: str, source: FileStatus, target: FileStatus | None
     ) -> bool:
         if directory.included:
             self._make(directory)
         new_root = directory.new_root if directory.new_root is not None else self._new_root(relative, target)
         self._walk.push(
-            Directory(
+            WaitingDirectory(
                 relative,
                 source,
                 target,
@@ -198,7 +205,7 @@ class Planner:
         )
         return target is None
 
-    def _plan_gone(self, directory: Directory, relative: str, target: FileStatus) -> bool:
+    def _plan_gone(self, directory: WaitingDirectory, relative: str, target: FileStatus) -> bool:
         if directory.new_root is not None:
             self._drop_leftover(directory, relative, target)
             return False
@@ -207,12 +214,12 @@ class Planner:
         changed = False
         for found in self._deletable.topmost(target, relative[directory.root :], directory.included):
             path = relative + found.path[len(target.path) :]
-            self._plan.add_delete(Action(Kind.DELETE, path, None, None, found))
+            self._plan.add_delete(FileAction(ActionKind.DELETE, path, None, None, found))
             changed |= path == relative
         return changed
 
     def _is_left_out(
-        self, directory: Directory, relative: str, source: FileStatus | None, target: FileStatus | None
+        self, directory: WaitingDirectory, relative: str, source: FileStatus | None, target: FileStatus | None
     ) -> bool:
         """True when a filter leaves a path out; of directories only those that an expression excludes."""
         path = relative[directory.root :]
@@ -236,28 +243,30 @@ class Planner:
             self._plan.add_conflict(conflicts.of_name(source, place, why))
         return why is not None
 
-    def _make(self, directory: Directory) -> None:
+    def _make(self, directory: WaitingDirectory) -> None:
         """Have a directory made, and those above it, unless that is planned."""
-        missing: list[Directory] = []
-        above: Directory | None = directory
+        missing: list[WaitingDirectory] = []
+        above: WaitingDirectory | None = directory
         while above is not None and not above.is_planned:
             missing.append(above)
             above = above.above
         for each in reversed(missing):
             each.is_planned = True
-            action = Action(Kind.MAKE_DIRECTORY, each.relative, each.source, each.new_root, None, bool(self._preserve))
+            action = FileAction(
+                ActionKind.MAKE_DIRECTORY, each.relative, each.source, each.new_root, None, bool(self._preserve)
+            )
             self._plan.add_directory(action)
             if self._preserve:
                 self._plan.add_attributes(action)
 
-    def _drop_leftover(self, directory: Directory, relative: str, found: FileStatus) -> None:
-        self._plan.add_delete(Action(Kind.DELETE, relative, None, directory.new_root, found))
+    def _drop_leftover(self, directory: WaitingDirectory, relative: str, found: FileStatus) -> None:
+        self._plan.add_delete(FileAction(ActionKind.DELETE, relative, None, directory.new_root, found))
 
     def _new_root(self, relative: str, target: FileStatus | None) -> str | None:
         """Return the new root of a path whose directory exists: itself, unless something is renamed into it."""
         return None if target is not None or relative in self._around_arriving else relative
 
-    def place(self, directory: Directory) -> str | None:
+    def place(self, directory: WaitingDirectory) -> str | None:
         """Say where the target's side of a directory is to be listed."""
         if directory.new_root is None:
             return directory.target.path if directory.target else None

@@ -3,7 +3,7 @@
 from twinhive.model.errors import ActNow, Refused
 from twinhive.model.files import base_name
 from twinhive.ports import FileReader
-from twinhive.transfer.tree.actions import Action, Kind
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.places import is_ours
 from twinhive.transfer.tree.planning.plan import Plan
@@ -66,7 +66,7 @@ def _drop_what_is_no_root(plan: Plan, layout: Layout, target: FileReader) -> Non
         for found in page or ():
             name = base_name(found.path)
             if name not in wanted and not is_ours(name):
-                plan.add_delete(Action(Kind.DELETE, name, None, "", found))
+                plan.add_delete(FileAction(ActionKind.DELETE, name, None, "", found))
 
 
 def _conflicting(plan: Plan) -> ActNow:

@@ -20,7 +20,7 @@ class NoDifference(Exception):
 
 
 @dataclass
-class Difference:
+class SnapshotDifference:
     """What is not the same in two snapshots. Paths are relative to the directory, as they were before and are now.
 
     renamed    path before: path now
@@ -58,7 +58,7 @@ class Difference:
 
 def read_difference(
     changes: Iterable[SnapshotChange], left_out: Callable[[str], bool] = lambda path: False
-) -> Difference:
+) -> SnapshotDifference:
     """Sort changes by what they mean; those in our own directories do not count. Raises NoDifference.
 
     Nor do paths that are left out: what was renamed from one of them is new, and to one of them is gone.
@@ -113,9 +113,9 @@ class _Changes:
         elif not now:
             self.finished.append(target)
 
-    def difference(self) -> Difference:
+    def difference(self) -> SnapshotDifference:
         """Return what the changes come to together."""
-        found = Difference(self.renamed)
+        found = SnapshotDifference(self.renamed)
         gone = self.gone | self.unfinished
         found.deleted = {path for path in gone if not _goes_with_another(found, gone, path)}
         found.created = {found.beside(path) for path in self.fresh if self._is_looked_at(found, path)}
@@ -126,11 +126,11 @@ class _Changes:
         found.modified = {path: found.now(path) for path in changed}
         return found
 
-    def _is_looked_at(self, found: Difference, path: str) -> bool:
+    def _is_looked_at(self, found: SnapshotDifference, path: str) -> bool:
         return not _goes_with_another(found, self.unfinished, path)
 
 
-def _goes_with_another(found: Difference, gone: set[str], path: str) -> bool:
+def _goes_with_another(found: SnapshotDifference, gone: set[str], path: str) -> bool:
     """True for what was deleted from a directory that was deleted, too, and not renamed before."""
     above = path.rpartition("/")[0]
     while above and above not in found.renamed:

@@ -6,12 +6,12 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, join
 from twinhive.ports import TreeReader
 from twinhive.transfer.tree.listing.unfinished import left_out
-from twinhive.transfer.tree.listing.waiting import Directory
+from twinhive.transfer.tree.listing.waiting import WaitingDirectory
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.planning.planner import Planner, above_of
 from twinhive.transfer.tree.request import SyncOptions
-from twinhive.transfer.tree.snapshots.difference import Difference, NoDifference, read_difference
+from twinhive.transfer.tree.snapshots.difference import NoDifference, SnapshotDifference, read_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, from_snapshot
 from twinhive.transfer.tree.verified import VerifiedPairs
 
@@ -54,7 +54,7 @@ class _DifferencePlanner:
         plan: Plan,
         layout: Layout,
         root: Root,
-        difference: Difference,
+        difference: SnapshotDifference,
         options: SyncOptions,
         source: TreeReader,
         target: TreeReader,
@@ -122,7 +122,7 @@ class _DifferencePlanner:
 
     def _plan_pair(self, now: str, found: FileStatus | None) -> None:
         above, _, name = now.rpartition("/")
-        directory = Directory(above, self._root.source, None, None, is_planned=True)
+        directory = WaitingDirectory(above, self._root.source, None, None, is_planned=True)
         self._planner.add_pair(directory, name, self._there(now), found)
 
     def _note_emptied(self) -> None:
