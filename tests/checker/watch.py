@@ -23,7 +23,7 @@ class Watcher:
     that nothing was missed. What cannot be read, because a server is down, is seen the next time.
 
     A real server may carry a call out long after its caller has given up (`calls_come_late`): from then on something
-    may change without a call. It is judged all the same.
+    may change without a call. It is judged all the same, once two readings in a row are equal.
     """
 
     calls_come_late = False
@@ -73,16 +73,25 @@ class Watcher:
 
     def _see(self, when: str, tables: Iterable[str]) -> None:
         try:
-            state = ReplicaState.read(self._viewer.parameters())
-            if state.phase is not Phase.FOLLOWING:
-                self._known = None
-                return
-            self._known = self._read(set(tables))
+            position, self._known = self._reading(set(tables))
+            while self._known is not None and self._may_come_late:
+                # A call that is carried out while we read may show the table of before, and the partitions of after.
+                before = position, self._known
+                position, self._known = self._reading(set())
+                if before == (position, self._known):
+                    break
         except TwinhiveError:
             self._known = None
             self.unseen += 1
             return
-        self._judge.see(state.position.event_id, self._known, when)
+        if self._known is not None:
+            self._judge.see(position, self._known, when)
+
+    def _reading(self, tables: set[str]) -> tuple[int, DatabaseState | None]:
+        """Return the position and the state of a replica that follows; no state of one that does not."""
+        state = ReplicaState.read(self._viewer.parameters())
+        following = state.phase is Phase.FOLLOWING
+        return state.position.event_id, self._read(tables) if following else None
 
     def _read(self, tables: set[str]) -> DatabaseState:
         if self._known is None or self._may_come_late:

@@ -21,7 +21,7 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 RUN = "from twinhive.cli.app import main; main()"
 TRY_AGAIN, ACT_NOW = 3, 4
 # A killed run leaves its lease behind, so the next load waits for one time-out: five seconds here.
-SECONDS = 120
+SECONDS = 600
 
 
 class Bootstrap:

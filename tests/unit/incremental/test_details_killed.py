@@ -6,15 +6,16 @@ import pytest
 
 from tests.support.builders import a_table
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import tuned
 from tests.support.worlds.twins import claims
 from tests.unit.incremental.test_incremental import Followed
-from tests.unit.incremental.test_incremental_killed import killed_at
+from tests.unit.incremental.test_incremental_killed import follow_noticed
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 
 # What is changed before only writes the window down.
-FIRST_APPLIED, MOST_CHANGES = 6, 120
+FIRST_APPLIED = 5
 PLAIN, ORDERS = TableName("sales", "plain"), TableName("sales", "orders")
 ONE = ("a b",)
 KINDS = ("primary_key", "unique", "not_null", "default", "check")
@@ -182,18 +183,19 @@ def undisturbed(history, consistency: str) -> tuple:
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_killed_at_any_change_details_come_to_the_same_end(history, consistency: str) -> None:
     wanted = undisturbed(history, consistency)
-    # Before its effect is after that of the change before. The other order is looked at less densely.
-    for at in range(FIRST_APPLIED, MOST_CHANGES, 1 if consistency == "every_event" else 3):
+
+    def begin() -> Followed:
         followed = Followed(tuned(consistency=consistency))
         history(followed.users)
-        if not killed_at(followed, at, after_effect=False):
-            break
+        return followed
+
+    # The other order is looked at less densely.
+    step = 1 if consistency == "every_event" else 3
+    for followed in left_by_kills(begin, follow_noticed, step, first=FIRST_APPLIED):
         followed.follow()
         followed.follow()
         followed.assert_twin()
-        assert details(followed) == wanted, at
-    else:
-        pytest.fail("a run makes more changes than the test kills at")
+        assert details(followed) == wanted
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)

@@ -1,13 +1,14 @@
 """Clusters whose files are guarded by different kinds of checksums converge after every interruption."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from tests.support.worlds.fake_world import kill_points
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.twins import contents
 from tests.unit.incremental.test_incremental import Followed
-from tests.unit.incremental.test_incremental_killed import killed_at
+from tests.unit.incremental.test_incremental_killed import follow_noticed
 from tests.unit.scan.test_scan import scan
 from twinhive.model.errors import ActNow, Unreachable
 from twinhive.model.files import ChecksumForm
@@ -19,13 +20,12 @@ MOST_CHANGES = 60
 def erasure_coded(followed: Followed) -> None:
     """Let the replica cut files in another way: their default checksums are others, equal bytes are equal."""
     files = followed.world.replica_files
-    checksum = files.checksum
+    files.checksum = partial(_cut_otherwise, files.checksum)
 
-    def other(path: str, form: ChecksumForm, **how) -> str | None:
-        found = checksum(path, form, **how)
-        return found if found is None or form is ChecksumForm.COMPARISON else f"00{found[2:]}"
 
-    files.checksum = other
+def _cut_otherwise(checksum: Callable, path: str, form: ChecksumForm, **how) -> str | None:
+    found = checksum(path, form, **how)
+    return found if found is None or form is ChecksumForm.COMPARISON else f"00{found[2:]}"
 
 
 def of_another_type_at_the_source(followed: Followed) -> None:
@@ -54,14 +54,13 @@ def begun(kind: Callable[[Followed], None]) -> Followed:
 
 @KINDS
 def test_killed_at_any_change_it_converges(kind: Callable[[Followed], None]) -> None:
-    for at in kill_points(MOST_CHANGES, after_effect=False):
-        followed = begun(kind)
-        if not killed_at(followed, at, after_effect=False):
-            break
+    kills = 0
+    for followed in left_by_kills(lambda: begun(kind), follow_noticed):
+        kills += 1
         followed.follow()
         followed.follow()
         followed.assert_twin()
-    assert at > 15
+    assert kills > 15
 
 
 @KINDS

@@ -1,6 +1,7 @@
 """A table of another database is another table, whatever its name: what renames between databases do."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -8,8 +9,9 @@ from tests.support.builders import a_policy
 from tests.support.hive.metastore_objects import a_constraint
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.external_followed import FollowedExternals
-from tests.support.worlds.fake_world import Killed, KillSwitch, a_world, killable, tuned
+from tests.support.worlds.fake_world import a_world, killable, tuned
 from tests.unit.dry_run.test_rehearsal import plan, section
 from tests.unit.incremental.test_incremental import POLICY, Followed
 from twinhive.model.names import TableName
@@ -143,18 +145,21 @@ def test_what_is_renamed_while_it_is_copied_is_folded(history: Callable) -> None
 
 @pytest.mark.parametrize("history", [promote, rename_in_and_on, rename_out_and_in], ids=lambda one: one.__name__)
 def test_killed_at_any_change_it_converges(history: Callable) -> None:
-    for at in range(1, 200, 9):
+    def begin() -> Staged:
         followed = Staged()
         history(followed.users, followed.staging)
-        try:
-            ports = killable(followed.world.ports(), KillSwitch(at, after_effect=bool(at % 2)))
-            run_phase(INCREMENTAL, followed.policy, ports, {"run": "k"}, followed.log.append)
-        except Killed:
-            followed.to_the_end()
-            followed.assert_twin()
-        else:
-            break
-    assert at > 20
+        return followed
+
+    def follow(followed: Staged, switch: Any) -> None:
+        ports = killable(followed.world.ports(), switch)
+        run_phase(INCREMENTAL, followed.policy, ports, {"run": "k"}, followed.log.append)
+
+    kills = 0
+    for followed in left_by_kills(begin, follow, 5):
+        kills += 1
+        followed.to_the_end()
+        followed.assert_twin()
+    assert kills > 4
 
 
 def test_an_event_of_a_table_of_the_same_name_elsewhere_is_nobodys() -> None:

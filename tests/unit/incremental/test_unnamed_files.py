@@ -6,11 +6,12 @@ from contextlib import contextmanager
 import pytest
 
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import a_world, tuned
 from tests.support.worlds.twins import contents
 from tests.unit.dry_run.test_rehearsal import plan, section
 from tests.unit.incremental.test_incremental import POLICY, Followed, nested_directories
-from tests.unit.incremental.test_incremental_killed import killed_at
+from tests.unit.incremental.test_incremental_killed import follow_noticed
 from twinhive.log.unnamed_files import _Looking
 from twinhive.model.errors import ActNow
 from twinhive.model.files import base_name
@@ -347,16 +348,19 @@ def test_far_behind_a_directory_without_nested_files_does_not_make_each_window_r
 
 
 def test_killed_at_any_change_it_converges() -> None:
-    for at in range(1, 200, 13):
+    def begin() -> Followed:
         followed = Followed()
         followed.users.set_partition_location("orders", A_B, put(followed, "one"), says_before=False)
         appended_and_overwritten(followed.users)
         nested_directories(followed.users)
-        if not killed_at(followed, at, after_effect=bool(at % 2)):
-            break
+        return followed
+
+    kills = 0
+    for followed in left_by_kills(begin, follow_noticed, 7):
+        kills += 1
         to_the_end(followed)
         followed.assert_twin()
-    assert at > 20
+    assert kills > 3
 
 
 def test_a_replica_of_an_earlier_version_copies_a_partition_in_a_place_of_its_own_once() -> None:

@@ -15,7 +15,7 @@ from twinhive.step.base import Detail
 # What no statement runs speaks to those who have DAGs: these packages and the commands, and some steps.
 PACKAGES_NOT_RUN = {"airflow_edge", "cli", "journal", "page", "reference"}
 STEPS_NOT_RUN = {
-    "requests/wishes": "why a policy is paused: who forgets one has its commands",
+    "requests/request_files": "why a policy is paused: who forgets one has its commands",
     "incremental/event_reached": "what a sensor in a DAG waits for",
     "operations/forget": "a command of policies",
     "observe/lag": "the lag of a policy's replica",
