@@ -161,12 +161,15 @@ def test_failures_that_need_a_person(job: Job) -> None:
     assert "2 failed" in done.stdout and job.items[1].source_path in done.stdout
 
 
+OF_A_DOCUMENT = pytest.mark.nightly("tests/integration/test_spark_copy.py::test_settings_that_cannot_be_used")
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
         ({"version": "0.0.9"}, "the submitter is twinhive 0.0.9"),
-        ({"target": {"root": "file://"}}, "'properties'"),
-        ({"surprise": 1}, "surprise"),
+        pytest.param({"target": {"root": "file://"}}, "'properties'", marks=OF_A_DOCUMENT),
+        pytest.param({"surprise": 1}, "surprise", marks=OF_A_DOCUMENT),
     ],
 )
 def test_settings_that_cannot_be_used(job: Job, settings: dict[str, Any], says: str) -> None:
@@ -175,6 +178,7 @@ def test_settings_that_cannot_be_used(job: Job, settings: dict[str, Any], says: 
     assert says in done.stdout
 
 
+@pytest.mark.nightly("tests/integration/test_spark_copy.py::test_executors_without_jpype_get_it_shipped")
 def test_executors_without_jpype_are_told_what_they_lack(job: Job, bare_python: str) -> None:
     job.executor_python = bare_python
     done = job.submit()
@@ -210,6 +214,10 @@ class TestBetweenClusters:
             files.delete(f"{files.root}{made.place}")
             files.close()
 
+    @pytest.mark.nightly(
+        "tests/integration/test_spark_copy.py::test_files_that_events_named_are_found_in_the_change_manager",
+        "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
+    )
     def test_copies_and_compares(self, job: Job) -> None:
         done = job.submit()
         assert done.returncode == 0, done.stdout[-3000:]
