@@ -15,8 +15,8 @@ from twinhive.external.publish_pending import ready_tables
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.window import Window
 from twinhive.log.told_events import told_events
-from twinhive.model.changes.effects import effects_of
 from twinhive.model.changes.facts import tables_of
+from twinhive.model.changes.in_words import effects_of
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState

@@ -13,8 +13,6 @@ from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, scan
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.rehearsal import rehearse
-from twinhive.model.changes.effects import _EFFECTS
-from twinhive.model.changes.kinds import Change, NotReplicated
 from twinhive.model.errors import Unreachable
 from twinhive.model.names import TableName
 from twinhive.pipeline.phase_run import run_bootstrap, run_phase
@@ -221,10 +219,6 @@ def test_a_server_that_does_not_answer_is_tried_again() -> None:
     world.source.log_id = unreachable
     with pytest.raises(Unreachable):
         plan(world, "consolidate")
-
-
-def test_every_change_that_is_replicated_has_words() -> None:
-    assert set(_EFFECTS) == set(Change.__args__) - {NotReplicated}
 
 
 def test_names_are_cut_short_and_counted() -> None:
