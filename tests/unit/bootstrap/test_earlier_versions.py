@@ -50,7 +50,7 @@ def assert_ours(followed: Followed) -> None:
     assert own_dumps_of(followed.world.source_files, followed.policy) is not None
 
 
-@pytest.mark.parametrize("drains", [False, True], ids=["at once", "after draining"])
+@pytest.mark.parametrize("saves_events", [False, True], ids=["at once", "after events were saved"])
 @pytest.mark.parametrize("name", ["first_copy", "drained", "loading"])
 def test_a_bootstrap_that_was_killed_is_ended(name: str, saves_events: bool) -> None:
     followed = left_by(name, IN_SMALL_BATCHES)

@@ -71,7 +71,7 @@ def test_no_way_out_is_left_out_here() -> None:
     functions = {name for name, way in vars(ways).items() if inspect.isfunction(way)}
     assert functions == {
         *("bootstrap", "clear", "command", "consolidate", "correct", "exclude"),
-        *("resync", "resync_wish"),
+        *("resync", "resync_request"),
     }
 
 
