@@ -113,7 +113,7 @@ def test_without_a_name_the_server_takes_us_for_the_one_it_runs_as(server: Serve
 def test_a_server_that_heeds_no_names_is_told_from_one_that_does(server: Server) -> None:
     server.behaviour.configuration[HEEDS_NAMES] = "false"
     said = refused(reader(server, "ann").current_event_id)
-    assert f"it was told ann, but its {HEEDS_NAMES} is false" in said
+    assert f"it was sent ann, but its {HEEDS_NAMES} is false" in said
     assert "hadoop.proxyuser.<the user it runs as>.hosts" in said
 
 
