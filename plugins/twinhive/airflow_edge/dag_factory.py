@@ -26,7 +26,7 @@ from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import StepOperator
 from twinhive.model.errors import TwinhiveError
-from twinhive.pipeline.phases import HAND_OVERS, PHASES, RunsOn, Stage
+from twinhive.pipeline.phases import FACTS, HAND_OVERS, PHASES, RunsOn, Stage, Start
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.spark.applications import look_in
 
@@ -109,7 +109,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         schedule=schedule_of(entry, phase, clusters, place.crowd),
         max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
-        is_paused_upon_creation=phase == "bootstrap",
+        is_paused_upon_creation=FACTS[phase].start is Start.PERSON,
         tags={"twinhive", entry.name, *red_tag(entry)},
         default_args={
             **RETRIES,

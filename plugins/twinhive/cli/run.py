@@ -1,6 +1,6 @@
 """Run the phases of a policy: the same stages as the DAGs, without Airflow."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -9,12 +9,8 @@ from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases
 from twinhive.cli.progress import phase_progress
 from twinhive.cli.terminal import AsJson, Config, console, errors, holder_of, said_plainly, say, say_aside
-from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import Report, Watch, run_bootstrap, run_passes, run_phase, run_rounds
+from twinhive.pipeline.phase_run import run_whole
 from twinhive.pipeline.phases import PHASES
-from twinhive.ports import WritePorts
-from twinhive.scan.scan import Scan
-from twinhive.step.base import Work
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -40,23 +36,6 @@ def run(
         ports = wiring.write_ports()
         report, shown = (say_aside, errors) if as_json else (say, console)
         with phase_progress(shown, f"{phase} of {policy}") as watch:
-            results = _run(phase, wiring.policy, ports, report, watch, again=again, deep=deep)
+            results = run_whole(phase, wiring.policy, ports, holder_of(phase), report, watch, again=again, deep=deep)
         if as_json:
             print_json({"policy": policy, "phase": phase, "results": results})
-
-
-def _run(
-    phase: str, policy: Policy, ports: WritePorts, report: Report, watch: Watch, *, again: bool, deep: bool
-) -> dict[str, Any]:
-    holder = holder_of(phase)
-    match phase:
-        case "bootstrap":
-            return run_bootstrap(policy, ports, holder, report, again=again, watch=watch)
-        case "consolidate":
-            return run_rounds(policy, ports, holder, report, watch)
-        case "external":
-            return run_passes(policy, ports, holder, report, watch)
-        case "scan" if deep:
-            return {"scan": Scan(Work(policy, holder=holder, report=report), deep=True).run(ports)}
-        case _:
-            return run_phase(PHASES[phase], policy, ports, holder, report, watch=watch)

@@ -9,8 +9,9 @@ from typing import Any
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.external.sync_external import Execution, SyncExternal
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, Stage
+from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, PHASES, Stage
 from twinhive.ports import WritePorts
+from twinhive.scan.scan import Scan
 from twinhive.step.base import Work
 
 Report = Callable[[str], None]
@@ -109,3 +110,31 @@ def run_passes(
         results = run_phase(stages, policy, ports, holder, report, watch=watch)
         if not results["list_external"].remaining:
             return results
+
+
+def run_whole(
+    phase: str,
+    policy: Policy,
+    ports: WritePorts,
+    holder: dict[str, str],
+    report: Report,
+    watch: Watch = unwatched,
+    *,
+    again: bool = False,
+    deep: bool = False,
+) -> dict[str, Any]:
+    """Run a phase with all that follows from it in Airflow, in this process.
+
+    A bootstrap goes on until the replica is published, with `again` of a published one too; incremental applies one
+    window; external looks at every external table once; a scan that is `deep` compares every file.
+    """
+    stages = PHASES[phase]
+    if stages is BOOTSTRAP:
+        return run_bootstrap(policy, ports, holder, report, again=again, watch=watch)
+    if stages is CONSOLIDATE:
+        return run_rounds(policy, ports, holder, report, watch)
+    if stages is EXTERNAL:
+        return run_passes(policy, ports, holder, report, watch)
+    if deep:
+        stages = tuple(replace(stage, step=partial(Scan, deep=True)) for stage in stages)
+    return run_phase(stages, policy, ports, holder, report, watch=watch)

@@ -145,6 +145,56 @@ PHASES: Mapping[str, tuple[Stage, ...]] = {
     "external": EXTERNAL,
 }
 
+
+class Start(Enum):
+    """What starts a run of a phase in Airflow."""
+
+    PERSON = "a person, in the trigger form"
+    RUN = "a run of another phase, or of the same"
+    LOG = "news in the source's log, and a clock"
+    DATA = "tables that wait for their data, and a clock"
+    CLOCK = "a clock"
+
+
+class Option(Enum):
+    """What a run of some phase can be told, in the form and on the command line."""
+
+    AGAIN = "again"
+    """Build a published replica another time."""
+    DEEP = "deep"
+    """Compare every file."""
+
+
+@dataclass(frozen=True)
+class PhaseFacts:
+    """What is to be known of a phase beside its stages."""
+
+    start: Start
+    option: Option | None = None
+    copies: bool = True
+    """Its runs copy files of tables, with as many threads as they are told."""
+
+
+FACTS: Mapping[str, PhaseFacts] = {
+    "bootstrap": PhaseFacts(Start.PERSON, Option.AGAIN),
+    "consolidate": PhaseFacts(Start.RUN),
+    "incremental": PhaseFacts(Start.LOG),
+    "scan": PhaseFacts(Start.CLOCK, Option.DEEP, copies=False),
+    "external": PhaseFacts(Start.DATA),
+}
+"""No other module tells phases apart by their names."""
+
+
+def started_by(start: Start) -> str:
+    """Return the phase that is started so."""
+    return next(phase for phase, facts in FACTS.items() if facts.start is start)
+
+
+def phase_of(option: Option) -> str:
+    """Return the phase that has an option."""
+    return next(phase for phase, facts in FACTS.items() if facts.option is option)
+
+
 PUBLISHING = ("load", "apply")
 """The stages that bring the replica to another event."""
 

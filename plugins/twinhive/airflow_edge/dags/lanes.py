@@ -11,14 +11,14 @@ data lane pass the last one of an event lane. They are small, so that other peop
 from typing import Any
 
 from twinhive.model.external.modes import External
-from twinhive.pipeline.phases import OnlyFor
+from twinhive.pipeline.phases import FACTS, OnlyFor, Start, started_by
 from twinhive.settings import PolicySettings
 
-EXTERNAL_LANE = "external"
+EXTERNAL_LANE = started_by(Start.DATA)
 """The phase that copies the data of external tables."""
-EVENT_LANE = "incremental"
+EVENT_LANE = started_by(Start.LOG)
 """The phase that applies the events."""
-_NOT_URGENT = {EXTERNAL_LANE, "scan"}
+_NOT_URGENT = {phase for phase, facts in FACTS.items() if facts.start in (Start.DATA, Start.CLOCK)}
 
 
 def priority_of(dag: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from airflow.sdk import Param
 
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN
+from twinhive.pipeline.phases import FACTS, Option
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"
@@ -13,11 +14,10 @@ NOTHING_CHANGED = "dry run: nothing was changed; to do it, trigger again with dr
 def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
     """Return the form's fields by name; what nobody touches does the usual, and rebuilds nothing."""
     params = {DRY_RUN: _dry_run()}
-    if phase == "bootstrap":
-        params["again"] = _again()
-    if phase == "scan":
-        params["deep"] = _deep()
-    else:
+    facts = FACTS[phase]
+    if facts.option is not None:
+        params[facts.option.value] = _OPTIONS[facts.option]()
+    if facts.copies:
         params["copy_threads"] = _copy_threads(entry.settings.options.copy_threads if entry.settings else 8)
     return params
 
@@ -71,3 +71,6 @@ def _copy_threads(threads: int) -> Param:
         title="Files copied at the same time by one task",
         description="Lower it to spare the source's DataNodes; the policy file sets the default.",
     )
+
+
+_OPTIONS = {Option.AGAIN: _again, Option.DEEP: _deep}

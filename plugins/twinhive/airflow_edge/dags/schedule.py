@@ -9,7 +9,8 @@ from typing import Any
 from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
 
 from twinhive.airflow_edge.dags.assets import pending_asset, source_asset
-from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE, brings_data
+from twinhive.airflow_edge.dags.lanes import brings_data
+from twinhive.pipeline.phases import FACTS, Start
 from twinhive.settings import ClusterSettings, PolicyEntry
 
 _EVERY_MINUTES = 2
@@ -53,12 +54,18 @@ def schedule_of(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSe
     their data. A policy that
     never copies any has no schedule for it: with hundreds of policies, tasks that find nothing to do would be many.
     """
-    if phase == "scan":
-        return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, crowd.policies, share=crowd.share(0.25)))
-    if phase == EXTERNAL_LANE:
-        return _external(entry, crowd)
-    if phase != "incremental":
-        return started_by_people()
+    match FACTS[phase].start:
+        case Start.CLOCK:
+            return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, crowd.policies, share=crowd.share(0.25)))
+        case Start.DATA:
+            return _external(entry, crowd)
+        case Start.LOG:
+            return _events(entry, clusters, crowd)
+        case Start.PERSON | Start.RUN:
+            return started_by_people()
+
+
+def _events(entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], crowd: Crowd) -> Any:
     minutes = floor_minutes(_EVERY_MINUTES, crowd.policies, share=crowd.share(0.75))
     floor = _every(entry, minutes)
     if entry.settings is None or entry.error:
