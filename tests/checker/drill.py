@@ -135,6 +135,7 @@ class Drill:
         self.policy = self.place.policy(self._options())
         self.judge = Judge(self.crowd.recorder.timeline)
         self.judge.window = self._window
+        self.judge.plan = self._plan_of_window
         self.viewer = self.place.viewer(self.place.replica, self.place.replica_files, self.policy.replica.database)
         every = self.settings.consistency == EVERY_EVENT
         self.watcher = Watcher(self.viewer, self.judge, self.policy.staging, every_call=every)
@@ -147,6 +148,13 @@ class Drill:
         """Return between which events the window is that is applied at a position, or was applied last."""
         windows = [one.bounds for one in dumps_of(self.place.source_files, self.policy, DumpKind.INCREMENTAL)]
         return max((one for one in windows if one[0] <= position), default=(position, position))
+
+    def _plan_of_window(self, position: int) -> object:
+        """Return what tells the window of a position from one that is planned again: the file that describes it."""
+        dumps = dumps_of(self.place.source_files, self.policy, DumpKind.INCREMENTAL)
+        newest = max((one for one in dumps if one.bounds[0] <= position), key=lambda one: one.bounds, default=None)
+        described = newest and self.place.source_files.status(newest.manifest)
+        return described and described.file_id
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -47,12 +47,14 @@ class Violation:
 class Judge:
     """Follow one replica along the timeline of its source.
 
-    `window` says which events are in the window that is applied at a position: after one, up to another one.
+    `window` says which events are in the window that is applied at a position: after one, up to another one. `plan`
+    tells a window from one that is planned again, of the same events.
     """
 
     def __init__(self, timeline: Timeline, listed: tuple[Files, Files] | None = None) -> None:
         self._timeline = timeline
         self.window: Callable[[int], tuple[int, int]] = lambda position: (position, position)
+        self.plan: Callable[[int], object] = lambda position: None
         self.whole = Whole(timeline, self._differences_of)
         self._index = 0
         self._position = -1
@@ -76,7 +78,7 @@ class Judge:
             self._listed = self._untold(start, state)
             self.whole.start(start)
         if self.whole.concerns():
-            self.whole.begin(*self.window(position))
+            self.whole.begin(*self.window(position), self.plan(position))
         if not self._goes_on(start, state):
             self._violated(position, self._difference(start, state), when)
         self.whole.seen(state, self._index)

@@ -14,7 +14,7 @@ class Whole:
 
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
     there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
-    that all is there: a window that is planned again, with another end, may bring them over once more.
+    that all is there: a window that is planned again may bring them over once more, or leave them as they are.
     """
 
     def __init__(self, timeline: Timeline, differences: Differences) -> None:
@@ -27,6 +27,7 @@ class Whole:
         self._end = self._done = self._known = 0
         self._before = 0
         self._has_any = False
+        self._plan: object = None
         self._came_at: dict[str, int] = {}
 
     def start(self, index: int) -> None:
@@ -40,11 +41,14 @@ class Whole:
         self._has_any |= any(one.whole or any(where.is_moved for where in one.directories.values()) for one in new)
         return self._has_any or bool(self._since)
 
-    def begin(self, begin: int, end: int) -> None:
+    def begin(self, begin: int, end: int, plan: object = None) -> None:
         """Note the tables that a window of the events after `begin`, up to `end`, brings over whole."""
-        if (index := self._timeline.index_at(end)) != self._end:
-            # One run may cut the next window while another one ends this.
-            self._before, self._end = self._end, index
+        index = self._timeline.index_at(end)
+        if index != self._end or plan != self._plan:
+            if index != self._end:
+                # One run may cut the next window while another one ends this.
+                self._before, self._end = self._end, index
+            self._plan = plan
             reached = self._timeline.index_at(begin)
             self._since = {name: index for name, at in self._came_at.items() if at > reached} | self._since
             self._came_at.clear()

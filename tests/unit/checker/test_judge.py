@@ -409,3 +409,17 @@ def test_a_place_that_was_left_is_passed_when_something_else_lies_there(takes: b
     users.create_table("other", location=place if takes else f"{place}0")
     assert directory.is_left
     assert directory.is_passed is takes
+
+
+@pytest.mark.parametrize("is_planned_again", [True, False])
+def test_a_table_that_has_come_whole_may_stay_when_its_window_is_planned_again_without_it(
+    is_planned_again: bool,
+) -> None:
+    """Who brought it was killed before it said so: the table is as at the window's end, and waits all the same."""
+    judge = coming()
+    judge._timeline.moments.append(Moment(50, database(t=BEFORE, u=LATER)))
+    assert violations(judge, *WAITING[:5]) == []
+    judge.plan = lambda position: "another" if is_planned_again else None
+    judge.window = lambda position: (10, 40) if position < 40 else (40, 50)
+    found = violations(judge, WAITING[4], WAITING[5], (50, database(t=LATER, u=LATER)))
+    assert (found == []) == is_planned_again
