@@ -29,6 +29,10 @@ def users(sandbox: Sandbox, east: Warehouse) -> Iterator[ExternalUsers]:
     metastore.close()
 
 
+@pytest.mark.nightly(
+    "tests/unit/incremental/test_names_of_tables.py",
+    "tests/integration/test_names_of_tables.py::test_a_metastore_has_room_for_the_mark_of_a_frozen_table",
+)
 def test_the_worst_names_that_a_metastore_allows(
     users: ExternalUsers, east: Warehouse, west: Warehouse, policies: PolicyFiles, report
 ) -> None:
