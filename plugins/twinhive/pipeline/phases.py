@@ -156,7 +156,7 @@ class Start(Enum):
     CLOCK = "a clock"
 
 
-class Option(Enum):
+class RunOption(Enum):
     """What a run of some phase can be told, in the form and on the command line."""
 
     AGAIN = "again"
@@ -170,16 +170,16 @@ class PhaseFacts:
     """What is to be known of a phase beside its stages."""
 
     start: Start
-    option: Option | None = None
+    option: RunOption | None = None
     copies: bool = True
     """Its runs copy files of tables, with as many threads as they are told."""
 
 
 FACTS: Mapping[str, PhaseFacts] = {
-    "bootstrap": PhaseFacts(Start.PERSON, Option.AGAIN),
+    "bootstrap": PhaseFacts(Start.PERSON, RunOption.AGAIN),
     "consolidate": PhaseFacts(Start.RUN),
     "incremental": PhaseFacts(Start.LOG),
-    "scan": PhaseFacts(Start.CLOCK, Option.DEEP, copies=False),
+    "scan": PhaseFacts(Start.CLOCK, RunOption.DEEP, copies=False),
     "external": PhaseFacts(Start.DATA),
 }
 """No other module tells phases apart by their names."""
@@ -190,7 +190,7 @@ def started_by(start: Start) -> str:
     return next(phase for phase, facts in FACTS.items() if facts.start is start)
 
 
-def phase_of(option: Option) -> str:
+def phase_of(option: RunOption) -> str:
     """Return the phase that has an option."""
     return next(phase for phase, facts in FACTS.items() if facts.option is option)
 

@@ -3,7 +3,7 @@
 from airflow.sdk import Param
 
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN
-from twinhive.pipeline.phases import FACTS, Option
+from twinhive.pipeline.phases import FACTS, RunOption
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"
@@ -73,4 +73,4 @@ def _copy_threads(threads: int) -> Param:
     )
 
 
-_OPTIONS = {Option.AGAIN: _again, Option.DEEP: _deep}
+_OPTIONS = {RunOption.AGAIN: _again, RunOption.DEEP: _deep}
