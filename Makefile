@@ -35,7 +35,7 @@ demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down
 
 test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration, scenarios
-	$(RUN) -m pytest tests
+	$(RUN) -m tests.lanes
 
 unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
 	$(RUN) -m pytest tests/$@

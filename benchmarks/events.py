@@ -22,9 +22,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin, describe
 from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.incremental.apply import Apply
-from twinhive.incremental.window import Window
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.phases import APPLY, WINDOW
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.step.base import Work
 
 _console = Console(width=110, highlight=False)
@@ -91,13 +90,13 @@ def _follow(twinhive: Twinhive) -> Ours:
     """Dump, copy and apply one window in this process."""
     work, ports = Work(twinhive.policy, holder={"run": "benchmark"}), twinhive.ports
     with measured() as dump:
-        cut = Window(work).run(ports)
+        cut = WINDOW(work).run(ports)
     files = 0
     with measured() as copy:
         for batch in cut.batches:
             files += CopyBatch(replace(work, batch=batch.name, dump=cut.dump)).run(ports).copied_files
     with measured() as apply:
-        applied = Apply(work).run(ports)
+        applied = APPLY(work).run(ports)
     return Ours(dump, copy, apply, cut.events, applied.calls, files)
 
 

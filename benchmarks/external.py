@@ -30,8 +30,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from twinhive.external.pass_ import ExternalListed
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.ports import FileReader, WritePorts
 
 _ROOT = "/bench/external"

@@ -9,6 +9,7 @@ import pytest
 
 from sandbox import Sandbox
 from tests.budgets import Spent
+from tests.lanes import OPTION, Lane, lane_of
 from tests.support import seeds
 
 TESTS = Path(__file__).parent
@@ -32,9 +33,18 @@ def sandbox() -> Iterator[Sandbox]:
         box.down()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that selects a lane."""
+    parser.addoption(OPTION, choices=list(Lane), help="only the tests of one of the lanes that run at the same time")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the fast groups first, and those that need no cluster before there is one; last what needs Airflow, which is
     never quite idle."""
+    if lane := config.getoption(OPTION):
+        others = [item for item in items if lane_of(_group(item.path), item) != lane]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if lane_of(_group(item.path), item) == lane]
     order = ["unit", "dags", "contracts", "integration", "scenarios"]
     items.sort(key=lambda item: (item.get_closest_marker("airflow") is not None, order.index(_group(item.path))))
 

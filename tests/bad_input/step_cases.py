@@ -13,8 +13,8 @@ from twinhive.journal import address
 from twinhive.journal.opening import open_engine
 from twinhive.model.external.modes import External
 from twinhive.operations.operations import OperationFields, operation_of
-from twinhive.pipeline.phase_run import run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.pipeline.runner import run_phase
 from twinhive.step.base import Work
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest

@@ -23,15 +23,14 @@ from tests.support.users.source_writer import SourceMetastore, SourceWriter
 from tests.support.worlds.fake_world import Killed, World, tuned
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, window_at
-from twinhive.incremental.apply import Apply
 from twinhive.incremental.requests import reason_to_plan_again
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.files import base_name, join
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.policy import EVERY_EVENT, Policy
 from twinhive.operations.forget import Forget
-from twinhive.pipeline.phase_run import run_phase
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
+from twinhive.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
+from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.scan.sweep import sweep
@@ -249,7 +248,7 @@ class Drill:
         """Return who may come, in a world where nobody waits for a lease."""
         work = Work(self.policy, holder={"run": "another"}, report=self._report)
         return {
-            "apply": lambda: Apply(work).run(ports),
+            "apply": lambda: APPLY(work).run(ports),
             "run": lambda: self._run(INCREMENTAL, ports),
             "scan": lambda: Scan(work, wait=_at_once).run(ports),
             "sweep": lambda: sweep(ports, work, time.time(), _at_once),

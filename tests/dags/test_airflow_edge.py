@@ -15,11 +15,13 @@ from twinhive.airflow_edge.dags.assets import announce, announce_data, announce_
 from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.monitor.failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
+from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import batches_of, passed_over, summary_of
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
+from twinhive.bootstrap.round import Folded
 from twinhive.external.pass_ import ExternalListed
-from twinhive.incremental.window import WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.model.batches import Batch
 from twinhive.model.errors import (
     ActNow,
@@ -152,23 +154,26 @@ def test_what_was_planned_is_said_in_short_beside_the_batches() -> None:
     assert "batches" not in summary
 
 
+def stage(phase: str, name: str) -> StageOf:
+    return StageOf("config", "sales", phase, name)
+
+
 def test_after_an_idle_window_nothing_is_run_and_after_another_one_everything() -> None:
-    assert passed_over(WindowCut(), "incremental", {"copy", "apply"}) == ["apply", "copy"]
-    assert passed_over(WindowCut("d", idle=False), "incremental", {"copy", "apply"}) == []
+    assert passed_over(WindowCut(), stage("incremental", "window"), {"copy", "apply"}) == ["apply", "copy"]
+    assert passed_over(WindowCut("d", idle=False), stage("incremental", "window"), {"copy", "apply"}) == []
 
 
 def test_a_pass_over_external_tables_that_is_idle_copies_nothing() -> None:
-    assert passed_over(ExternalListed(idle="paused: upgrade"), "external", {"sync", "next_pass"}) == [
-        "next_pass",
-        "sync",
-    ]
-    assert passed_over(ExternalListed("pass-7-1234"), "external", {"sync", "next_pass"}) == []
+    listing, after = stage("external", "list_external"), {"sync", "next_pass"}
+    assert passed_over(ExternalListed(idle="paused: upgrade"), listing, after) == ["next_pass", "sync"]
+    assert passed_over(ExternalListed("pass-7-1234"), listing, after) == []
 
 
 def test_a_gate_leads_to_the_load_or_to_another_round_never_to_both() -> None:
     after = {"load", "next_round"}
-    assert passed_over(GateOpen(), "consolidate", after) == ["next_round"]
-    assert passed_over(GateOpen(another_round=True), "consolidate", after) == ["load"]
+    assert passed_over(GateOpen(), stage("consolidate", "gate"), after) == ["next_round"]
+    assert passed_over(Folded("d", ()), stage("consolidate", "round"), {*after, "gate"}) == []
+    assert passed_over(GateOpen(another_round=True), stage("consolidate", "gate"), after) == ["load"]
 
 
 def handed_over(dag: Any, planned: Any, task_id: str = "consolidate", **conf: Any) -> DagRunTriggerException | None:

@@ -15,8 +15,8 @@ from tests.support.builders import a_table
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
 from twinhive.wiring.policies import Wiring
 
 TABLES = "twinhive://west/sales/"

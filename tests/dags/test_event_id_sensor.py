@@ -20,7 +20,7 @@ from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.waiting import event_id_trigger, replica_watch
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.model.errors import Unreachable
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.wiring.policies import Wiring
 
 WEST = json.dumps({"connection": "west_metastore"})

@@ -14,8 +14,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
-from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
 from twinhive.wiring.policies import Wiring
 
 BEFORE = datetime(2020, 1, 1, tzinfo=UTC)

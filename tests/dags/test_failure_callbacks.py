@@ -20,7 +20,7 @@ from twinhive.journal.records import WHOLE_RUN
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import assert_twin
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN, PLAN
-from twinhive.pipeline.phase_run import run_bootstrap
 from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.runner import run_bootstrap
 
 __all__ = ["dags"]
 

@@ -12,8 +12,8 @@ from tests.support.worlds.twins import assert_twin
 from twinhive.airflow_edge.monitor.failures import RETRIES
 from twinhive.bootstrap.gate import Gate, GateOpen
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.replica.pending_files import pending_names
 
 IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}

@@ -27,7 +27,7 @@ from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import Unreachable
 from twinhive.observe import alert_memory
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.requests.request_files import request_table
 from twinhive.wiring.policies import Wiring
 

@@ -19,7 +19,7 @@ from twinhive.journal.reading import open_reader
 from twinhive.model.marks import POLICY
 from twinhive.operations.operations import KINDS
 from twinhive.operations.replica_status import read_status
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 

@@ -18,7 +18,7 @@ from twinhive.airflow_edge.monitor.recorded_results import TaskPlace
 from twinhive.airflow_edge.monitor.recording import failure_of
 from twinhive.airflow_edge.tasks.stage_task import is_last_try
 from twinhive.bootstrap.gate import Gate, GateOpen
-from twinhive.incremental.window import Window, WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure, WindowRun
 from twinhive.journal.schema import METADATA
@@ -26,9 +26,10 @@ from twinhive.model.errors import ActNow, Foreign, Unexplained, Unreachable
 from twinhive.model.names import TableName
 from twinhive.model.next_steps import resync
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.ports import WritePorts
+from twinhive.step.parts import StepOfParts
 
 
 @pytest.fixture
@@ -203,11 +204,11 @@ def test_a_failure_is_written_with_what_to_do_and_goes_when_it_is_made_up_for(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(window: Window, ports: WritePorts) -> WindowCut:
+    def refuse(step: object, ports: WritePorts) -> WindowCut:
         raise Foreign("database sales is not ours", found="no mark", expected="our mark", next_step="drop it")
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(Window, "run", refuse)
+        meanwhile.setattr(StepOfParts, "run", refuse)
         run(dags["incremental"], ends="failed")
     [failure] = journal.failures("sales")
     assert (failure.dag_id, failure.task_id, failure.map_index) == ("sales.incremental", "window", -1)

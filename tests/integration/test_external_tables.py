@@ -14,8 +14,8 @@ from twinhive.external.sync_external import SyncExternal
 from twinhive.model.errors import ActNow
 from twinhive.model.files import Attributes
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL
+from twinhive.pipeline.runner import run_phase
 from twinhive.replica.pending_files import pending_names
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster

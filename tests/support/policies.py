@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase, run_rounds
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.policies import Wiring
 

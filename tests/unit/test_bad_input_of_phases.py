@@ -15,8 +15,8 @@ from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.model.files import Space
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database
-from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.step.base import Work
 
 

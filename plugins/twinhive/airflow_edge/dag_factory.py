@@ -26,7 +26,8 @@ from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import StepOperator
 from twinhive.model.errors import TwinhiveError
-from twinhive.pipeline.phases import FACTS, HAND_OVERS, PHASES, RunsOn, Stage, Start
+from twinhive.pipeline.facts import FACTS, Start
+from twinhive.pipeline.phases import PHASES, RunsOn, Stage, hand_overs
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.spark.applications import look_in
 
@@ -204,7 +205,7 @@ class _Builder:
             # A phase with nothing to map over skips its mapped tasks; the rest goes on.
             arguments["trigger_rule"] = "none_failed"
         if self._entry.settings:
-            arguments["outlets"] = outlets_of(stage.name, self._entry.settings)
+            arguments["outlets"] = outlets_of(stage.effects, self._entry.settings)
         is_external = bool(stage.mapped_over) and self._phase == EXTERNAL_LANE
         if is_external and self._entry.settings:
             arguments |= limits_of(self._entry.settings)
@@ -223,7 +224,7 @@ class _Builder:
 
     def _hand_over(self, made: Mapping[str, Any]) -> None:
         """Create the tasks that start the runs which go on from here."""
-        for hand_over in HAND_OVERS.get(self._phase, ()):
+        for hand_over in hand_overs(self._phase):
             if not has_hand_over(self._entry.settings, hand_over.only_for):
                 continue
             made[hand_over.after] >> HandOverOperator(

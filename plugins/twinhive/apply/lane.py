@@ -25,7 +25,6 @@ from twinhive.apply.progress import Progress
 from twinhive.apply.table_changes import TableChanges
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
-from twinhive.model.changes.events import Position
 from twinhive.model.changes.facts import table_structs, tables_of
 from twinhive.model.changes.kinds import Event, NotReplicated
 from twinhive.model.errors import ActNow, TwinhiveError
@@ -127,10 +126,6 @@ class Lane:
 
     def _names(self, action: Action) -> set[str]:
         return tables_touched(self._target.policy, action)
-
-    def finish(self, end: Position) -> None:
-        """Write the position of the window's end."""
-        self._progress.write(end)
 
     def _replicated(self, events: Iterable[Event], skipped: frozenset[int]) -> Iterator[Event]:
         for event in events:

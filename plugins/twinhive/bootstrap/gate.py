@@ -14,7 +14,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.wording import Wording
 from twinhive.ports import ReadPorts
 from twinhive.replica.replica_state import already_published, read_state
-from twinhive.step.base import Work
+from twinhive.step.base import Then, Work
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
 _SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
@@ -33,6 +33,11 @@ class GateOpen:
     rest: int = 0
     another_round: bool = False
     already: str | None = None
+
+    @property
+    def then(self) -> Then:
+        """Whether the dump is loaded now."""
+        return Then.AGAIN if self.another_round else Then.GO_ON
 
 
 @dataclass(frozen=True)

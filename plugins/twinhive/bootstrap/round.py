@@ -5,7 +5,8 @@ has touched keeps its shards; the tables that were touched are read from the dum
 where the log does not spell things out, and written as new batches.
 """
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from twinhive.bootstrap.folding import Folding
 from twinhive.bootstrap.small_copies import left_for_spark
@@ -42,36 +43,69 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class Round:
-    """Write a dump that describes the source at one event."""
+class RoundStage:
+    """One run of the stage `round`; `loaded` is the phase of the replica, `folded` the new dump once it is written."""
 
     work: Work
+    ports: WritePorts
+    held: ExitStack
+    loaded: Phase = Phase.ABSENT
+    dump: Dump | None = None
+    folded: Folded | None = None
+    result: Folded | None = None
 
-    def run(self, ports: WritePorts) -> Folded:
-        """Return the new dump and what of it is not staged yet."""
-        policy = self.work.policy
-        state = read_state(ports.replica, policy, ports.source.log_id())
-        if already := already_published(state):
-            self.work.report(already)
-            return Folded("", (), already=already)
-        finish_publishing(ports.dump_files, policy)
-        dump = current_dump(ports.dump_files, policy)
-        folding = Folding(EventStream.of(ports, policy), dump)
-        folding.doubt(_superseded(ports, policy, dump))
-        end = folding.follow_log()
-        new = folding.write(end)
-        if state.phase is Phase.ABSENT:
-            # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
-            _carry_results(ports, policy, dump, new, folding.kept)
-        for removed in remove_other_dumps(ports.dump_files, policy, new.layout):
-            self.work.report(f"removed {removed}")
-        waiting = tuple(batch for batch in new.manifest.batches if is_uncopied(ports, policy, new, batch))
-        self.work.report(
-            f"round {new.manifest.round}: {folding.events} events folded into {len(folding.shard.tables)} tables; "
-            f"the dump describes the source at event {end.event_id}; {len(waiting)} batches to copy"
-        )
-        left = left_for_spark(self.work, ports, new, waiting)
-        return Folded(new.key, left, new.manifest.round, folding.events, len(folding.shard.tables), end.event_id)
+    @property
+    def new(self) -> tuple[Dump, Folded]:
+        """The dump that this round has written."""
+        assert self.dump is not None, "a round writes a dump first"
+        assert self.folded is not None, "a round writes a dump first"
+        return self.dump, self.folded
+
+
+def stop_when_published(run: RoundStage) -> RoundStage:
+    """End the run where the replica is published already."""
+    policy = run.work.policy
+    state = read_state(run.ports.replica, policy, run.ports.source.log_id())
+    if already := already_published(state):
+        run.work.report(already)
+        return replace(run, result=Folded("", (), already=already))
+    return replace(run, loaded=state.phase)
+
+
+def fold_log(run: RoundStage) -> RoundStage:
+    """Write a dump that describes the source at one event: the newest dump, with the events since folded in."""
+    ports, policy = run.ports, run.work.policy
+    finish_publishing(ports.dump_files, policy)
+    dump = current_dump(ports.dump_files, policy)
+    folding = Folding(EventStream.of(ports, policy), dump)
+    folding.doubt(_superseded(ports, policy, dump))
+    end = folding.follow_log()
+    new = folding.write(end)
+    if run.loaded is Phase.ABSENT:
+        # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
+        _carry_results(ports, policy, dump, new, folding.kept)
+    tables = len(folding.shard.tables)
+    return replace(run, dump=new, folded=Folded(new.key, (), new.manifest.round, folding.events, tables, end.event_id))
+
+
+def remove_older_dumps(run: RoundStage) -> RoundStage:
+    """Remove the dumps that this one replaces, and those that were cut off."""
+    dump, _ = run.new
+    for removed in remove_other_dumps(run.ports.dump_files, run.work.policy, dump.layout):
+        run.work.report(f"removed {removed}")
+    return run
+
+
+def copy_small_batches(run: RoundStage) -> RoundStage:
+    """Copy here, without Spark, what is not staged yet, if it is little; return what the stages after this work on."""
+    dump, folded = run.new
+    waiting = tuple(one for one in dump.manifest.batches if is_uncopied(run.ports, run.work.policy, dump, one))
+    run.work.report(
+        f"round {folded.round}: {folded.events} events folded into {folded.tables} tables; "
+        f"the dump describes the source at event {folded.end}; {len(waiting)} batches to copy"
+    )
+    left = left_for_spark(run.work, run.ports, dump, waiting)
+    return replace(run, result=replace(folded, batches=left))
 
 
 def _superseded(ports: ReadPorts, policy: Policy, dump: Dump) -> set[str]:

@@ -2,7 +2,8 @@
 
 import typer
 
-from twinhive.pipeline.phases import FACTS, PHASES, RunOption, phase_of
+from twinhive.pipeline.facts import FACTS, RunOption, phase_of
+from twinhive.pipeline.phases import PHASES
 
 
 def refuse_other_phases(phase: str, *, again: bool = False, deep: bool = False) -> None:

@@ -8,7 +8,7 @@ from rich import progress as bars
 from rich.console import Console, Group
 from rich.live import Live
 
-from twinhive.pipeline.phase_run import Watch, unwatched
+from twinhive.pipeline.runner import Watch, unwatched
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases
 from twinhive.cli.progress import phase_progress
 from twinhive.cli.terminal import AsJson, Config, console, errors, holder_of, said_plainly, say, say_aside
-from twinhive.pipeline.phase_run import run_whole
 from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.runner import run_whole
 
 app = typer.Typer(rich_markup_mode=None)
 

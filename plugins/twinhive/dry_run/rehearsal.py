@@ -1,31 +1,59 @@
 """Find out what a run of a phase would do, and change nothing: neither cluster, dump, staging, lease nor mark.
 
-The steps themselves decide, with ports that only pretend to write. What copies and publishes is not run: what it
-would do is read from what the planning steps before it have made.
+The stages of the pipeline are interpreted as in a run, with ports that only pretend to write. Of a stage that copies
+or publishes it is read what it would do, from what the stages before it have made; `_DESCRIBED` names them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from twinhive.bootstrap.copy_batch import CopyBatch
+from twinhive.bootstrap.gate import Gate
+from twinhive.bootstrap.list_objects import ListObjects
+from twinhive.bootstrap.load import Load
+from twinhive.bootstrap.preflight import Preflight
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.pretended_ports import pretended
-from twinhive.dry_run.rehearse_dump import rehearse_bootstrap, rehearse_consolidate
-from twinhive.dry_run.rehearse_external import rehearse_external
-from twinhive.dry_run.rehearse_scan import rehearse_scan
-from twinhive.dry_run.rehearse_window import rehearse_incremental
+from twinhive.dry_run.rehearse_copy import describe_copy
+from twinhive.dry_run.rehearse_dump import check_clusters, describe_load, fold_log, list_objects
+from twinhive.dry_run.rehearse_external import compare_directories, list_external
+from twinhive.dry_run.rehearse_scan import scan
+from twinhive.dry_run.rehearse_window import apply_window, plan_window
 from twinhive.dry_run.rehearsing import Rehearsing
+from twinhive.external.pass_ import ListExternal
+from twinhive.external.sync_external import SyncExternal
+from twinhive.log.list_files import ListFiles
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
+from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs
+from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
+from twinhive.scan.scan import Scan
 from twinhive.step.base import Report
 
 __all__ = ["PhasePlan", "PlanSection", "rehearse"]
 
-_PHASES: Mapping[str, Callable[[Rehearsing], PhasePlan]] = {
-    "bootstrap": rehearse_bootstrap,
-    "consolidate": rehearse_consolidate,
-    "incremental": rehearse_incremental,
-    "external": rehearse_external,
-    "scan": rehearse_scan,
+Describe = Callable[[Rehearsing, Any], Any]
+"""Says what a stage would do, given the last result that was planned; returns what it hands on."""
+
+
+def _left_to_the_run(rehearsing: Rehearsing, planned: Any) -> None:
+    """Say nothing of what only a run can know, and what changes nothing."""
+
+
+_DESCRIBED: Mapping[Any, Describe] = {
+    Preflight: check_clusters,
+    ListObjects: list_objects,
+    ListFiles: _left_to_the_run,
+    CopyBatch: describe_copy,
+    ROUND: fold_log,
+    Gate: _left_to_the_run,
+    Load: describe_load,
+    WINDOW: plan_window,
+    APPLY: apply_window,
+    Scan: scan,
+    ListExternal: list_external,
+    SyncExternal: compare_directories,
 }
 
 
@@ -41,8 +69,32 @@ def rehearse(
     What a person has to mend first is a refusal of the plan. Raises TryAgain when a server cannot be asked.
     `report` takes the lines of the steps while they come.
     """
-    rehearsing = Rehearsing(phase, pretended(ports), policy, report, again=again, deep=deep)
+    return rehearsed(Rehearsing(phase, pretended(ports), policy, report, RunOptions(again, deep)))
+
+
+def rehearsed(rehearsing: Rehearsing) -> PhasePlan:
+    """Interpret the stages of its phase, and return the plan."""
+
+    def act(stage: Stage, results: Mapping[str, Any]) -> Any:
+        describe = _DESCRIBED.get(stage.step)
+        if describe is None:
+            return step_of(stage, rehearsing.work(), rehearsing.options).run(rehearsing.ports)
+        return describe(rehearsing, _last_planned(results))
+
     try:
-        return _PHASES[phase](rehearsing)
+        interpret([*PHASES[rehearsing.phase], *_publishing_after(rehearsing.phase)], act)
     except ActNow as error:
-        return rehearsing.plan(refusals=(error,))
+        rehearsing.refusals.append(error)
+    return rehearsing.plan()
+
+
+def _publishing_after(phase: str) -> Iterator[Stage]:
+    """Yield the stages that publish what a run of the phase hands over: people want to see the end of it."""
+    for hand_over in hand_overs(phase):
+        if hand_over.phase != phase:
+            yield from (stage for stage in PHASES[hand_over.phase] if Effect.PUBLISHES in stage.effects)
+
+
+def _last_planned(results: Mapping[str, Any]) -> Any:
+    """Return the last result that batches came of."""
+    return next((one for one in reversed([*results.values()]) if hasattr(one, "batches")), None)

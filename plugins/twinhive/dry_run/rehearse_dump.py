@@ -1,59 +1,56 @@
-"""Rehearse what ends with a loaded dump: the bootstrap, and a round of consolidating."""
+"""Rehearse the stages that end with a loaded dump: those of the bootstrap, and of a round of consolidating."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from twinhive.bootstrap.function_check import left_out
-from twinhive.bootstrap.list_objects import ListObjects
+from twinhive.bootstrap.list_objects import ListObjects, ObjectsListed
 from twinhive.bootstrap.open_replica import built_directories
 from twinhive.bootstrap.preflight import Preflight
-from twinhive.bootstrap.round import Round
-from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
+from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
+from twinhive.pipeline.phases import ROUND
 from twinhive.ports import ReadPorts
 
 
-def rehearse_bootstrap(rehearsing: Rehearsing) -> PhasePlan:
-    """Check both clusters and list the source; sizes are those of directories, no file is listed."""
-    ports = rehearsing.ports
-    preflight = Preflight(rehearsing.work(), again=rehearsing.again)
-    if problems := preflight.problems(ports):
-        return rehearsing.plan(refusals=tuple(problems))
-    checked = preflight.start(ports)
-    if checked.already:
-        return rehearsing.plan(nothing=checked.already)
-    listed = ListObjects(rehearsing.work()).run(ports)
-    dump = dump_of_key(ports.dump_files, rehearsing.policy, listed.dump)
-    sizes = {"files": checked.files_to_copy, "length": checked.bytes_to_copy}
-    copied = PlanSection.of("copy", "batches", (batch.label for batch in listed.batches), **sizes)
-    return _loaded(rehearsing, dump, copied)
+def check_clusters(rehearsing: Rehearsing, _: object) -> object:
+    """Check both clusters; sizes are those of directories, no file is listed."""
+    preflight = Preflight(rehearsing.work(), again=rehearsing.options.again)
+    if problems := preflight.problems(rehearsing.ports):
+        rehearsing.refusals.extend(problems)
+        return rehearsing.ends()
+    rehearsing.measured = preflight.start(rehearsing.ports)
+    if rehearsing.measured.already:
+        return rehearsing.ends(rehearsing.measured.already)
+    return rehearsing.measured
 
 
-def rehearse_consolidate(rehearsing: Rehearsing) -> PhasePlan:
-    """Fold the log into a dump that is only pretended, and see which of its batches are not copied yet."""
-    ports, policy = rehearsing.ports, rehearsing.copying_nothing
-    folded = Round(rehearsing.work(policy=policy)).run(ports)
+def list_objects(rehearsing: Rehearsing, _: object) -> ObjectsListed:
+    """List the source into a dump that is only pretended."""
+    return ListObjects(rehearsing.work()).run(rehearsing.ports)
+
+
+def fold_log(rehearsing: Rehearsing, _: object) -> object:
+    """Fold the log into a dump that is only pretended."""
+    folded = ROUND(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
     if folded.already:
-        return rehearsing.plan(nothing=folded.already)
-    dump = dump_of_key(ports.dump_files, policy, folded.dump)
-    return _loaded(rehearsing, dump, rehearsing.copies(dump, folded.batches), events=folded.events)
+        return rehearsing.ends(folded.already)
+    rehearsing.totals.events += folded.events
+    return folded
 
 
-def _loaded(rehearsing: Rehearsing, dump: Dump, copied: PlanSection, events: int = 0) -> PhasePlan:
-    """Return the plan of a dump that is copied, and at last loaded."""
+def describe_load(rehearsing: Rehearsing, planned: Any) -> None:
+    """Say what would be on the replica once the dump is copied and loaded."""
+    dump = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump)
     slices = [slice_ for batch in dump.manifest.batches for slice_ in batch.slices]
     tables = sorted({str(slice_.table) for slice_ in slices})
     partitions = sum(slice_.last - slice_.first for slice_ in slices)
-    return rehearsing.plan(
-        tables=len(tables),
-        partitions=partitions,
-        files=copied.files,
-        bytes=copied.bytes,
-        events=events,
-        sections=(copied, *_published(rehearsing, dump, tables, partitions)),
-    )
+    rehearsing.totals.tables += len(tables)
+    rehearsing.totals.partitions += partitions
+    rehearsing.add(_published(rehearsing, dump, tables, partitions))
 
 
 def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions: int) -> Iterator[PlanSection]:

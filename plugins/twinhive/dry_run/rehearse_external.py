@@ -4,13 +4,12 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from typing import Any, cast
 
-from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
+from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.pretended_files import PretendedFiles
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.external_passes import entries_of_task
-from twinhive.external.gate import CheckBase
 from twinhive.external.look import look_at_all
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync import DirectorySync, Moment
@@ -25,22 +24,16 @@ from twinhive.transfer.tree.tally import Tally
 Rows = list[PlanRow] | TwinhiveError
 
 
-def rehearse_external(rehearsing: Rehearsing) -> PhasePlan:
-    """Check the base directory, list the pass, and compare its directories as their tasks would."""
-    ports = rehearsing.ports
-    CheckBase(rehearsing.work()).run(ports)
-    listed = ListExternal(rehearsing.work()).run(ports)
-    if listed.idle:
-        return rehearsing.plan(nothing=listed.idle)
-    entries = [
-        entry
-        for batch in listed.batches
-        for entry in entries_of_task(ports.dump_files, rehearsing.policy, listed.dump, batch.name)
-    ]
-    return _compared(rehearsing, entries)
+def list_external(rehearsing: Rehearsing, _: object) -> object:
+    """List the pass."""
+    listed = ListExternal(rehearsing.work()).run(rehearsing.ports)
+    return rehearsing.ends(listed.idle) if listed.idle else listed
 
 
-def _compared(rehearsing: Rehearsing, entries: Sequence[Entry]) -> PhasePlan:
+def compare_directories(rehearsing: Rehearsing, planned: Any) -> None:
+    """Compare the directories of the pass as its tasks would."""
+    files, policy = rehearsing.ports.dump_files, rehearsing.policy
+    entries = [entry for one in planned.batches for entry in entries_of_task(files, policy, planned.dump, one.name)]
     found = _rows(rehearsing, entries)
     names: dict[str, list[str]] = defaultdict(list)
     tallies: dict[str, Tally] = defaultdict(Tally)
@@ -48,23 +41,20 @@ def _compared(rehearsing: Rehearsing, entries: Sequence[Entry]) -> PhasePlan:
         for row in rows if isinstance(rows, list) else ():
             names[row.what].append(entry.key)
             tallies[row.what] += row.tally
-    brought = [tallies[what] for what in BRINGS if what in tallies]
-    sections = [
+    rehearsing.add(
         PlanSection.of(what, "in directories", names[what], files=tallies[what].files, length=tallies[what].bytes)
         for what in names
-    ]
-    purged = PlanSection.of("delete", "data of dropped tables", _purged(rehearsing))
-    problems = tuple(rows for _, rows in found if isinstance(rows, TwinhiveError))
-    changed = [entry for entry, rows in found if rows]
-    idle = not changed and not purged.count
-    return rehearsing.plan(
-        nothing=f"all {len(entries):,} directories are equal on both sides" if idle else None,
-        tables=len({entry.table for entry in changed}),
-        files=sum(tally.files for tally in brought),
-        bytes=sum(tally.bytes for tally in brought),
-        sections=[*sections, purged],
-        refusals=problems,
     )
+    purged = PlanSection.of("delete", "data of dropped tables", _purged(rehearsing))
+    rehearsing.add([purged])
+    changed = [entry for entry, rows in found if rows]
+    if not changed and not purged.count:
+        rehearsing.nothing.append(f"all {len(entries):,} directories are equal on both sides")
+    brought = [tallies[what] for what in BRINGS if what in tallies]
+    rehearsing.totals.tables += len({entry.table for entry in changed})
+    rehearsing.totals.files += sum(tally.files for tally in brought)
+    rehearsing.totals.bytes += sum(tally.bytes for tally in brought)
+    rehearsing.refusals.extend(rows for _, rows in found if isinstance(rows, TwinhiveError))
 
 
 def _purged(rehearsing: Rehearsing) -> list[str]:

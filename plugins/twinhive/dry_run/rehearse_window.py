@@ -1,63 +1,85 @@
-"""Rehearse one run of the event lane: cut a window, and apply it, to a replica that is only pretended."""
+"""Rehearse the stages of the event lane: plan a window, and apply it, to a replica that is only pretended."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, assert_never
 
 from twinhive.apply.actions import Action
 from twinhive.apply.lane import ActionOutcome
-from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
+from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.pretended_target import pretended_target
 from twinhive.dry_run.rehearsing import Rehearsing
-from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump
+from twinhive.dump.store import dump_of_key
 from twinhive.external.publish_pending import ready_tables
+from twinhive.incremental import apply, window
+from twinhive.incremental.apply import ApplyStage, WindowApplied
 from twinhive.incremental.applying import Applying
-from twinhive.incremental.window import Window
+from twinhive.incremental.window_stage import WindowStage
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.in_words import effects_of
-from twinhive.model.errors import ActNow, TwinhiveError
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
-from twinhive.transfer.staged.staged import CopyItem, remaining
+from twinhive.pipeline.phases import APPLY, WINDOW
+from twinhive.step.parts import Parts, ResultT, RunT
 
 _FROZEN = ("hold back", "events of quarantined tables")
 _PASSED = ("pass over", "events")
 
 
-def rehearse_incremental(rehearsing: Rehearsing) -> PhasePlan:
-    """Cut the next window, or take up the one that was begun; while the replica is loaded, see what would be saved."""
-    ports = rehearsing.ports
-    window = Window(rehearsing.work(policy=rehearsing.copying_nothing))
-    state = window.following(ports)
-    if state is None:
-        return rehearsing.plan(nothing=rehearsing.said[-1])
-    ready = PlanSection.of("publish", "external tables whose data has come", ready_tables(ports, rehearsing.policy))
-    dump = window.begun_or_cut(ports, state)
-    if dump is None:
-        at = f"the replica is at event {state.position.event_id}, and nothing in its scope came after it"
-        return rehearsing.plan(nothing=None if ready.count else at, sections=[ready])
-    return _of_window(rehearsing, dump, state, ready)
+def plan_window(rehearsing: Rehearsing, _: object) -> object:
+    """Plan the next window, or take up the one that was begun; while the replica is loaded, see what would be saved."""
+
+    def describe_waiting(run: WindowStage) -> WindowStage:
+        return run if run.dump is not None else _described(rehearsing, run)
+
+    parts = _with(WINDOW, {window.publish_waiting_tables: describe_waiting})
+    cut = parts(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
+    if cut.idle:
+        return rehearsing.ends(None if any(one.count for one in rehearsing.sections) else cut.already)
+    return cut
 
 
-def _of_window(rehearsing: Rehearsing, dump: Dump, state: ReplicaState, ready: PlanSection) -> PhasePlan:
-    copied = _copied(rehearsing, dump, state.position.event_id)
-    whole = PlanSection.of("replace", "tables as a whole", dump.manifest.snapshots)
+def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
+    """Let the window be applied to a replica that is only pretended; its files are taken to be copied."""
     changes = _Changes(rehearsing.policy)
-    refusals = _applied(rehearsing, dump, changes)
-    return rehearsing.plan(
-        tables=len(changes.tables | set(dump.manifest.snapshots)),
-        partitions=sum(len(names) for (_, what), names in changes.found.items() if what == "partitions"),
-        files=copied.files,
-        bytes=copied.bytes,
-        events=sum(
-            event.event_id > state.position.event_id for event in told_events(rehearsing.ports.dump_files, dump.layout)
-        ),
-        sections=[copied, *(PlanSection.of(*key, names) for key, names in changes.found.items()), whole, ready],
-        refusals=refusals,
-    )
+
+    def open_pretended(run: ApplyStage) -> ApplyStage:
+        target = pretended_target(run.ports, run.policy, run.log_id, run.lease)
+        return replace(run, opened=Applying(run.work, run.ports, run.dump, target, changes.watch))
+
+    def describe_whole(run: ApplyStage) -> ApplyStage:
+        changes.tables |= set(run.dump.manifest.snapshots)
+        changes.found[_PASSED] += run.applied.not_replicated.elements()
+        _count_events(rehearsing, run)
+        return apply.replace_whole_tables(run)
+
+    def describe_waiting(run: ApplyStage) -> ApplyStage:
+        return apply.publish_waiting_tables(_described(rehearsing, run))
+
+    instead = {
+        apply.check_copied: _as_it_is,
+        apply.open_replica: open_pretended,
+        apply.replace_whole_tables: describe_whole,
+        apply.publish_waiting_tables: describe_waiting,
+        apply.clean_staging: _done,
+    }
+    whole = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump).manifest.snapshots
+    try:
+        _with(APPLY, instead)(rehearsing.work()).run(rehearsing.ports)
+    finally:
+        rehearsing.totals.tables += len(changes.tables)
+        rehearsing.totals.partitions += sum(
+            len(names) for (_, what), names in changes.found.items() if what == "partitions"
+        )
+        rehearsing.add(PlanSection.of(*key, names) for key, names in changes.found.items())
+        rehearsing.add([PlanSection.of("replace", "tables as a whole", whole)])
+
+
+def _with(parts: Parts[RunT, ResultT], instead: Mapping[Any, Any]) -> Parts[RunT, ResultT]:
+    """Return the parts of a stage with others in the place of some."""
+    assert instead.keys() <= set(parts.parts), "a part that is replaced is one of the stage"
+    return replace(parts, parts=tuple(instead.get(part, part) for part in parts.parts))
 
 
 @dataclass
@@ -84,28 +106,25 @@ class _Changes:
                     assert_never(outcome)
 
 
-def _applied(rehearsing: Rehearsing, dump: Dump, changes: _Changes) -> tuple[TwinhiveError, ...]:
-    """Let the events be applied, to a replica that is only pretended; return what a real run would stop with."""
-    ports, policy = rehearsing.ports, rehearsing.policy
-    with ports.lease.hold("", {}, LeaseKind.EVENTS) as lease:
-        target = pretended_target(ports, policy, ports.source.log_id(), lease)
-        applying = Applying(rehearsing.work(), ports, dump, target, changes.watch)
-        try:
-            applied = applying.run({})
-            applying.publish()
-        except ActNow as error:
-            return (error,)
-    changes.found[_PASSED] += applied.not_replicated.elements()
-    return ()
+Run = TypeVar("Run", WindowStage, ApplyStage)
 
 
-def _copied(rehearsing: Rehearsing, dump: Dump, position: int) -> PlanSection:
-    """Count the files of events after the position; of one that is only in the change manager no length is known."""
-    files = rehearsing.ports.dump_files
-    waiting: list[CopyItem] = []
-    for batch in dump.manifest.batches:
-        items = map(CopyItem.from_line, unpack_lines(files.read(dump.layout.files(batch.name))))
-        waiting += remaining(items, position)
-    names = dict.fromkeys(item.table for item in waiting)
-    length = sum(item.length for item in waiting)
-    return PlanSection.of("copy", "files of tables", names, files=len(waiting), length=length)
+def _described(rehearsing: Rehearsing, run: Run) -> Run:
+    ready = ready_tables(rehearsing.ports, rehearsing.policy)
+    rehearsing.add([PlanSection.of("publish", "external tables whose data has come", ready)])
+    return run
+
+
+def _as_it_is(run: ApplyStage) -> ApplyStage:
+    return run
+
+
+def _done(run: ApplyStage) -> ApplyStage:
+    return replace(run, result=WindowApplied(run.dump.manifest.end.event_id))
+
+
+def _count_events(rehearsing: Rehearsing, run: ApplyStage) -> None:
+    assert run.found is not None, "a window is found before it is applied"
+    dump, state = run.found
+    told = told_events(rehearsing.ports.dump_files, dump.layout)
+    rehearsing.totals.events += sum(event.event_id > state.position.event_id for event in told)

@@ -1,35 +1,59 @@
-"""Hold one rehearsal: whose phase it is, the ports that pretend, and what the steps say meanwhile."""
+"""One dry run under way: its phase, the ports that pretend, and what is known so far of what a run would do."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
-from twinhive.bootstrap.round import is_uncopied
+from twinhive.bootstrap.preflight import Checked
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.pretended_files import PretendedFiles
-from twinhive.dump.batch_records import NOTHING_LISTED, listed_batch
-from twinhive.dump.store import Dump
-from twinhive.model.batches import Batch
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import is_below
 from twinhive.model.policy import Policy
+from twinhive.pipeline.runner import RunOptions
 from twinhive.ports import WritePorts
-from twinhive.step.base import Report, Work
+from twinhive.step.base import Report, Then, Work
 
 _MOST_LINES = 50
 _NEVER = -1
 
 
 @dataclass(frozen=True)
+class PlanEnded:
+    """What is said of a stage after which there is nothing to do."""
+
+    then: Then = Then.END
+
+
+@dataclass
+class PlanTotals:
+    """What all stages together would bring over."""
+
+    tables: int = 0
+    partitions: int = 0
+    files: int = 0
+    bytes: int = 0
+    events: int = 0
+
+
+@dataclass
 class Rehearsing:
-    """A rehearsal of `phase`; `again` and `deep` are what the trigger form says."""
+    """A dry run of `phase`; what stages say of themselves is added to it.
+
+    `measured` is what directories of the source hold whose files are not listed yet.
+    """
 
     phase: str
     ports: WritePorts
     policy: Policy
     report: Report
-    again: bool = False
-    deep: bool = False
+    options: RunOptions
     said: list[str] = field(default_factory=list)
+    sections: list[PlanSection] = field(default_factory=list)
+    refusals: list[TwinhiveError] = field(default_factory=list)
+    nothing: list[str] = field(default_factory=list)
+    totals: PlanTotals = field(default_factory=PlanTotals)
+    measured: Checked | None = None
 
     def work(self, batch: str = "", dump: str = "", policy: Policy | None = None) -> Work:
         """Return what a step works on; its lines are kept for the plan."""
@@ -38,6 +62,17 @@ class Rehearsing:
     def _say(self, line: str) -> None:
         self.report(line)
         self.said.append(line)
+
+    def ends(self, why: str | None = None) -> PlanEnded:
+        """Say that a run would end here, and why it would do nothing; None where something else says it."""
+        self.nothing.extend([why] if why else [])
+        return PlanEnded()
+
+    def copies(self, section: PlanSection) -> None:
+        """Add what would be copied, also to the totals."""
+        self.sections.append(section)
+        self.totals.files += section.files
+        self.totals.bytes += section.bytes
 
     def removed_below(self, directory: str) -> list[str]:
         """Return what of a directory the steps have removed so far: it would be gone."""
@@ -50,22 +85,19 @@ class Rehearsing:
         options = replace(self.policy.options, spark_above_files=_NEVER)
         return replace(self.policy, options=options)
 
-    def plan(self, *, sections: Iterable[PlanSection] = (), **fields: Any) -> PhasePlan:
+    def plan(self) -> PhasePlan:
         """Return the plan, with the sections that come to something and what was said."""
         more = len(self.said) - _MOST_LINES
-        reports = (*self.said[:_MOST_LINES], *([f"and {more:,} lines more"] if more > 0 else []))
-        told = tuple(section for section in sections if section.count)
-        return PhasePlan(self.policy.name, self.phase, sections=told, reports=reports, **fields)
-
-    def copies(self, dump: Dump, batches: Iterable[Batch]) -> PlanSection:
-        """Return what of a dump's batches is to be copied still."""
-        ports, policy = self.ports, self.policy
-        waiting = [batch for batch in batches if is_uncopied(ports, policy, dump, batch)]
-        sizes = [listed_batch(ports.dump_files, dump.layout, batch.name) or NOTHING_LISTED for batch in waiting]
-        return PlanSection.of(
-            "copy",
-            "batches",
-            (batch.label for batch in waiting),
-            files=sum(size.files for size in sizes),
-            length=sum(size.bytes for size in sizes),
+        return PhasePlan(
+            self.policy.name,
+            self.phase,
+            nothing=next(iter(self.nothing), None),
+            sections=tuple(section for section in self.sections if section.count),
+            refusals=tuple(self.refusals),
+            reports=(*self.said[:_MOST_LINES], *([f"and {more:,} lines more"] if more > 0 else [])),
+            **vars(self.totals),
         )
+
+    def add(self, sections: Iterable[PlanSection]) -> None:
+        """Add what would be done."""
+        self.sections.extend(sections)

@@ -35,7 +35,7 @@ from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import read_state
 from twinhive.replica.synced import Synced, spread_synced
 from twinhive.requests.request_files import is_paused
-from twinhive.step.base import Work
+from twinhive.step.base import Then, Work
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class ExternalListed:
     remaining: int = 0
     idle: str | None = None
     sizes: Mapping[str, Usage] = field(default_factory=dict, repr=False)
+
+    @property
+    def then(self) -> Then:
+        """Nothing is left to do for the stages after an idle one."""
+        return Then.END if self.idle else Then.GO_ON
 
 
 @dataclass(frozen=True)

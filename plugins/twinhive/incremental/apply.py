@@ -1,11 +1,12 @@
-"""Apply a window to the replica, event by event, under the policy's lease."""
+"""The parts of the stage `apply`: bring the replica to the end of the window, under the policy's lease."""
 
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 
 from twinhive.apply.lane import Applied
 from twinhive.apply.open_target import open_target
 from twinhive.bootstrap.gate import check_window
-from twinhive.dump.cleaning import clean_staging
+from twinhive.dump import cleaning
 from twinhive.dump.eventless import is_still_to_apply
 from twinhive.dump.store import Dump, of_this_text, window_at
 from twinhive.incremental.applying import Applying
@@ -13,7 +14,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import bootstrap, clear, resync_request
-from twinhive.ports import WritePorts
+from twinhive.model.policy import Policy
+from twinhive.ports import Lease, WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import requested_tables
 from twinhive.step.base import Work
@@ -37,72 +39,165 @@ class WindowApplied:
 
 
 @dataclass(frozen=True)
-class Apply:
-    """Bring the replica from where it is to the end of the window."""
+class ApplyStage:
+    """One run of the stage: what its parts have found out, taken, and done so far."""
 
     work: Work
+    ports: WritePorts
+    held: ExitStack
+    log_id: str = ""
+    taken: Lease | None = None
+    found: tuple[Dump, ReplicaState] | None = None
+    lost: dict[int, str] = field(default_factory=dict)
+    opened: Applying | None = None
+    applied: Applied = field(default_factory=Applied)
+    pending: tuple[str, ...] = ()
+    result: WindowApplied | None = None
 
-    def run(self, ports: WritePorts) -> WindowApplied:
-        """Return what was applied. Events that are on the replica already are passed over."""
-        policy, report = self.work.policy, self.work.report
-        log_id = ports.source.log_id()
-        # Before it is asked for: a load that is under way keeps it.
-        self._refuse_unpublished(read_state(ports.replica, policy, log_id))
-        with hold_lease(ports, self.work, LeaseKind.EVENTS) as lease:
-            state = read_state(ports.replica, policy, log_id)
-            dump = self._window(ports, state)
-            if dump is None:
-                already = f"already applied: the replica is at event {state.position.event_id}"
-                report(already)
-                return WindowApplied(state.position.event_id, already=already)
-            lost = check_window(ports, dump, policy, state.position.event_id)
-            applying = Applying(self.work, ports, dump, open_target(ports, policy, log_id, lease))
-            applied = applying.run(lost)
-            pending = applying.publish()
-            lease.confirm()
-            clean_staging(ports.replica_files, policy, dump.manifest.end.event_id)
-        return self._said(dump, applied, pending)
+    @property
+    def policy(self) -> Policy:
+        """Whose replica it is."""
+        return self.work.policy
 
-    def _refuse_unpublished(self, state: ReplicaState) -> None:
-        if state.phase is not Phase.FOLLOWING:
-            raise ActNow(
-                f"the replica of policy {self.work.policy.name} is not published yet",
-                found=f"phase {state.phase.value}",
-                expected=Phase.FOLLOWING.value,
-                next_step=bootstrap(self.work.policy.name) + ", or " + clear("its failed task"),
-            )
+    @property
+    def lease(self) -> Lease:
+        """The policy's lease, once it is taken."""
+        assert self.taken is not None, "the lease is taken first"
+        return self.taken
 
-    def _window(self, ports: WritePorts, state: ReplicaState) -> Dump | None:
-        self._refuse_unpublished(state)
-        dump = window_at(ports.dump_files, self.work.policy, state.position.event_id)
-        if dump is None:
-            return None
-        of_this_text(dump, self.work.policy)
-        if not dump.layout.is_eventless:
-            return dump
-        if dump.manifest.scope:
-            return dump if is_still_to_apply(state, dump.manifest) else None
-        waiting = set(requested_tables(ports.replica_files, self.work.policy))
-        return dump if waiting & set(dump.manifest.snapshots) else None
+    @property
+    def dump(self) -> Dump:
+        """The window, once it is found."""
+        assert self.found is not None, "without a window the run has ended"
+        return self.found[0]
 
-    def _said(self, dump: Dump, applied: Applied, pending: tuple[str, ...]) -> WindowApplied:
-        report, end = self.work.report, dump.manifest.end.event_id
+    @property
+    def applying(self) -> Applying:
+        """The replica that is being changed, once it is opened."""
+        assert self.opened is not None, "the replica is opened before it is changed"
+        return self.opened
+
+
+def refuse_unpublished(run: ApplyStage) -> ApplyStage:
+    """Refuse a replica that is not published, before its lease is asked for: a load that is under way keeps it."""
+    log_id = run.ports.source.log_id()
+    _following(run, log_id)
+    return replace(run, log_id=log_id)
+
+
+def take_lease(run: ApplyStage) -> ApplyStage:
+    """Take the lease for the rest of the stage. Raises LeaseHeld."""
+    return replace(run, taken=run.held.enter_context(hold_lease(run.ports, run.work, LeaseKind.EVENTS)))
+
+
+def find_window(run: ApplyStage) -> ApplyStage:
+    """Find the window after the replica's position; end when all is applied already."""
+    state = _following(run, run.log_id)
+    dump = _window(run, state)
+    if dump is not None:
+        return replace(run, found=(dump, state))
+    already = f"already applied: the replica is at event {state.position.event_id}"
+    run.work.report(already)
+    return replace(run, result=WindowApplied(state.position.event_id, already=already))
+
+
+def check_copied(run: ApplyStage) -> ApplyStage:
+    """Compare listed and copied files; lost ones freeze their tables. Raises ActNow when copies are missing."""
+    assert run.found is not None, "without a window the run has ended"
+    dump, state = run.found
+    return replace(run, lost=check_window(run.ports, dump, run.policy, state.position.event_id))
+
+
+def open_replica(run: ApplyStage) -> ApplyStage:
+    """Open the replica, to be changed under the lease."""
+    target = open_target(run.ports, run.policy, run.log_id, run.lease)
+    return replace(run, opened=Applying(run.work, run.ports, run.dump, target))
+
+
+def drop_excluded_tables(run: ApplyStage) -> ApplyStage:
+    """Drop the tables that a change of the policy does not select any more."""
+    run.applying.drop_excluded()
+    return run
+
+
+def record_skipped_events(run: ApplyStage) -> ApplyStage:
+    """Note on the replica which events a person has skipped."""
+    run.applying.record_skipped()
+    return run
+
+
+def apply_events(run: ApplyStage) -> ApplyStage:
+    """Apply the events in the order of the log; those that are on the replica already are passed over."""
+    return replace(run, applied=run.applying.apply_events(run.lost))
+
+
+def replace_whole_tables(run: ApplyStage) -> ApplyStage:
+    """Replace the tables that come whole by what they were at the window's end."""
+    run.applying.replace_whole()
+    return run
+
+
+def finish_window(run: ApplyStage) -> ApplyStage:
+    """Write the window's end as the replica's position."""
+    run.applying.finish()
+    return run
+
+
+def publish_waiting_tables(run: ApplyStage) -> ApplyStage:
+    """Publish external tables whose data has come; after the position, so that no event comes again for it."""
+    return replace(run, pending=run.applying.publish())
+
+
+def clean_staging(run: ApplyStage) -> ApplyStage:
+    """Remove from staging what is not needed any more; say what became of the window."""
+    run.lease.confirm()
+    cleaning.clean_staging(run.ports.replica_files, run.policy, run.dump.manifest.end.event_id)
+    return replace(run, result=_result(run))
+
+
+def _following(run: ApplyStage, log_id: str) -> ReplicaState:
+    state = read_state(run.ports.replica, run.policy, log_id)
+    if state.phase is not Phase.FOLLOWING:
+        raise ActNow(
+            f"the replica of policy {run.policy.name} is not published yet",
+            found=f"phase {state.phase.value}",
+            expected=Phase.FOLLOWING.value,
+            next_step=bootstrap(run.policy.name) + ", or " + clear("its failed task"),
+        )
+    return state
+
+
+def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
+    dump = window_at(run.ports.dump_files, run.policy, state.position.event_id)
+    if dump is None:
+        return None
+    of_this_text(dump, run.policy)
+    if not dump.layout.is_eventless:
+        return dump
+    if dump.manifest.scope:
+        return dump if is_still_to_apply(state, dump.manifest) else None
+    waiting = set(requested_tables(run.ports.replica_files, run.policy))
+    return dump if waiting & set(dump.manifest.snapshots) else None
+
+
+def _result(run: ApplyStage) -> WindowApplied:
+    report, end, applied = run.work.report, run.dump.manifest.end.event_id, run.applied
+    report(
+        f"the replica is at event {end}: {applied.events} events applied in {applied.actions} steps, "
+        f"{applied.already} were there before"
+    )
+    for reason, count in sorted(applied.not_replicated.items()):
+        report(f"not replicated: {reason} ({count} events)")
+    for table, count in sorted(applied.quarantined.items()):
         report(
-            f"the replica is at event {end}: {applied.events} events applied in {applied.actions} steps, "
-            f"{applied.already} were there before"
+            f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
+            + resync_request(run.policy.name, table)
         )
-        for reason, count in sorted(applied.not_replicated.items()):
-            report(f"not replicated: {reason} ({count} events)")
-        for table, count in sorted(applied.quarantined.items()):
-            report(
-                f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
-                + resync_request(self.work.policy.name, table)
-            )
-        return WindowApplied(
-            end,
-            applied.events,
-            applied.actions,
-            not_replicated=dict(applied.not_replicated),
-            quarantined=dict(applied.quarantined),
-            pending=pending,
-        )
+    return WindowApplied(
+        end,
+        applied.events,
+        applied.actions,
+        not_replicated=dict(applied.not_replicated),
+        quarantined=dict(applied.quarantined),
+        pending=run.pending,
+    )

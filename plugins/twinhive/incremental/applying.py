@@ -53,29 +53,42 @@ class Applying:
         self._synced = Synced(ports.replica_files, policy)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch
+        self._skipped = dict(skipped_events(ports.replica_files, policy))
 
-    def run(self, lost: dict[int, str]) -> Applied:
-        """Apply events, then bring over the tables that are asked for, then write the window's end."""
-        policy, manifest = self._work.policy, self._dump.manifest
-        skipped = dict(skipped_events(self._ports.replica_files, policy))
-        if manifest.replaces:
+    def drop_excluded(self) -> None:
+        """Drop what a statement's change of the policy (REPLACE) does not select any more."""
+        if self._dump.manifest.replaces:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
-        # First: once the position has passed it, nobody remembers the request.
-        self._record_skipped(skipped)
-        lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
+
+    def record_skipped(self) -> None:
+        """Note which events a person has skipped: once the position has passed them, nobody else knows."""
+        new = recorded_skips(self._skipped, self._dump.manifest.end.event_id)
+        if new.keys() - self._progress.parameters.keys():
+            self._progress.set_parameters({**self._progress.parameters, **new})
+
+    def apply_events(self, lost: dict[int, str]) -> Applied:
+        """Apply the events that are not on the replica; `lost` are those whose files are gone, with the reasons."""
+        manifest = self._dump.manifest
         # A window is cut for one consistency; of a statement's dump the load says it.
-        consistency = policy.options.consistency if manifest.scope else manifest.consistency
-        applied = lane.apply(self._events(), frozenset(manifest.cascades), frozenset(skipped), consistency)
-        for table in manifest.snapshots:
+        consistency = self._work.policy.options.consistency if manifest.scope else manifest.consistency
+        lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
+        return lane.apply(self._events(), frozenset(manifest.cascades), frozenset(self._skipped), consistency)
+
+    def replace_whole(self) -> None:
+        """Replace the tables that come whole; their requests are answered."""
+        for table in self._dump.manifest.snapshots:
             self._replace(table)
-            table_is_done(self._ports.replica_files, policy, table)
+            table_is_done(self._ports.replica_files, self._work.policy, table)
+
+    def finish(self) -> None:
+        """Write the window's end as the replica's position, and the records of what waits for data."""
+        policy, manifest = self._work.policy, self._dump.manifest
         remember_base(self._ports.replica_files, policy, self._progress)
         if manifest.scope:
             self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.scope}, manifest.end)
-        lane.finish(manifest.end)
+        self._progress.write(manifest.end)
         self._pending.flush()
-        return applied
 
     def publish(self) -> tuple[str, ...]:
         """Publish what waited for its data; return the tables that wait since this window.
@@ -98,11 +111,6 @@ class Applying:
         self._work.report(f"{table} was brought over as it is at event {end.event_id}")
         for constraint in left_out:
             self._work.report(f"left out: {constraint}")
-
-    def _record_skipped(self, skipped: dict[int, str]) -> None:
-        new = recorded_skips(skipped, self._dump.manifest.end.event_id)
-        if new.keys() - self._progress.parameters.keys():
-            self._progress.set_parameters({**self._progress.parameters, **new})
 
     def _events(self) -> Iterator[Event]:
         """Yield the window's events without those of tables that are brought over whole at its end."""

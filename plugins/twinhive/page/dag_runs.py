@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-LANE = ("bootstrap", "consolidate", "incremental")
+from twinhive.pipeline.facts import EVENT_LANE_PHASES, FACTS
+
+LANE = EVENT_LANE_PHASES
 """The DAGs of a policy that bring its replica from event to event."""
 
-ALL = (*LANE, "external", "scan", "operate", "give_up")
+ALL = (*LANE, *(phase for phase in FACTS if phase not in LANE), "operate", "give_up")
 """All DAGs of a policy."""
 
 

@@ -7,38 +7,34 @@ in Airflow and another in a terminal.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
+from twinhive.bootstrap import round as one_round
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.bootstrap.gate import Gate
 from twinhive.bootstrap.list_objects import ListObjects
 from twinhive.bootstrap.load import Load
 from twinhive.bootstrap.preflight import Preflight
-from twinhive.bootstrap.round import Round
+from twinhive.bootstrap.round import Folded, RoundStage
 from twinhive.external.gate import CheckBase
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync_external import SyncExternal
-from twinhive.incremental.apply import Apply
-from twinhive.incremental.window import Window
+from twinhive.incremental import apply, plan_window, window
+from twinhive.incremental.apply import ApplyStage, WindowApplied
+from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.list_files import ListFiles
+from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
-from twinhive.step.base import Work
+from twinhive.step.base import Then, Work
+from twinhive.step.parts import Parts
 
-Step = (
-    Preflight
-    | ListObjects
-    | ListFiles
-    | CopyBatch
-    | Round
-    | Gate
-    | Load
-    | Window
-    | Apply
-    | Scan
-    | CheckBase
-    | ListExternal
-    | SyncExternal
-)
+
+class Step(Protocol):
+    """What a stage does with what it works on."""
+
+    def run(self, ports: WritePorts) -> Any:
+        """Do it, and return a small result that people can read."""
+        ...
 
 
 class RunsOn(Enum):
@@ -48,6 +44,15 @@ class RunsOn(Enum):
     """In the Airflow task's own process."""
     SPARK = "spark"
     """As a Spark job that the task submits."""
+
+
+class Effect(Enum):
+    """What a stage may bring about that others wait for, or that is worth a note."""
+
+    PUBLISHES = "brings the replica to another event"
+    PUBLISHES_WAITING = "publishes external tables whose data has come, without an event"
+    BRINGS_DATA = "tables may have the data then that they have waited for"
+    COPIES = "moves files of tables, which takes long"
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,15 @@ class Stage:
     after: tuple[str, ...] = ()
     mapped_over: str | None = None
     runs_on: RunsOn = RunsOn.TASK
+    effects: frozenset[Effect] = frozenset()
 
 
 Planned = Mapping[str, Any]
 """What the result of a planning step says besides its batches."""
 
 
-def _already(planned: Planned) -> str | None:
+def already(planned: Planned) -> str | None:
+    """Say that there is no dump to hand over, because all is done."""
     return planned.get("already")
 
 
@@ -90,6 +97,7 @@ class HandOver:
     """What a run starts when its stage `after` is through: a run of `phase` for the dump that `dump_of` wrote.
 
     only_for  the policies that have it, None: all
+    on        what the result of `after` has to say of what follows
     why_not   says why there is nothing to hand over, None when there is, by what `dump_of` said
     """
 
@@ -98,29 +106,84 @@ class HandOver:
     after: str
     dump_of: str
     only_for: OnlyFor | None = None
-    why_not: Callable[[Planned], str | None] = _already
+    on: Then = Then.GO_ON
+    why_not: Callable[[Planned], str | None] = already
 
+
+_COPIES = frozenset({Effect.COPIES})
+_PUBLISHES = frozenset({Effect.PUBLISHES})
 
 BOOTSTRAP: tuple[Stage, ...] = (
     Stage("preflight", Preflight),
     Stage("list_objects", ListObjects, after=("preflight",)),
     Stage("list_files", ListFiles, after=("list_objects",), mapped_over="list_objects"),
-    Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK),
+    Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK, effects=_COPIES),
 )
 """Copy while the source goes on; consolidate takes over from there."""
 
+ROUND: Parts[RoundStage, Folded] = Parts(
+    RoundStage,
+    (
+        one_round.stop_when_published,
+        one_round.fold_log,
+        one_round.remove_older_dumps,
+        one_round.copy_small_batches,
+    ),
+)
+"""What the task `round` does, part by part."""
+
 CONSOLIDATE: tuple[Stage, ...] = (
-    Stage("round", Round),
-    Stage("copy", CopyBatch, after=("round",), mapped_over="round", runs_on=RunsOn.SPARK),
+    Stage("round", ROUND),
+    Stage("copy", CopyBatch, after=("round",), mapped_over="round", runs_on=RunsOn.SPARK, effects=_COPIES),
     Stage("gate", Gate, after=("copy",)),
-    Stage("load", Load, after=("gate",)),
+    Stage("load", Load, after=("gate",), effects=_PUBLISHES),
 )
 """One round: fold what happened meanwhile into the dump, copy what is new; then load, or another round."""
 
+WINDOW: Parts[WindowStage, WindowCut] = Parts(
+    WindowStage,
+    (
+        window.stop_when_paused,
+        window.save_events_while_loading,
+        window.remove_answered_requests,
+        window.take_up_window,
+        plan_window.read_log,
+        plan_window.read_whole_tables,
+        plan_window.freeze_requested_tables,
+        plan_window.write_events,
+        plan_window.list_window_files,
+        plan_window.remove_old_windows,
+        plan_window.publish_window,
+        window.publish_waiting_tables,
+        window.clean_up_between_windows,
+        window.copy_small_batches,
+    ),
+)
+"""What the task `window` does, part by part; of a policy that is paused, or loaded, the first ones are the last."""
+
+APPLY: Parts[ApplyStage, WindowApplied] = Parts(
+    ApplyStage,
+    (
+        apply.refuse_unpublished,
+        apply.take_lease,
+        apply.find_window,
+        apply.check_copied,
+        apply.open_replica,
+        apply.drop_excluded_tables,
+        apply.record_skipped_events,
+        apply.apply_events,
+        apply.replace_whole_tables,
+        apply.finish_window,
+        apply.publish_waiting_tables,
+        apply.clean_staging,
+    ),
+)
+"""What the task `apply` does, part by part, and so does a REPL LOAD of events."""
+
 INCREMENTAL: tuple[Stage, ...] = (
-    Stage("window", Window),
-    Stage("copy", CopyBatch, after=("window",), mapped_over="window", runs_on=RunsOn.SPARK),
-    Stage("apply", Apply, after=("copy",)),
+    Stage("window", WINDOW, effects=frozenset({Effect.PUBLISHES_WAITING})),
+    Stage("copy", CopyBatch, after=("window",), mapped_over="window", runs_on=RunsOn.SPARK, effects=_COPIES),
+    Stage("apply", APPLY, after=("copy",), effects=_PUBLISHES),
 )
 """Cut a window of the log, copy its files, apply its events."""
 
@@ -130,7 +193,13 @@ SCAN: tuple[Stage, ...] = (Stage("scan", Scan),)
 EXTERNAL: tuple[Stage, ...] = (
     Stage("check_base", CheckBase),
     Stage("list_external", ListExternal, after=("check_base",)),
-    Stage("sync", SyncExternal, after=("list_external",), mapped_over="list_external"),
+    Stage(
+        "sync",
+        SyncExternal,
+        after=("list_external",),
+        mapped_over="list_external",
+        effects=frozenset({Effect.COPIES, Effect.BRINGS_DATA}),
+    ),
 )
 """One pass over the external tables: bring their data, of which no event tells, beside the lane of events.
 
@@ -146,72 +215,28 @@ PHASES: Mapping[str, tuple[Stage, ...]] = {
 }
 
 
-class Start(Enum):
-    """What starts a run of a phase in Airflow."""
-
-    PERSON = "a person, in the trigger form"
-    RUN = "a run of another phase, or of the same"
-    LOG = "news in the source's log, and a clock"
-    DATA = "tables that wait for their data, and a clock"
-    CLOCK = "a clock"
-
-
-class RunOption(Enum):
-    """What a run of some phase can be told, in the form and on the command line."""
-
-    AGAIN = "again"
-    """Build a published replica another time."""
-    DEEP = "deep"
-    """Compare every file."""
-
-
-@dataclass(frozen=True)
-class PhaseFacts:
-    """What is to be known of a phase beside its stages."""
-
-    start: Start
-    option: RunOption | None = None
-    copies: bool = True
-    """Its runs copy files of tables, with as many threads as they are told."""
-
-
-FACTS: Mapping[str, PhaseFacts] = {
-    "bootstrap": PhaseFacts(Start.PERSON, RunOption.AGAIN),
-    "consolidate": PhaseFacts(Start.RUN),
-    "incremental": PhaseFacts(Start.LOG),
-    "scan": PhaseFacts(Start.CLOCK, RunOption.DEEP, copies=False),
-    "external": PhaseFacts(Start.DATA),
-}
-"""No other module tells phases apart by their names."""
-
-
-def started_by(start: Start) -> str:
-    """Return the phase that is started so."""
-    return next(phase for phase, facts in FACTS.items() if facts.start is start)
-
-
-def phase_of(option: RunOption) -> str:
-    """Return the phase that has an option."""
-    return next(phase for phase, facts in FACTS.items() if facts.option is option)
-
-
-PUBLISHING = ("load", "apply")
-"""The stages that bring the replica to another event."""
-
-BRINGING_DATA = ("sync",)
-"""The stages after which tables may have the data that they have waited for."""
-
 HAND_OVERS: Mapping[str, tuple[HandOver, ...]] = {
     "bootstrap": (
         HandOver("external", "external", after="list_objects", dump_of="list_objects", only_for=OnlyFor.BRINGING_DATA),
         HandOver("consolidate", "consolidate", after="copy", dump_of="list_objects"),
     ),
-    "consolidate": (HandOver("next_round", "consolidate", after="gate", dump_of="round"),),
+    "consolidate": (HandOver("next_round", "consolidate", after="gate", dump_of="round", on=Then.AGAIN),),
     "external": (
         HandOver("next_pass", "external", "sync", "list_external", OnlyFor.BOUNDED_PASSES, why_not=_nothing_remains),
     ),
 }
-"""How phases follow each other in Airflow; in one process `phase_run` runs them in a loop."""
+"""How phases follow each other: in Airflow each is a run of its own; in one process they come one after the other."""
+
+
+def hand_overs(phase: str) -> tuple[HandOver, ...]:
+    """Return what runs of a phase start."""
+    return HAND_OVERS.get(phase, ())
+
+
+def phases_before(phase: str) -> tuple[str, ...]:
+    """Return the other phases whose runs start runs of this one: what they have made it goes on with."""
+    starting = (other for other in HAND_OVERS if any(one.phase == phase for one in hand_overs(other)))
+    return tuple(other for other in starting if other != phase)
 
 
 def stage_of(phase: str, name: str) -> Stage:

@@ -99,8 +99,9 @@ class Scan:
         policy = self.work.policy
         state = read_state(ports.replica, policy, ports.source.log_id())
         if state.phase is not Phase.FOLLOWING or is_paused(ports.replica_files, policy):
-            self.work.report("nothing to scan: the replica does not follow, or is paused")
-            return Scanned(already=state.phase.value)
+            nothing = "nothing to scan: the replica does not follow, or is paused"
+            self.work.report(nothing)
+            return Scanned(already=nothing)
         problems: list[TwinhiveError] = []
         swept, scanned = 0, Scanned()
         try:

@@ -7,11 +7,27 @@ in staging, never the result alone: losing results loses no correctness.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.policy import Policy
 
 Report = Callable[[str], None]
+
+
+class Then(Enum):
+    """What follows from the result of a step; a result without `then` lets its phase go on."""
+
+    GO_ON = "the stages after it"
+    END = "nothing: there is nothing to do for the stages after it"
+    AGAIN = "the same phase from its beginning, in another run"
+
+    @classmethod
+    def of(cls, result: object) -> "Then":
+        """Return what a step's result says."""
+        said = getattr(result, "then", cls.GO_ON)
+        assert isinstance(said, cls)
+        return said
 
 
 class Detail(str):

@@ -6,8 +6,8 @@ from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import World, a_world, killable, tuned
 from tests.support.worlds.twins import assert_twin
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, Stage
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 
 POLICY = tuned(batch_objects=2, partitions_per_call=1)
 

@@ -12,8 +12,8 @@ from tests.support.worlds.twins import assert_twin
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase, run_rounds
 
 POLICY = tuned(batch_objects=2, partitions_per_call=2)
 

@@ -16,8 +16,8 @@ from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin, contents, files_below
 from tests.unit.external.test_external_incremental import with_tables
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
+from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.requests.request_files import request_table
 
 POLICY = tuned(batch_objects=2)

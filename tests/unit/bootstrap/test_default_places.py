@@ -14,7 +14,7 @@ from twinhive.model.errors import Refused
 from twinhive.model.marks import DIRECTORY_MARK, DUMP, LOAD_PLACES, PHASE
 from twinhive.operations.forget import Forget
 from twinhive.operations.resync import Resync
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.ports import MetastoreWriter
 
 HOLDER = {"run": "ann"}

@@ -21,8 +21,8 @@ from twinhive.model.marks import SKIPPED
 from twinhive.model.policy import Policy
 from twinhive.operations.forget import Forget
 from twinhive.owned.directories import mark_of
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import CONSOLIDATE, INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 
 EARLIER = FIXTURES / "de3b3ea"
 Some = TypeVar("Some", bound=Followed)

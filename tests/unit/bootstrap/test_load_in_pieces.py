@@ -12,7 +12,7 @@ from tests.support.worlds.twins import assert_twin
 from twinhive.bootstrap.load import Load
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 from twinhive.step.base import Work
 
 PARTITIONS = 80

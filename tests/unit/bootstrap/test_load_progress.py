@@ -15,8 +15,8 @@ from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.observe.follower import Follower
 from twinhive.observe.lag import measure
 from twinhive.observe.load_progress import read_progress
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.step.base import Work
 
 POLICY = a_policy(options=Options(batch_objects=1, copy_threads=1))

@@ -14,7 +14,7 @@ from twinhive.bootstrap.distinct_places import DistinctPlaces
 from twinhive.bootstrap.overlap_suspects import OverlapSuspects
 from twinhive.model.errors import ActNow
 from twinhive.model.objects import Partition
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 
 TABLE = a_table("sales.wide", partition_keys=("p", "q"))
 ROOT = TABLE.location

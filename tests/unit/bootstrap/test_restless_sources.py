@@ -94,7 +94,7 @@ def test_an_event_that_is_to_be_skipped_is_not_in_a_window_that_reads_on(monkeyp
     SkipEvent(followed.policy, event_id, "rows of no use", HOLDER).run(followed.world.ports())
     # The window's own reading ends before it.
     monkeypatch.setattr(
-        "twinhive.incremental.window.window_after",
+        "twinhive.incremental.plan_window.window_after",
         lambda ports, policy, begin, skipped: NextEventRange(EventRange(begin, begin, ()), is_cut=False),
     )
     followed.run_with(followed.world.ports(), INCREMENTAL[:1])

@@ -14,8 +14,8 @@ from twinhive.dump.store import current_dump
 from twinhive.events.decoder import decode_event
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
+from twinhive.pipeline.runner import run_phase, run_rounds
 
 POLICY = tuned(batch_objects=2)
 WIDE = "wide"

@@ -10,12 +10,11 @@ from tests.unit.incremental.test_incremental import Followed
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.store import begin_attempt, current_dump, finish_publishing, publish_dump
-from twinhive.incremental.window import Window
 from twinhive.model.errors import TryAgain
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import columns_of_partition
-from twinhive.pipeline.phase_run import run_phase, run_rounds
-from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL, WINDOW
+from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
 
@@ -81,7 +80,7 @@ def test_a_partition_with_columns_of_its_own_does_not_keep_the_others_from_follo
 def test_a_file_that_moves_between_planning_and_copying_is_followed() -> None:
     followed = Followed(tuned(spark_above_files=0))
     followed.users.create_table("made", files=[b"rows"])
-    cut = Window(Work(followed.policy, holder=HOLDER)).run(followed.world.ports())
+    cut = WINDOW(Work(followed.policy, holder=HOLDER)).run(followed.world.ports())
     followed.users.rename_table("made", "between")
     followed.users.rename_table("between", "made2")
     (batch,) = cut.batches

@@ -7,8 +7,8 @@ from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world, backup
 from twinhive.model.errors import ActNow
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 
 
 def follow(world: World):

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tests.support.policy_terminal import Terminal
 from twinhive.cli.progress import phase_progress
-from twinhive.pipeline.phase_run import unwatched
+from twinhive.pipeline.runner import unwatched
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 RED = "\x1b[1;31m"

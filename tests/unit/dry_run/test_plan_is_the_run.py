@@ -20,13 +20,14 @@ from tests.unit.incremental.test_renames_across_databases import Staged
 from twinhive.dry_run.phase_plan import PhasePlan
 from twinhive.dry_run.pretended_metastore import Call
 from twinhive.dry_run.pretended_ports import pretended
-from twinhive.dry_run.rehearse_window import rehearse_incremental
+from twinhive.dry_run.rehearsal import rehearsed
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import RunOptions
 from twinhive.ports import MetastoreReader, MetastoreWriter, WritePorts
 
 WRITING = vars(MetastoreWriter).keys() - vars(MetastoreReader).keys() - {"set_database_parameters"}
@@ -81,11 +82,8 @@ def objects(name: str, given: tuple[Any, ...], keys: tuple[str, ...]) -> list[st
 
 
 def planned(ports: WritePorts, policy: Policy) -> tuple[PhasePlan, list[Call]]:
-    rehearsing = Rehearsing("incremental", pretended(untouchable(ports)), policy, lambda line: None)
-    try:
-        plan = rehearse_incremental(rehearsing)
-    except ActNow as error:
-        plan = rehearsing.plan(refusals=(error,))
+    rehearsing = Rehearsing("incremental", pretended(untouchable(ports)), policy, lambda line: None, RunOptions())
+    plan = rehearsed(rehearsing)
     return plan, rehearsing.ports.replica.calls  # type: ignore[attr-defined]
 
 

@@ -15,8 +15,8 @@ from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.model.errors import Unreachable
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, PHASES
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.ports import FileReader, MetastoreReader, TreePorts, TreeReader, WritePorts
 
 POLICY = a_policy()

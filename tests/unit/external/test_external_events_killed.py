@@ -6,8 +6,8 @@ from tests.support.worlds.copies import copies_of, left_by_kills
 from tests.support.worlds.external_followed import POLICY
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.external import test_external_incremental as histories
-from twinhive.pipeline.phase_run import run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_phase
 
 MOST_CHANGES = 300
 TOGETHER = {

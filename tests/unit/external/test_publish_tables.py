@@ -13,8 +13,8 @@ from tests.support.worlds.fake_world import a_world
 from twinhive.external import pending_waits, publish_pending, publish_tables
 from twinhive.model.errors import LeaseLost, Refused, TryAgain, Unreachable
 from twinhive.model.names import TableName
-from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.replica import pending_files
 
 NAMES = [f"t{number:02d}" for number in range(24)]

@@ -9,12 +9,13 @@ from tests.support.worlds.fake_world import World, a_world
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.events.reader import position_at
-from twinhive.incremental.window import Window, WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.log.event_stream import event_range_after, saved_events_path, window_after
 from twinhive.model.changes.events import NOWHERE
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import with_position
 from twinhive.model.policy import Options, Policy
+from twinhive.pipeline.phases import WINDOW
 
 BOUND = {"approx_max_load_tasks": 200, "parallelism": 8, "external_weight": 1}
 
@@ -44,7 +45,7 @@ def create_tables(world: World, count: int) -> None:
 
 def cut(world: ExternalWorld) -> WindowCut:
     """Cut the window that comes next, and forget it again."""
-    made = Window(world.work()).run(world.ports())
+    made = WINDOW(world.work()).run(world.ports())
     files = world.ports().dump_files
     [window] = dumps_of(files, world.policy, DumpKind.INCREMENTAL)
     files.delete(window.directory)

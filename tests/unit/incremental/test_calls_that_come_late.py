@@ -9,7 +9,7 @@ from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.support.worlds.twins import assert_twin
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import AlreadyThere, ChangedMeanwhile
-from twinhive.pipeline.phase_run import run_bootstrap
+from twinhive.pipeline.runner import run_bootstrap
 
 CREATIONS = ("create_database", "create_table", "add_partitions")
 POLICY = tuned()

@@ -13,8 +13,8 @@ from twinhive.incremental.event_reached import Lack, Wanted, Where, missing_of_d
 from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Unreachable
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_bootstrap, run_passes, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
 from twinhive.requests.request_files import pause, request_table
 
 

@@ -6,8 +6,8 @@ from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, current_dump
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phase_run import run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.step.base import Work
 
 POLICY = tuned(batch_bytes=4_000_000)

@@ -12,8 +12,8 @@ from tests.support.worlds.twins import assert_twin
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.model.thrift_objects import columns_of_partition
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 
 POLICY = a_policy()
 

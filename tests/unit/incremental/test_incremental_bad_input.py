@@ -8,11 +8,11 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.incremental.apply import Apply
 from twinhive.model.errors import ActNow, LeaseLost, TryAgain, TwinhiveError
 from twinhive.model.files import ChecksumForm
 from twinhive.model.names import TableName
 from twinhive.operations.skip_event import SkipEvent
+from twinhive.pipeline.phases import APPLY
 from twinhive.step.base import Work
 
 PLAIN = TableName("sales", "plain")
@@ -218,4 +218,4 @@ def test_applying_before_the_replica_is_published_is_refused() -> None:
     parameters = {**followed.world.replica.database("sales").parameters, "twinhive.phase": "loading"}
     followed.world.replica.set_database_parameters("sales", parameters)
     with pytest.raises(ActNow, match="not published yet"):
-        Apply(Work(followed.policy)).run(followed.world.ports())
+        APPLY(Work(followed.policy)).run(followed.world.ports())

@@ -7,8 +7,8 @@ from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.incremental import test_incremental as histories
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import Unreachable
-from twinhive.pipeline.phase_run import run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_phase
 
 MOST_CHANGES = 600
 TOGETHER = {

@@ -10,8 +10,8 @@ from tests.support.worlds.fake_world import a_world, tuned
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.incremental.test_incremental_killed import killed_at
 from twinhive.model.errors import ActNow, AlreadyThere, Refused
-from twinhive.pipeline.phase_run import run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_rounds
 
 ELSEWHERE = "hdfs://east/elsewhere"
 NAMES = ("t1", "t2", "t3", "plain", "orders")

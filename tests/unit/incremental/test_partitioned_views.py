@@ -13,8 +13,8 @@ from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import fresh_partition, read_partition
 from twinhive.operations.resync import Resync
-from twinhive.pipeline.phase_run import run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP
+from twinhive.pipeline.runner import run_rounds
 
 SEEN = TableName("sales", "seen")
 

@@ -4,9 +4,8 @@ import pytest
 
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.incremental.apply import Apply
 from twinhive.model.errors import Refused, Unexplained, Unwell
-from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.phases import APPLY, INCREMENTAL
 from twinhive.step.base import Work
 
 
@@ -43,9 +42,9 @@ def test_for_an_answer_that_nobody_knows_a_table_is_quarantined_after_the_last_t
     dump = followed.run_with(ports, INCREMENTAL[:2])["window"].dump
     monkeypatch.setattr(followed.world.replica, "alter_table", _fails(Unexplained("altering table sales.plain: hm")))
     with pytest.raises(Unexplained, match="event"):
-        Apply(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=False)).run(ports)
+        APPLY(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=False)).run(ports)
     assert not any("quarantine" in key for key in followed.world.replica.database("sales").parameters)
-    applied = Apply(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=True)).run(ports)
+    applied = APPLY(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=True)).run(ports)
     assert applied.quarantined.keys() == {"plain"}
 
 

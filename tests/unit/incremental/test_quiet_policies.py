@@ -1,5 +1,6 @@
 """Keep the position of a policy whose database nobody touches inside the retention of the source's log."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -8,9 +9,9 @@ from tests.support.builders import a_policy, an_external
 from tests.support.hive.fake_log import START_OF_TIME
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.incremental.window import Window
+from twinhive.incremental.window_stage import WindowStage
 from twinhive.operations.skip_event import SkipEvent
-from twinhive.pipeline.phases import INCREMENTAL, Stage
+from twinhive.pipeline.phases import INCREMENTAL, WINDOW, Stage
 
 _HOUR = 3600
 
@@ -27,7 +28,7 @@ def following(kind: str) -> Followed:
 def run_at(followed: Followed, seconds: float) -> dict:
     """Run the phase at a time by its own clock."""
     window, *others = INCREMENTAL
-    timed = Stage(window.name, partial(Window, clock=lambda: seconds))
+    timed = Stage(window.name, replace(WINDOW, begin=partial(WindowStage, clock=lambda: seconds)))
     return followed.run_with(followed.world.ports(), (timed, *others))
 
 

@@ -18,8 +18,8 @@ from twinhive.model.names import TableName
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase, run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase, run_rounds
 
 ELSEWHERE = "hdfs://east/elsewhere"
 

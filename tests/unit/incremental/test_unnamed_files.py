@@ -19,8 +19,8 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import SOURCE_PLACE
 from twinhive.model.names import TableName
 from twinhive.operations.replica_status import read_status
-from twinhive.pipeline.phase_run import run_rounds
 from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL
+from twinhive.pipeline.runner import run_rounds
 
 ORDERS = TableName("sales", "orders")
 ELSEWHERE = "hdfs://east/elsewhere/orders"

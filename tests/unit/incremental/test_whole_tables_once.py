@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.worlds.fake_world import Killed, tuned
 from tests.unit.incremental.test_renames_across_databases import ELSEWHERE, Staged
-from twinhive.incremental import whole_tables, window
+from twinhive.incremental import plan_window, whole_tables
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
@@ -71,17 +71,17 @@ def test_a_request_of_people_is_obeyed_whatever_the_replica_has() -> None:
 def test_a_window_that_others_have_overtaken_brings_nothing_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
     followed = Staged()
     followed.staging.rename_table("fresh", "fresh", "sales")
-    begin = window.begin_attempt  # type: ignore[attr-defined]
+    begin = plan_window.begin_attempt  # type: ignore[attr-defined]
     places = []
 
     def late(*args):
-        monkeypatch.setattr(window, "begin_attempt", begin)
+        monkeypatch.setattr(plan_window, "begin_attempt", begin)
         followed.to_the_end()
         places.append(place(followed))
         followed.users.add_partitions("fresh", {("3",): [b"three"]})
         return begin(*args)
 
-    monkeypatch.setattr(window, "begin_attempt", late)
+    monkeypatch.setattr(plan_window, "begin_attempt", late)
     followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.to_the_end()
     assert [place(followed)] == places

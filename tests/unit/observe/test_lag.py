@@ -24,8 +24,8 @@ from twinhive.model.times import spoken_time
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.observe.lag_alerts import alerts_of, state_line
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.requests.request_files import pause, request_table, unpause
 
 PATIENCE = 20.0

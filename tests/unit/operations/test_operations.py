@@ -25,8 +25,8 @@ from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.operations.unlock import Unlock
-from twinhive.pipeline.phase_run import run_bootstrap, run_phase
 from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.requests.request_files import forgetting_has_begun, policies_with_requests
 
 HOLDER = {"run": "terminal-1", "task": "operate", "by": "ann"}

@@ -12,11 +12,11 @@ from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
 from twinhive.dump.store import read_json
-from twinhive.incremental.apply import Apply
 from twinhive.model.errors import ActNow, Refused, TwinhiveError, Unreachable
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import DUMP, PHASE
 from twinhive.owned.directories import Owned
+from twinhive.pipeline.phases import APPLY
 from twinhive.ports import WritePorts
 from twinhive.replica.used_places import UsedPlaces
 from twinhive.requests.request_files import request_table
@@ -207,7 +207,7 @@ def test_what_a_repeated_apply_goes_on_with_is_not_removed(monkeypatch: pytest.M
 
     def reading(*args):
         places = read(*args)
-        Apply(work).run(ports)
+        APPLY(work).run(ports)
         return places
 
     monkeypatch.setattr(UsedPlaces, "read", reading)

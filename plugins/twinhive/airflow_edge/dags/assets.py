@@ -11,12 +11,10 @@ from urllib.parse import quote
 from airflow.sdk import Asset, AssetAlias, AssetWatcher
 
 from twinhive.airflow_edge.waiting.notification_trigger import NotificationTrigger
-from twinhive.pipeline.phases import BRINGING_DATA, PUBLISHING
+from twinhive.pipeline.phases import Effect
 from twinhive.settings import ClusterSettings, PolicySettings
 
 _NAMED = 100
-BETWEEN_WINDOWS = ("window",)
-"""The stages that may publish an external table whose data has come, without an event."""
 
 
 def source_asset(policy: PolicySettings, clusters: Mapping[str, ClusterSettings], *, greets: bool = True) -> Asset:
@@ -77,14 +75,14 @@ def tables_alias(policy: PolicySettings) -> AssetAlias:
     return AssetAlias(name=f"{policy.policy}.tables")
 
 
-def outlets_of(stage: str, policy: PolicySettings) -> list[Asset | AssetAlias]:
-    """Return what the task of a stage may have to say."""
+def outlets_of(effects: Collection[Effect], policy: PolicySettings) -> list[Asset | AssetAlias]:
+    """Return what the task of a stage that may bring this about has to say."""
     tables = [tables_alias(policy)] if policy.announced_tables else []
-    if stage in PUBLISHING:
+    if Effect.PUBLISHES in effects:
         return [replica_asset(policy), backlog_alias(policy), pending_alias(policy), *tables]
-    if stage in BETWEEN_WINDOWS:
+    if Effect.PUBLISHES_WAITING in effects:
         return [*tables]
-    return [backlog_alias(policy)] if stage in BRINGING_DATA else []
+    return [backlog_alias(policy)] if Effect.BRINGS_DATA in effects else []
 
 
 def announce(

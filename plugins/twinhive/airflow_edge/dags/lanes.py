@@ -11,7 +11,8 @@ data lane pass the last one of an event lane. They are small, so that other peop
 from typing import Any
 
 from twinhive.model.external.modes import External
-from twinhive.pipeline.phases import FACTS, OnlyFor, Start, started_by
+from twinhive.pipeline.facts import FACTS, Start, started_by
+from twinhive.pipeline.phases import OnlyFor
 from twinhive.settings import PolicySettings
 
 EXTERNAL_LANE = started_by(Start.DATA)

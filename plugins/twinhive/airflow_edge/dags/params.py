@@ -3,7 +3,7 @@
 from airflow.sdk import Param
 
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN
-from twinhive.pipeline.phases import FACTS, RunOption
+from twinhive.pipeline.facts import FACTS, RunOption
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"

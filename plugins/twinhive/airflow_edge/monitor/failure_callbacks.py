@@ -22,10 +22,11 @@ from twinhive.journal.writing import Journal, open_journal
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.lag_alerts import Alert, Failing, failure_alert
+from twinhive.pipeline.facts import FACTS, Start
 from twinhive.settings import load_configuration
 
 _LOG = logging.getLogger(__name__)
-_STARTED_BY_PEOPLE = ("bootstrap", "consolidate")
+_UNSCHEDULED = {phase for phase, facts in FACTS.items() if facts.start in (Start.PERSON, Start.RUN)}
 """Phases that no schedule starts again."""
 
 
@@ -56,7 +57,7 @@ class FailureCallback:
             return
         teller = Teller(journal, opened.messages if opened else None, context, _LOG.warning)
         for alert in self._alerts(opened, error):
-            if alert.kind is AlertKind.STOPPED or self.phase in _STARTED_BY_PEOPLE:
+            if alert.kind is AlertKind.STOPPED or self.phase in _UNSCHEDULED:
                 to = entry.notifications
                 said = Message.of(alert.policy, alert.kind, alert.about, time.time(), to.owner, alert.error)
                 teller.tell(said, to, is_news=self._is_news(context))

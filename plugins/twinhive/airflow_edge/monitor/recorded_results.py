@@ -16,7 +16,7 @@ from twinhive.bootstrap.round import Folded
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
 from twinhive.incremental.apply import WindowApplied
-from twinhive.incremental.window import WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.journal.records import BatchRun, Outcome, RecordedTable, WindowRun
 from twinhive.journal.writing import Journal
 from twinhive.model.files import Usage
@@ -24,6 +24,7 @@ from twinhive.observe.follower import Follower
 from twinhive.observe.inventory import InventoryEntry, read_tables
 from twinhive.observe.lag import measure
 from twinhive.observe.run_facts import BatchCopied, copies_of, facts_of, synced_tables, touched_tables
+from twinhive.pipeline.phases import phases_before
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scanned
 from twinhive.wiring.lag import limits_of
@@ -34,7 +35,9 @@ _PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class TaskPlace:
-    """Which try of which task it is, when it began, and the batch that it works on ('' keys are absent)."""
+    """Which try of which task it is, when it began, and the batch that it works on ('' keys are absent).
+
+    `copies` is true for a stage that moves files of tables."""
 
     policy: str
     phase: str
@@ -47,6 +50,7 @@ class TaskPlace:
     batch: Mapping[str, str]
     began: float
     is_last_try: bool = False
+    copies: bool = False
 
 
 def copied_batch(
@@ -98,7 +102,8 @@ class Recorder:
     def _(self, folded: Folded) -> None:
         if folded.already:
             return
-        self.journal.end_windows(self.place.policy, "bootstrap")
+        for phase in phases_before(self.place.phase):
+            self.journal.end_windows(self.place.policy, phase)
         self._begin(folded.dump, folded.events)
         self._copied_here(folded)
 
@@ -109,7 +114,7 @@ class Recorder:
 
     @_note.register
     def _(self, loaded: Loaded) -> None:
-        for phase in ("bootstrap", "consolidate"):
+        for phase in (*phases_before(self.place.phase), self.place.phase):
             self.journal.end_windows(self.place.policy, phase)
             self.journal.resolve_all(f"{self.place.policy}.{phase}")
         if not loaded.already:

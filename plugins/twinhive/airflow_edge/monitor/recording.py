@@ -24,13 +24,12 @@ from twinhive.journal.writing import Journal, open_journal
 from twinhive.model.errors import TwinhiveError, may_pass
 from twinhive.model.files import Usage
 from twinhive.model.watching.at_work import CopyAtWork
-from twinhive.pipeline.phases import Step
+from twinhive.pipeline.phases import Effect, Step
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.wiring.policies import Wiring
 
 _LOG = logging.getLogger(__name__)
-_COPYING = ("copy", "sync")
 _MOST_COMMANDS = 5
 _NO_FAILURES = (AirflowSkipException, DownstreamTasksSkipped, AirflowRescheduleException)
 
@@ -64,7 +63,7 @@ class Recording:
         with _never_failing():
             failure = failure_of(error, self.place)
             self.journal.record_failure(failure)
-            if self.place.stage in _COPYING and self.place.batch:
+            if self.place.copies and self.place.batch:
                 self.journal.record_batch(copied_batch(self.place, self.place.batch, Outcome.FAILED))
             metrics.failed(self.place.policy, self.place.phase, failure.kind, act_now=failure.act_now)
 
@@ -73,7 +72,7 @@ class Recording:
 def recorded(stage: StageOf, context: Any, batch: Mapping[str, str] | None = None) -> Iterator[Recording]:
     """Note the failure of what happens inside; its success is told by `Recording.succeeded`."""
     place = _place(stage, context, batch or {})
-    copy = CopyNotes(_at_work(place)) if place.stage in _COPYING else None
+    copy = CopyNotes(_at_work(place)) if place.copies else None
     recording = Recording(place, open_journal(), copy)
     try:
         with copy.kept() if copy else nullcontext():
@@ -124,6 +123,7 @@ def _place(stage: StageOf, context: Any, batch: Mapping[str, str]) -> TaskPlace:
         policy=stage.policy,
         phase=stage.phase,
         stage=stage.stage,
+        copies=Effect.COPIES in stage.effects,
         dag_id=str(context["dag"].dag_id),
         run_id=str(context["run_id"]),
         task_id=str(instance.task_id),

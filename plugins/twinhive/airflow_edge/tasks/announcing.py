@@ -1,15 +1,16 @@
 """Announce what a stage has brought to readers of the replica: to those who wait for the database, or for one table."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.airflow_edge.dags.assets import BETWEEN_WINDOWS, announce, announce_pending, announce_table
+from twinhive.airflow_edge.dags.assets import announce, announce_pending, announce_table
 from twinhive.bootstrap.load import Loaded
 from twinhive.incremental.apply import WindowApplied
-from twinhive.incremental.window import WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.model.policy import is_named
 from twinhive.observe.table_news import news_of, replicated_tables, shortcomings_of, tables_of_window
-from twinhive.pipeline.phases import PUBLISHING
+from twinhive.pipeline.phases import Effect
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.wiring.policies import Wiring
@@ -24,10 +25,11 @@ class Announcing:
     waiting: frozenset[str]
 
     @classmethod
-    def before(cls, stage: str, wiring: Wiring, ports: ReadPorts) -> "Announcing":
+    def before(cls, effects: Collection[Effect], wiring: Wiring, ports: ReadPorts) -> "Announcing":
         """Look what waits now. A policy that announces no external tables is not looked at."""
         policy = wiring.policy
-        looks = stage in (*PUBLISHING, *BETWEEN_WINDOWS) and wiring.settings.announced_tables
+        publishes = Effect.PUBLISHES in effects or Effect.PUBLISHES_WAITING in effects
+        looks = publishes and wiring.settings.announced_tables
         names = pending_names(ports.replica_files, policy) if looks and policy.external.brings_data else ()
         return cls(wiring, ports, frozenset(names))
 

@@ -6,10 +6,8 @@ from typing import Any
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.tasks.external_copies import copies_of
-from twinhive.bootstrap.preflight import Preflight
-from twinhive.external.sync_external import SyncExternal
-from twinhive.pipeline.phases import PHASES, Step, stage_of
-from twinhive.scan.scan import Scan
+from twinhive.pipeline.phases import PHASES, Effect, Step, stage_of
+from twinhive.pipeline.runner import RunOptions, step_of
 from twinhive.settings import load_configuration
 from twinhive.step.base import Work
 from twinhive.wiring.policies import Wiring
@@ -33,25 +31,25 @@ class StageOf:
         """True for the stage that a run of the phase begins with."""
         return PHASES[self.phase][0].name == self.stage
 
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """What the stage may bring about; nothing for a hand-over, which is none."""
+        return next((one.effects for one in PHASES[self.phase] if one.name == self.stage), frozenset())
+
     def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
         """Build the step with what this task instance works on."""
+        params = context["params"]
+        threads = params.get("copy_threads", wiring.policy.options.copy_threads)
         work = Work(
-            wiring.policy,
+            replace(wiring.policy, options=replace(wiring.policy.options, copy_threads=threads)),
             batch.get("name", ""),
             batch.get("dump", ""),
             holder(context),
             report,
             is_last_try=is_last_try(context["ti"]),
         )
-        step = stage_of(self.phase, self.stage).step
-        if step is Preflight:
-            return Preflight(work, again=context["params"]["again"])
-        if step is Scan:
-            return Scan(work, deep=context["params"]["deep"])
-        if step is SyncExternal:
-            options = replace(wiring.policy.options, copy_threads=context["params"]["copy_threads"])
-            return SyncExternal(replace(work, policy=replace(wiring.policy, options=options)), copies_of(wiring))
-        return step(work)
+        options = RunOptions(params.get("again", False), params.get("deep", False), copies_of(wiring))
+        return step_of(stage_of(self.phase, self.stage), work, options)
 
 
 def is_last_try(instance: Any) -> bool:

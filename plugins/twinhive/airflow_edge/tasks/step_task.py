@@ -16,18 +16,18 @@ from twinhive.airflow_edge.tasks.announcing import Announcing
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, say_plan
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.stage_task import StageOf
-from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.round import Folded
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
-from twinhive.incremental.window import WindowCut
+from twinhive.incremental.window_stage import WindowCut
 from twinhive.model.batches import label_for_airflow
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import HAND_OVERS
+from twinhive.pipeline.phases import hand_overs
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import pending_names
+from twinhive.step.base import Then
 
 Planned = ObjectsListed | Folded | WindowCut | ExternalListed
 """What the steps return that mapped tasks are expanded over."""
@@ -61,7 +61,7 @@ class StepOperator(BaseOperator, SkipMixin):
                 ports = wiring.write_ports()
                 if form[DRY_RUN]:
                     return self._say_plan(context, form, wiring.policy, ports)
-                announcing = Announcing.before(self.stage.stage, wiring, ports)
+                announcing = Announcing.before(self.stage.effects, wiring, ports)
                 with FoldedLog(_heard(self.log.info, recording)) as log:
                     step = self.stage.step(wiring, self.batch or {}, context, log)
                     result = recording.watching(step).run(ports)
@@ -75,7 +75,7 @@ class StepOperator(BaseOperator, SkipMixin):
         returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
         if isinstance(result, Planned):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))
-        skipped = passed_over(result, self.stage.phase, context["task"].get_flat_relative_ids(upstream=False))
+        skipped = passed_over(result, self.stage, context["task"].get_flat_relative_ids(upstream=False))
         return self._pass_over(context, skipped, returned)
 
     def _say_plan(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Any:
@@ -106,18 +106,20 @@ def _heard(say: Callable[[str], None], recording: Recording) -> Callable[[str], 
     return said
 
 
-def passed_over(result: Any, phase: str, downstream: Iterable[str]) -> list[str]:
+def passed_over(result: Any, stage: StageOf, downstream: Iterable[str]) -> list[str]:
     """Return the ids of the tasks after this one that are skipped, whatever their trigger rules say.
 
-    An idle window or pass: all of them. A gate: the stages that publish when there is another round, else the task
-    that would start one.
+    After an idle window or pass: all of them. After a gate: the stages that publish when there is another round, else
+    the task that would start one.
     """
-    if isinstance(result, WindowCut | ExternalListed):
-        return sorted(downstream) if result.idle else []
-    if isinstance(result, GateOpen):
-        next_round = {hand_over.name for hand_over in HAND_OVERS[phase]}
-        return sorted(name for name in downstream if (name in next_round) != result.another_round)
-    return []
+    others = {one.name for one in hand_overs(stage.phase) if one.on is Then.AGAIN and one.after == stage.stage}
+    match Then.of(result):
+        case Then.END:
+            return sorted(downstream)
+        case Then.AGAIN:
+            return sorted(name for name in downstream if name not in others)
+        case Then.GO_ON:
+            return sorted(name for name in downstream if name in others)
 
 
 def batches_of(planned: Planned) -> list[dict[str, str]]:

@@ -16,14 +16,14 @@ from twinhive.dump.loader_notes import note_loaded, note_loading
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
 from twinhive.external.publish_pending import publish_between_windows
-from twinhive.incremental.apply import Apply
 from twinhive.log.log_access import report_replica
 from twinhive.model.errors import Refused, together
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.objects import Database
 from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
-from twinhive.pipeline.phase_run import run_passes
+from twinhive.pipeline.phases import APPLY
+from twinhive.pipeline.runner import run_passes
 from twinhive.ports import WritePorts
 from twinhive.replica.root_places import check_staging_root
 from twinhive.scan.sweep import last_swept, sweep
@@ -119,7 +119,7 @@ class ReplLoad:
     def _apply(self, ports: WritePorts) -> None:
         self._adopt(ports)
         self._copy(ports)
-        Apply(self._part).run(ports)
+        APPLY(self._part).run(ports)
         if self._bring_external(ports):
             publish_between_windows(self._part, ports, self.dump.manifest.log_id)
 

@@ -1,0 +1,191 @@
+"""The parts of the stage `window` that plan a new one: read the log, then write its dump. With a window that was
+taken up, or with nothing in the log, they have nothing to do.
+"""
+
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import wraps
+
+from twinhive.apply.compaction import segments
+from twinhive.dump.claiming import discard_dump
+from twinhive.dump.event_range import EventRange
+from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.store import attempts_of, begin_attempt, being_written, dumps_of, publish_dump
+from twinhive.dump.unnamed_store import write_unnamed
+from twinhive.events.decoder import decode_event
+from twinhive.incremental.bounded_window import beside_copies
+from twinhive.incremental.requests import freeze_requested
+from twinhive.incremental.snapshots import write_snapshots
+from twinhive.incremental.whole_tables import request_whole_tables
+from twinhive.incremental.window_files import event_items, write_event_batches
+from twinhive.incremental.window_stage import WindowDraft, WindowStage
+from twinhive.log.cascade_memory import followed_in_window
+from twinhive.log.event_stream import drop_saved_events, window_after
+from twinhive.log.moved_partitions import places_on_replica
+from twinhive.log.told_events import told_events
+from twinhive.log.unnamed_files import find_unnamed
+from twinhive.model.changes.kinds import Event
+from twinhive.model.errors import Missing
+from twinhive.model.objects import Database
+from twinhive.model.policy import WINDOW_END, Policy
+from twinhive.requests.request_files import request_table
+
+# So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
+_SILENT_EVENTS = 500
+_SILENT_SECONDS = 3600
+_KEPT_WINDOWS = 2
+
+
+def read_log(run: WindowStage) -> WindowStage:
+    """Read the events after the replica's position, and ask for the tables that they do not tell enough of.
+
+    A range in which nothing is to be done makes no window, unless it is much.
+    """
+    if run.dump is not None:
+        return run
+    ports, policy, stream = run.ports, run.policy, run.stream
+    found = window_after(ports, beside_copies(ports, policy), run.state.position, stream.skipped)
+    event_range = found.event_range
+    whole = request_whole_tables(ports, policy, run.state, event_range.rows)
+    if not event_range.rows and not whole and not _passes_much(run, event_range, stream.skipped):
+        return run
+    token = uuid.uuid4().hex
+    attempt = begin_attempt(ports.dump_files, policy, token)
+    return replace(run, draft=WindowDraft(stream, attempt, token, event_range, found.is_cut, whole))
+
+
+def _of_draft(part: Callable[[WindowStage, WindowDraft], WindowStage]) -> Callable[[WindowStage], WindowStage]:
+    """Do a part where a window is being planned. It raises TryAgain when another run has removed the attempt."""
+
+    @wraps(part)
+    def done(run: WindowStage) -> WindowStage:
+        if run.draft is None:
+            return run
+        with being_written(run.ports.dump_files, run.draft.attempt):
+            return part(run, run.draft)
+
+    return done
+
+
+@_of_draft
+def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """Read the tables that have to come whole, with the events that come meanwhile: a source need not rest for that.
+
+    A range that was cut ends before the newest event, so that nothing can be read as it was at its end.
+    """
+    if not draft.whole or draft.is_cut:
+        return run
+    stream = draft.stream
+    event_range, snapshots, read = write_snapshots(stream, draft.attempt, draft.event_range, draft.whole)
+    rows = tuple(row for row in event_range.rows if row.event_id not in stream.skipped)
+    # What has come meanwhile may say of other tables that they have to come whole.
+    whole = request_whole_tables(run.ports, run.policy, run.state, rows)
+    return run.drafted(event_range=replace(event_range, rows=rows), snapshots=snapshots, read=read, whole=whole)
+
+
+@_of_draft
+def freeze_requested_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """Freeze, under the lease, the tables that have to come whole with a later window: events do not reach them."""
+    later = [table for table in draft.whole if table not in draft.read]
+    frozen = freeze_requested(run.ports, run.work, later)
+    return run.drafted(passed_over=frozenset({*draft.read, *frozen}))
+
+
+@_of_draft
+def write_events(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """Write the events, with the files that they do not name.
+
+    Of what neither the log nor a directory tells any more the table has to come whole: it is asked for, and frozen.
+    """
+    ports, policy, event_range = run.ports, run.policy, draft.event_range
+    events = [decode_event(row) for row in event_range.rows]
+    places = places_on_replica(ports.replica, policy)
+    found = find_unnamed(draft.stream, events, event_range.end, places, set(draft.passed_over))
+    ports.dump_files.write(draft.attempt.events, event_range.pack())
+    write_unnamed(ports.dump_files, draft.attempt, found.unnamed)
+    for table, event_id in found.untold.items():
+        request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says", event_id)
+    if not found.untold:
+        return run
+    # What a rename links to one of these is one with it: the request is for both.
+    whole = request_whole_tables(ports, policy, run.state, event_range.rows)
+    frozen = freeze_requested(ports, run.work, [table for table in whole if table not in draft.passed_over])
+    return run.drafted(passed_over=draft.passed_over | frozen)
+
+
+@_of_draft
+def list_window_files(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """List the files that the events need copied, and find the changes of columns that partitions followed."""
+    ports, policy, end = run.ports, run.policy, draft.event_range.end
+    events = list(told_events(ports.dump_files, draft.attempt))
+    items = list(event_items(ports, policy, _shown(policy, events), draft.passed_over, end))
+    batches = write_event_batches(ports, policy, draft.attempt, items, end)
+    cascades = followed_in_window(ports, draft.stream, draft.event_range, events, ports.source.log_id())
+    told = f"{len(events)} events in scope, {len(items)} files"
+    return run.drafted(batches=batches, cascades=cascades, told=told)
+
+
+@_of_draft
+def remove_old_windows(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """Remove windows and saved events that are applied, but the newest windows, and attempts that were cut off."""
+    files, policy = run.ports.dump_files, run.policy
+    windows = dumps_of(files, policy, DumpKind.INCREMENTAL)
+    applied = [layout for layout in windows if layout.bounds[1] <= run.position]
+    for layout in applied[:-_KEPT_WINDOWS] + attempts_of(files, policy):
+        if layout.name != draft.attempt.name:
+            discard_dump(files, layout.directory)
+    drop_saved_events(files, policy, run.position)
+    return run
+
+
+@_of_draft
+def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
+    """Describe the window, and give it its name: from now on it is fixed."""
+    ports, policy, event_range = run.ports, run.policy, draft.event_range
+    begin, end = event_range.begin.event_id, event_range.end.event_id
+    batches = (*draft.batches, *draft.snapshots)
+    manifest = DumpManifest.of_window(policy, ports.source.log_id(), draft.token, _database(run), event_range, batches)
+    dump = publish_dump(
+        ports.dump_files,
+        draft.attempt,
+        DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end),
+        replace(manifest, cascades=draft.cascades, snapshots=draft.read),
+    )
+    run.work.report(f"window ({begin}, {end}]: {draft.told}")
+    return replace(run, dump=dump)
+
+
+def _passes_much(run: WindowStage, event_range: EventRange, skipped: Collection[int]) -> bool:
+    """True for events that are worth a window though none is applied: many of them, one that a person has skipped,
+    or some behind a position that the log would outgrow.
+
+    A position that stays where it is falls out of the log, though none of its events was lost. Where our clock is
+    behind the log's, the log's counts.
+    """
+    passed = event_range.end.event_id - event_range.begin.event_id
+    since = max(run.clock(), event_range.end.time) - event_range.begin.time
+    if any(event_range.begin.event_id < event_id <= event_range.end.event_id for event_id in skipped):
+        return True
+    return passed >= _SILENT_EVENTS or (passed > 0 and since >= _SILENT_SECONDS)
+
+
+def _database(run: WindowStage) -> Database:
+    ports, policy = run.ports, run.policy
+    database = ports.source.database(policy.source.database) or ports.replica.database(policy.replica.database)
+    if database is None:
+        raise Missing(
+            f"database {policy.source} is gone, and its replica too",
+            found="neither database",
+            expected="at least the replica",
+            next_step=f"start the DAG {policy.name}.bootstrap, or remove the policy file if nobody needs it",
+        )
+    return database
+
+
+def _shown(policy: Policy, events: list[Event]) -> list[Event]:
+    """Return the events whose effect readers will see: files of those that later ones cancel are not copied."""
+    if policy.options.consistency != WINDOW_END:
+        return events
+    return [event for left, _ in segments(events) for event in left]

@@ -1,0 +1,106 @@
+"""What the parts of the stage `window` hand on, and what they leave for the stages after them."""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from twinhive.dump.event_range import EventRange
+from twinhive.dump.layout import DumpLayout
+from twinhive.dump.store import Dump
+from twinhive.log.event_stream import EventStream
+from twinhive.model.batches import Batch
+from twinhive.model.marks import ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.ports import WritePorts
+from twinhive.step.base import Then, Work
+
+
+@dataclass(frozen=True)
+class WindowCut:
+    """What an incremental run works on: the window's dump and the batches that Spark copies.
+
+    `idle` says that there is nothing to apply, `already` why.
+    """
+
+    dump: str = ""
+    batches: tuple[Batch, ...] = ()
+    idle: bool = True
+    events: int = 0
+    begin: int = 0
+    end: int = 0
+    already: str | None = None
+
+    @property
+    def then(self) -> Then:
+        """Nothing is left to do for the stages after an idle one."""
+        return Then.END if self.idle else Then.GO_ON
+
+
+@dataclass(frozen=True)
+class WindowDraft:
+    """A window that is being planned.
+
+    stream       the log as it is read for this window, without what was to be skipped when it began
+    event_range  what it is of
+    is_cut       it ends before the newest event, so that tables that come whole are left to a later one
+    whole        the tables that have to come whole: all that are asked for
+    read         those of them that are read with this window, in the batches `snapshots`
+    passed_over  the tables of whose events nothing is applied: they are read whole, or frozen until they are
+    batches      the files of its events
+    cascades     its changes of columns that partitions followed
+    told         how much it is, for the log
+    """
+
+    stream: EventStream
+    attempt: DumpLayout
+    token: str
+    event_range: EventRange
+    is_cut: bool
+    whole: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    snapshots: tuple[Batch, ...] = ()
+    passed_over: frozenset[str] = frozenset()
+    batches: tuple[Batch, ...] = ()
+    cascades: tuple[int, ...] = ()
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class WindowStage:
+    """One run of the stage; `state` is that of a replica that follows, `dump` the window once there is one."""
+
+    work: Work
+    ports: WritePorts
+    held: ExitStack
+    clock: Callable[[], float] = time.time
+    following: ReplicaState | None = None
+    draft: WindowDraft | None = None
+    dump: Dump | None = None
+    result: WindowCut | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """Whose window it is."""
+        return self.work.policy
+
+    @property
+    def state(self) -> ReplicaState:
+        """The state of the replica; asked for only where it follows."""
+        assert self.following is not None, "a replica that does not follow ends the run before"
+        return self.following
+
+    @property
+    def position(self) -> int:
+        """The event that the replica is at."""
+        return self.state.position.event_id
+
+    @property
+    def stream(self) -> EventStream:
+        """The source's log, as this policy reads it."""
+        return EventStream.of(self.ports, self.policy)
+
+    def drafted(self, **changes: object) -> "WindowStage":
+        """Return the run with more known of the window that is being planned."""
+        assert self.draft is not None, "only a window that is being planned changes"
+        return replace(self, draft=replace(self.draft, **changes))  # type: ignore[arg-type]

@@ -1,0 +1,51 @@
+"""Only the pipeline tells phases and stages apart by their names: elsewhere a fact of theirs is asked for."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.package_texts import MODULES
+from twinhive.pipeline.phases import HAND_OVERS, PHASES
+
+_NAMES = {
+    *PHASES,
+    *(stage.name for stages in PHASES.values() for stage in stages),
+    *(hand_over.name for some in HAND_OVERS.values() for hand_over in some),
+}
+
+
+def _compared(module: ast.Module) -> Iterator[str]:
+    """Yield the names that something is compared with, is looked for among, or is matched against."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Compare):
+            sides: list[ast.AST] = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            sides = [node.value]
+        elif isinstance(node, ast.Dict):
+            sides = [key for key in node.keys if key is not None] if _all_are_names(node) else []
+        else:
+            continue
+        for side in sides:
+            among = side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
+            yield from (str(one.value) for one in among if isinstance(one, ast.Constant) and one.value in _NAMES)
+
+
+def _all_are_names(node: ast.Dict) -> bool:
+    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+    return len(keys) > 1 and set(keys) <= _NAMES
+
+
+def test_nobody_else_compares_with_the_name_of_a_phase_or_a_stage() -> None:
+    found = {
+        str(path): names
+        for path in MODULES
+        if "pipeline" not in Path(path).parts
+        if (names := sorted(set(_compared(ast.parse(path.read_text(encoding="utf-8"))))))
+    }
+    assert found == {}
+
+
+def test_a_name_that_is_compared_is_found() -> None:
+    assert [*_compared(ast.parse("if stage == 'window': pass"))] == ["window"]
+    assert [*_compared(ast.parse("if stage in ('load', 'else'): pass"))] == ["load"]
+    assert [*_compared(ast.parse("{'bootstrap': one, 'scan': two}"))] == ["bootstrap", "scan"]
