@@ -1,8 +1,8 @@
 """Apply what happens to the database itself, and to functions."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
+from typing import assert_never
 
 from twinhive.apply.function_files import FunctionFiles, LeftOut
 from twinhive.apply.functions import Functions
@@ -20,7 +20,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.marks import own_marks, without_marks
 from twinhive.model.wording import Wording
 
-Handler = Callable[[Event, Progress], bool]
+DatabaseChanged = CreateDatabase | AlterDatabase | DropDatabase | CreateFunction | DropFunction
 
 
 class DatabaseChanges:
@@ -34,21 +34,30 @@ class DatabaseChanges:
         self._left_out = left_out
         files = FunctionFiles(target.functions, target.files, target.lease, target.root)
         self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
-        self.handlers: dict[type, Handler] = {
-            CreateDatabase: self._create,
-            AlterDatabase: self._alter,
-            DropDatabase: self._drop,
-            CreateFunction: self._create_function,
-            DropFunction: self._drop_function,
-        }
 
-    def _create(self, event: Event, progress: Progress) -> bool:
+    def change(self, change: DatabaseChanged, event: Event, progress: Progress) -> bool:
+        """Apply one change; False when there is nothing to do."""
+        match change:
+            case CreateDatabase():
+                return self._create()
+            case AlterDatabase():
+                return self._alter(change, event, progress)
+            case DropDatabase():
+                return self._drop(event)
+            case CreateFunction():
+                return self._create_function(change, event)
+            case DropFunction():
+                return self._drop_function(change, event, progress)
+            case _:
+                assert_never(change)
+
+    def _create(self) -> bool:
         """The database is there: an event of this kind can only be the one that it began with."""
         return False
 
-    def _alter(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
-        assert isinstance(change, AlterDatabase)
+    def _alter(self, change: AlterDatabase, event: Event, progress: Progress) -> bool:
+        """Change the owner, the comment and the parameters, with the position in the same call."""
+        target = self._target
         if change.before.owner != change.after.owner or change.before.comment != change.after.comment:
             there = target.replica.database(target.policy.replica.database)
             if there is not None:
@@ -60,7 +69,8 @@ class DatabaseChanges:
         progress.set_parameters(parameters, event.position if progress.in_order else None)
         return True
 
-    def _drop(self, event: Event, progress: Progress) -> bool:
+    def _drop(self, event: Event) -> bool:
+        """Stop: the replica of a database that is dropped is left to a person."""
         policy = self._target.policy
         raise StopBefore(
             f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
@@ -73,18 +83,16 @@ class DatabaseChanges:
             + Wording(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
         )
 
-    def _create_function(self, event: Event, progress: Progress) -> bool:
-        change = event.change
-        assert isinstance(change, CreateFunction)
+    def _create_function(self, change: CreateFunction, event: Event) -> bool:
+        """Create a function with its files, or count why it is left out."""
         try:
             return self._functions.put(change.function, event.event_id)
         except LeftOut as left:
             self._left_out[f"{event}: {left.what}; next: {left.next_step}"] += 1
             return False
 
-    def _drop_function(self, event: Event, progress: Progress) -> bool:
-        change = event.change
-        assert isinstance(change, DropFunction)
+    def _drop_function(self, change: DropFunction, event: Event, progress: Progress) -> bool:
+        """Drop a function; its files go with it."""
         progress.before_removal()
         self._functions.drop(change.name)
         progress.after_removal(event.position)

@@ -1,7 +1,7 @@
 """Apply constraints and column statistics."""
 
 from collections import Counter
-from collections.abc import Callable
+from typing import assert_never
 
 from twinhive.apply.metadata_calls import missing_partition
 from twinhive.apply.progress import Progress
@@ -15,10 +15,9 @@ from twinhive.model.changes.kinds import (
 )
 from twinhive.model.constraints import FOREIGN_KEY, constraints_of
 from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.external.pending import Detail
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
-
-Handler = Callable[[Event, Progress], bool]
 
 
 class DetailChanges:
@@ -34,16 +33,24 @@ class DetailChanges:
     def __init__(self, target: Target, left_out: Counter[str]) -> None:
         self._target = target
         self._left_out = left_out
-        self.handlers: dict[type, Handler] = {
-            AddConstraints: self._add_constraints,
-            DropConstraint: self._drop_constraint,
-            UpdateStatistics: self._set_statistics,
-            DeleteStatistics: self._delete_statistics,
-        }
 
-    def _add_constraints(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
-        assert isinstance(change, AddConstraints)
+    def change(self, change: Detail, event: Event, progress: Progress) -> bool:
+        """Apply one change; False when it is passed over."""
+        match change:
+            case AddConstraints():
+                return self._add_constraints(change, event)
+            case DropConstraint():
+                return self._drop_constraint(change, event, progress)
+            case UpdateStatistics():
+                return self._set_statistics(change, event)
+            case DeleteStatistics():
+                return self._delete_statistics(change, event, progress)
+            case _:
+                assert_never(change)
+
+    def _add_constraints(self, change: AddConstraints, event: Event) -> bool:
+        """Add constraints; those that are there already are passed over."""
+        target = self._target
         table = self._still_to_change(change.table, event)
         if table is None or self._is_past_parent(change, event):
             return False
@@ -69,9 +76,9 @@ class DetailChanges:
             if parent is not None and parent.database == policy.source.database
         )
 
-    def _drop_constraint(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
-        assert isinstance(change, DropConstraint)
+    def _drop_constraint(self, change: DropConstraint, event: Event, progress: Progress) -> bool:
+        """Drop a constraint."""
+        target = self._target
         table = self._still_to_change(change.table, event)
         if table is None:
             return False
@@ -81,9 +88,9 @@ class DetailChanges:
         progress.after_removal(event.position)
         return True
 
-    def _set_statistics(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
-        assert isinstance(change, UpdateStatistics)
+    def _set_statistics(self, change: UpdateStatistics, event: Event) -> bool:
+        """Set statistics of columns."""
+        target = self._target
         table = self._still_to_change(change.table, event)
         if table is None:
             return False
@@ -97,9 +104,9 @@ class DetailChanges:
         target.twin.forget(table.name, name)
         return True
 
-    def _delete_statistics(self, event: Event, progress: Progress) -> bool:
-        change, target = event.change, self._target
-        assert isinstance(change, DeleteStatistics)
+    def _delete_statistics(self, change: DeleteStatistics, event: Event, progress: Progress) -> bool:
+        """Delete statistics of columns."""
+        target = self._target
         table = self._still_to_change(change.table, event)
         if table is None:
             return False

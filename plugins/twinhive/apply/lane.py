@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
+from typing import assert_never
 
 from twinhive.apply.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
 from twinhive.apply.ahead import Ahead
@@ -26,7 +27,21 @@ from twinhive.apply.table_changes import TableChanges
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
 from twinhive.model.changes.facts import table_structs, tables_of
-from twinhive.model.changes.kinds import Event, NotReplicated
+from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    CreateTable,
+    DatabaseChange,
+    DetailChange,
+    DropPartitions,
+    DropTable,
+    Event,
+    FunctionChange,
+    Insert,
+    NotReplicated,
+    RenamePartition,
+)
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.next_steps import resync
 from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
@@ -200,17 +215,25 @@ class Lane:
                 return self._single(event)
 
     def _single(self, event: Event) -> bool:
+        """Apply an event that nothing is joined with."""
         self._external.make_way(event)
-        for module in (self._tables, self._partitions, self._database, self._details):
-            handler = module.handlers.get(type(event.change))
-            if handler is not None:
-                return handler(event, self._progress)
-        raise ActNow(
-            f"event {event} is of a kind that this version cannot apply",
-            found=type(event.change).__name__,
-            expected="a kind that it knows",
-            next_step="use the version that planned this run",
-        )
+        match change := event.change:
+            case CreateTable():
+                return self._tables.create(change, event, self._progress)
+            case DropTable():
+                return self._tables.drop(change, event, self._progress)
+            case AlterTable():
+                return self._tables.rename(change, event, self._progress)
+            case RenamePartition():
+                return self._partitions.rename(change, event, self._progress)
+            case DatabaseChange() | FunctionChange():
+                return self._database.change(change, event, self._progress)
+            case DetailChange():
+                return self._details.change(change, event, self._progress)
+            case Insert() | AddPartitions() | DropPartitions() | AlterPartitions() | NotReplicated():
+                raise AssertionError(f"{event} is joined with others, or passed over, before it is applied")
+            case _:
+                assert_never(change)
 
 
 def why_not_replicated(policy: Policy, event: Event, skipped: Collection[int]) -> str | None:

@@ -1,7 +1,5 @@
 """Apply what happens to partitions: add, drop, alter, rename, append, replace, truncate."""
 
-from collections.abc import Callable
-
 from twinhive.apply.actions import Add, Drop, Edit, EditPartitions, Rows
 from twinhive.apply.metadata_calls import (
     add_partitions,
@@ -24,15 +22,12 @@ from twinhive.model.next_steps import resync
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.placement import partition_directory, with_source_place, without_statistics_claim
 
-Handler = Callable[[Event, Progress], bool]
-
 
 class PartitionChanges:
     """Change partitions of one table, many of them in one call."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.handlers: dict[type, Handler] = {RenamePartition: self._rename}
 
     def add(self, what: Add) -> bool:
         """Add the partitions that are not at their events yet; False when all are."""
@@ -106,10 +101,9 @@ class PartitionChanges:
         drop_partitions(target, table, names)
         return True
 
-    def _rename(self, event: Event, progress: Progress) -> bool:
+    def rename(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
         """Rename a partition in one call. The metastore moves its files to the default place, which must be free."""
-        target, change = self._target, event.change
-        assert isinstance(change, RenamePartition)
+        target = self._target
         table = target.twin.existing(target.policy.on_replica(change.table.name))
         old_name, new_name = (p.name(table.partition_keys) for p in (change.before, change.after))
         there = target.twin.partitions(table.name, [old_name, new_name])

@@ -1,7 +1,5 @@
 """Apply what happens to whole tables and views, and to the rows of unpartitioned ones."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from twinhive.apply.actions import Edit, EditTable, Rows
@@ -18,19 +16,12 @@ from twinhive.model.objects import Table, TableKind
 from twinhive.model.placement import table_directory, without_statistics_claim
 from twinhive.model.policy import Policy
 
-Handler = Callable[[Event, Progress], bool]
-
 
 class TableChanges:
     """Create, alter, rename, drop tables; append to, replace and truncate unpartitioned ones."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.handlers: dict[type, Handler] = {
-            CreateTable: self._create,
-            DropTable: self._drop,
-            AlterTable: self._rename,
-        }
 
     def edit(self, what: EditTable) -> bool:
         """Change one table in one call; False when it is past the events."""
@@ -62,9 +53,9 @@ class TableChanges:
             self._target.own(location)
         return location
 
-    def _create(self, event: Event, progress: Progress) -> bool:
-        target, change = self._target, event.change
-        assert isinstance(change, CreateTable)
+    def create(self, change: CreateTable, event: Event, progress: Progress) -> bool:
+        """Create a table with its files; an older one that has its name goes."""
+        target = self._target
         name = target.policy.on_replica(change.table.name)
         there = target.twin.table(name)
         if target.twin.is_at(there, event.event_id):
@@ -81,21 +72,20 @@ class TableChanges:
         create_table(target, made)
         return True
 
-    def _drop(self, event: Event, progress: Progress) -> bool:
-        target, change = self._target, event.change
-        assert isinstance(change, DropTable)
+    def drop(self, change: DropTable, event: Event, progress: Progress) -> bool:
+        """Drop a table, unless what has its name came after the event."""
+        target = self._target
         there = target.twin.table(target.policy.on_replica(change.table.name))
         if there is None or target.twin.is_at(there, event.event_id):
             return False
         remove_table(target, there, progress)
         return True
 
-    def _rename(self, event: Event, progress: Progress) -> bool:
+    def rename(self, change: AlterTable, event: Event, progress: Progress) -> bool:
         """Rename a table: its files stay where they are, because no table lies in its default place."""
-        target, change = self._target, event.change
-        assert isinstance(change, AlterTable)
+        target = self._target
         if not target.policy.follows(change.after.name):
-            return self._drop(replace(event, change=DropTable(change.before)), progress)
+            return self.drop(DropTable(change.before), event, progress)
         new_name = target.policy.on_replica(change.after.name)
         if target.twin.is_at(target.twin.table(new_name), event.event_id):
             return False

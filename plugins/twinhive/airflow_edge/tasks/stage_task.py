@@ -34,7 +34,7 @@ class StageOf:
     @property
     def effects(self) -> frozenset[Effect]:
         """What the stage may bring about; nothing for a hand-over, which is none."""
-        return next((one.effects for one in PHASES[self.phase] if one.name == self.stage), frozenset())
+        return next((one.effects for one in PHASES.get(self.phase, ()) if one.name == self.stage), frozenset())
 
     def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
         """Build the step with what this task instance works on."""

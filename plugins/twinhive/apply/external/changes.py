@@ -1,5 +1,7 @@
 """Choose who applies an event of an external table."""
 
+from typing import assert_never
+
 from twinhive.apply.actions import Add, Drop, EditPartitions, EditTable, Single, What
 from twinhive.apply.external.partitions import ExternalPartitions
 from twinhive.apply.external.tables import ExternalTables
@@ -8,14 +10,23 @@ from twinhive.apply.progress import Progress
 from twinhive.model.changes.facts import table_structs
 from twinhive.model.changes.kinds import (
     AddConstraints,
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
     Change,
     CreateTable,
+    DatabaseChange,
     DeleteStatistics,
     DropConstraint,
+    DropPartitions,
+    DropTable,
     Event,
+    FunctionChange,
+    Insert,
+    NotReplicated,
+    RenamePartition,
     UpdateStatistics,
 )
-from twinhive.model.external.pending import Detail
 from twinhive.model.external.pending_changes import detailed, dropped
 
 
@@ -55,15 +66,24 @@ class ExternalChanges:
             self._pending.put(dropped(self._pending.get(event.change.table.name), event.event_id))
 
     def _single(self, event: Event, progress: Progress) -> bool:
-        for module in (self._tables, self._partitions):
-            handler = module.handlers.get(type(event.change))
-            if handler is not None:
-                return handler(event, progress)
-        change = event.change
-        assert isinstance(change, Detail)
-        record = self._pending.get(change.table)
-        self._pending.put(detailed(record, change, event.event_id))
-        return True
+        match change := event.change:
+            case CreateTable():
+                return self._tables.create(change, event)
+            case DropTable():
+                return self._tables.drop(change, event, progress)
+            case AlterTable():
+                return self._tables.rename(change, event, progress)
+            case RenamePartition():
+                return self._partitions.rename(change, event, progress)
+            case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
+                self._pending.put(detailed(self._pending.get(change.table), change, event.event_id))
+                return True
+            case DatabaseChange() | FunctionChange() | NotReplicated():
+                raise AssertionError(f"{event} is of no table, and not for external ones")
+            case Insert() | AddPartitions() | DropPartitions() | AlterPartitions():
+                raise AssertionError(f"{event} is joined with others before it is applied")
+            case _:
+                assert_never(change)
 
     def _waits(self, change: Change) -> bool:
         """True when a change speaks of a table or a partition that is not published yet."""

@@ -1,6 +1,6 @@
 """Apply what happens to partitions of external tables: each waits for its own data."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from twinhive.apply.actions import Add, Drop, EditPartitions
@@ -24,8 +24,6 @@ from twinhive.model.external.pending_changes import (
 )
 from twinhive.model.objects import Partition, Table
 
-Handler = Callable[[Event, Progress], bool]
-
 
 class ExternalPartitions:
     """Add, alter, drop, rename. A partition of a table that waits itself waits with it."""
@@ -34,7 +32,6 @@ class ExternalPartitions:
         self._external = external
         self._target = external.target
         self._pending = external.pending
-        self.handlers: dict[type, Handler] = {RenamePartition: self._rename}
 
     def add(self, what: Add) -> bool:
         """Add partitions that are not at their events yet, those without data to what waits; False when all are."""
@@ -107,10 +104,9 @@ class ExternalPartitions:
         locations = self._external.locations_outside(what.table, PendingTable(record.name, None, gone), places)
         self._external.note_purge(what.table.name, locations, max(what.dropped.values()))
 
-    def _rename(self, event: Event, progress: Progress) -> bool:
+    def rename(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
         """Rename a partition, published or waiting; its data stays where it is (Hive 4, HiveAlterHandler)."""
-        target, change, event_id = self._target, event.change, event.event_id
-        assert isinstance(change, RenamePartition)
+        target, event_id = self._target, event.event_id
         record, there = self._state(change.table)
         keys = change.table.partition_keys
         old_name, new_name = change.before.name(keys), change.after.name(keys)

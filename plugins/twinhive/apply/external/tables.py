@@ -1,7 +1,5 @@
 """Apply what happens to external tables: metadata at once where the data is there, else to what waits for it."""
 
-from collections.abc import Callable
-
 from twinhive.apply.actions import EditTable
 from twinhive.apply.external.target import ExternalTarget
 from twinhive.apply.metadata_calls import alter_partitions, alter_table, remove_table
@@ -13,8 +11,6 @@ from twinhive.model.external.pending_changes import altered, columns_changed, cr
 from twinhive.model.objects import Table
 from twinhive.model.thrift_objects import with_columns_of
 
-Handler = Callable[[Event, Progress], bool]
-
 
 class ExternalTables:
     """Create, alter, drop, rename. A new table waits, and so does a table with a new location."""
@@ -23,11 +19,6 @@ class ExternalTables:
         self._external = external
         self._target = external.target
         self._pending = external.pending
-        self.handlers: dict[type, Handler] = {
-            CreateTable: self._create,
-            DropTable: self._drop,
-            AlterTable: self._rename,
-        }
 
     def edit(self, what: EditTable) -> bool:
         """Change one table; False when it is past the events. Rows are somebody else's."""
@@ -66,9 +57,9 @@ class ExternalTables:
             changed = [target.restamped(with_columns_of(one, after), event_id) for one in late]
             alter_partitions(target, there, changed)
 
-    def _create(self, event: Event, progress: Progress) -> bool:
-        change, event_id = event.change, event.event_id
-        assert isinstance(change, CreateTable)
+    def create(self, change: CreateTable, event: Event) -> bool:
+        """Let a new table wait for its data."""
+        event_id = event.event_id
         record = self._pending.get(change.table.name)
         there = self._target.twin.table(self._target.policy.on_replica(change.table.name))
         if is_past(record.table, event_id) or self._target.twin.is_at(there, event_id):
@@ -77,9 +68,8 @@ class ExternalTables:
         self._pending.put(created(record, change.table, event_id, replaces=there is not None))
         return True
 
-    def _drop(self, event: Event, progress: Progress) -> bool:
-        change = event.change
-        assert isinstance(change, DropTable)
+    def drop(self, change: DropTable, event: Event, progress: Progress) -> bool:
+        """Drop a table, published or waiting; of one with purge the data goes too."""
         return self._take_away(change.table, event.event_id, progress, purges=change.table.purges)
 
     def _take_away(self, table: Table, event_id: int, progress: Progress, *, purges: bool) -> bool:
@@ -105,10 +95,9 @@ class ExternalTables:
         outside = self._external.locations_outside(table, record, places)
         self._external.note_purge(table.name, [table.location, *outside], event_id)
 
-    def _rename(self, event: Event, progress: Progress) -> bool:
+    def rename(self, change: AlterTable, event: Event, progress: Progress) -> bool:
         """Rename a table, and what waits of it; its data stays where it is."""
-        target, policy, change, event_id = self._target, self._target.policy, event.change, event.event_id
-        assert isinstance(change, AlterTable)
+        target, policy, event_id = self._target, self._target.policy, event.event_id
         before, after = change.before.name, change.after.name
         if not policy.follows(after):
             return self._take_away(change.before, event_id, progress, purges=False)

@@ -24,6 +24,7 @@ STEPS_NOT_RUN = {
     "operations/pausing": "a command of policies",
     "incremental/requests": "why a window is planned again, and the mark of a table that a resync was asked for",
     "operations/skip_event": "a command of policies",
+    "incremental/plan_window": "the DAG incremental; a statement names its own events",
     "incremental/window": "the DAG incremental; a statement names its own events",
 }
 OF_DAGS = re.compile(
