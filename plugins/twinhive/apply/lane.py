@@ -223,9 +223,9 @@ class Lane:
             case DropTable():
                 return self._tables.drop(change, event, self._progress)
             case AlterTable():
-                return self._tables.rename(change, event, self._progress)
+                return self._tables.rename_table(change, event, self._progress)
             case RenamePartition():
-                return self._partitions.rename(change, event, self._progress)
+                return self._partitions.rename_partition(change, event, self._progress)
             case DatabaseChange() | FunctionChange():
                 return self._database.change(change, event, self._progress)
             case DetailChange():

@@ -101,7 +101,7 @@ class PartitionChanges:
         drop_partitions(target, table, names)
         return True
 
-    def rename(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
+    def rename_partition(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
         """Rename a partition in one call. The metastore moves its files to the default place, which must be free."""
         target = self._target
         table = target.twin.existing(target.policy.on_replica(change.table.name))

@@ -81,7 +81,7 @@ class TableChanges:
         remove_table(target, there, progress)
         return True
 
-    def rename(self, change: AlterTable, event: Event, progress: Progress) -> bool:
+    def rename_table(self, change: AlterTable, event: Event, progress: Progress) -> bool:
         """Rename a table: its files stay where they are, because no table lies in its default place."""
         target = self._target
         if not target.policy.follows(change.after.name):

@@ -72,9 +72,9 @@ class ExternalChanges:
             case DropTable():
                 return self._tables.drop(change, event, progress)
             case AlterTable():
-                return self._tables.rename(change, event, progress)
+                return self._tables.rename_table(change, event, progress)
             case RenamePartition():
-                return self._partitions.rename(change, event, progress)
+                return self._partitions.rename_partition(change, event, progress)
             case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
                 self._pending.put(detailed(self._pending.get(change.table), change, event.event_id))
                 return True

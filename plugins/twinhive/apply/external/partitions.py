@@ -104,7 +104,7 @@ class ExternalPartitions:
         locations = self._external.locations_outside(what.table, PendingTable(record.name, None, gone), places)
         self._external.note_purge(what.table.name, locations, max(what.dropped.values()))
 
-    def rename(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
+    def rename_partition(self, change: RenamePartition, event: Event, progress: Progress) -> bool:
         """Rename a partition, published or waiting; its data stays where it is (Hive 4, HiveAlterHandler)."""
         target, event_id = self._target, event.event_id
         record, there = self._state(change.table)

@@ -95,7 +95,7 @@ class ExternalTables:
         outside = self._external.locations_outside(table, record, places)
         self._external.note_purge(table.name, [table.location, *outside], event_id)
 
-    def rename(self, change: AlterTable, event: Event, progress: Progress) -> bool:
+    def rename_table(self, change: AlterTable, event: Event, progress: Progress) -> bool:
         """Rename a table, and what waits of it; its data stays where it is."""
         target, policy, event_id = self._target, self._target.policy, event.event_id
         before, after = change.before.name, change.after.name
