@@ -148,7 +148,7 @@ def _said(doing: str, work: Callable[[], object]) -> None:
     _console.print(f"{doing}: {taken.seconds:.1f} s")
 
 
-def _quiet(line: str) -> None:
+def _quiet(line: object) -> None:
     """Leave a step's report out."""
 
 

@@ -269,7 +269,7 @@ def _row(table: Table, what: str, taken: Measured, listing: float | None = None)
     _console.print(f"{what}: {taken.seconds:.1f} s")
 
 
-_quiet: Callable[[str], None] = lambda line: None  # noqa: E731
+_quiet: Callable[[object], None] = lambda line: None  # noqa: E731
 
 
 if __name__ == "__main__":

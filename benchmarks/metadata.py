@@ -157,7 +157,7 @@ def _beside(seconds_each: float, theirs: float | None, small: Size, name: str) -
     return name, f"{theirs:.2f}", rate(small.partitions, theirs), ratio(theirs / small.partitions, seconds_each)
 
 
-def _quiet(line: str) -> None:
+def _quiet(line: object) -> None:
     """Leave a step's report out."""
 
 

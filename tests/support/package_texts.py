@@ -2,20 +2,36 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from twinhive.model import next_steps
-from twinhive.model.wording import Wording, said_for_statements
+from twinhive.model.text import (
+    Clear,
+    Command,
+    Either,
+    Exclude,
+    Phrase,
+    Reader,
+    ResyncTable,
+    Retry,
+    Setting,
+    StartDag,
+    render,
+    text_of,
+)
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-MODULES = sorted(PLUGINS.rglob("*.py"))
+# Its words are those of the steps that it renders, which are looked at where they are taken.
+MODULES = sorted({*PLUGINS.rglob("*.py")} - {PLUGINS / "twinhive" / "model" / "text.py"})
 # Stands for whatever is put in when the text is made: a policy, a table, an id.
 FILLED_IN = "1"
 
+KINDS = (Clear, Retry, StartDag, ResyncTable, Exclude, Setting, Command, Either)
 WAYS = {name: way for name, way in vars(next_steps).items() if inspect.isfunction(way)}
-PHRASES = {name: way for name, way in vars(next_steps).items() if name[0].isupper() and isinstance(way, Wording)}
+WAYS |= {kind.__name__: kind for kind in KINDS}
+PHRASES = {name: way for name, way in vars(next_steps).items() if name[0].isupper() and isinstance(way, Phrase)}
 
 
 @cache
@@ -27,7 +43,7 @@ def texts(path: Path) -> tuple[str, ...]:
 def texts_of(tree: ast.Module, *, for_statements: bool = False) -> Iterator[str]:
     """Yield the texts of a syntax tree, in one of the two wordings."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    said = _Said(said_for_statements if for_statements else str)
+    said = _Said(Reader.STATEMENTS if for_statements else Reader.POLICIES)
     tree = said.visit(tree)
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
@@ -48,22 +64,19 @@ def _text(node: ast.AST) -> str:
 class _Said(ast.NodeTransformer):
     """Put in the one wording of every text that has two, and put sums of texts together."""
 
-    def __init__(self, wording: Callable[[str], str]) -> None:
-        self._wording = wording
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         phrase = PHRASES.get(node.id) if isinstance(node.ctx, ast.Load) else None
-        return node if phrase is None else ast.Constant(self._wording(phrase))
+        return node if phrase is None else ast.Constant(render(text_of(phrase), self._reader))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         called = ast.unparse(node.func)
-        if called == "Wording":
-            two = Wording(*(_text(self.visit(argument)) for argument in node.args))
-        elif called in WAYS:
-            two = WAYS[called](*(_of_tasks(argument) for argument in node.args))
-        else:
+        if called not in WAYS:
             return self.generic_visit(node)
-        return ast.Constant(self._wording(two))
+        way = WAYS[called](*(self._given(argument) for argument in node.args))
+        return ast.Constant(render(text_of(way), self._reader))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -72,9 +85,10 @@ class _Said(ast.NodeTransformer):
             return node
         return ast.Constant("".join(map(_text, sides)))
 
-
-def _of_tasks(argument: ast.expr) -> str:
-    """Return what a way out is called with: a text, or a phrase, which has both wordings still."""
-    if isinstance(argument, ast.Name) and argument.id in PHRASES:
-        return PHRASES[argument.id]
-    return _text(argument)
+    def _given(self, argument: ast.expr) -> object:
+        """Return what a way out is called with: a text, a phrase, which has both wordings still, or some of them."""
+        if isinstance(argument, ast.Name) and argument.id in PHRASES:
+            return PHRASES[argument.id]
+        if isinstance(argument, ast.Tuple):
+            return tuple(map(self._given, argument.elts))
+        return _text(self.visit(argument))

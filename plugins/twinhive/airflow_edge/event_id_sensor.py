@@ -15,6 +15,7 @@ from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
 from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.model.text import render
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
@@ -93,7 +94,7 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
         if lack is None:
             self.log.info("event %s is there", as_of)
             return
-        self.log.info(lack.why)
+        self.log.info(render(lack.why))
         self.defer(
             trigger=self._trigger(wiring, wanted, lack),
             method_name="look_again",

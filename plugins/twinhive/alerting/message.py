@@ -37,16 +37,17 @@ class Message:
     @classmethod
     def of(cls, policy: str, kind: AlertKind, about: str, since: float, owner: str, error: TwinhiveError) -> "Message":
         """Say what an error says."""
+        words = error.words
         return cls(
             policy,
             kind,
             about,
             since,
             owner,
-            _cut(error.what) or "",
-            _cut(error.found),
-            _cut(error.expected),
-            _cut(error.next_step),
+            _cut(words.what) or "",
+            _cut(words.found),
+            _cut(words.expected),
+            _cut(words.next_step),
         )
 
     @property

@@ -22,7 +22,7 @@ def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[
         try:
             replica.add_constraints(table.name, some[0].kind, [text for one in some for text in one.structs])
         except (AlreadyThere, Missing, Refused) as error:
-            yield from (f"constraint {one.name} of {table.name}: {error.what}" for one in some)
+            yield from (f"constraint {one.name} of {table.name}: {error.words.what}" for one in some)
 
 
 def _calls(constraints: Iterable[Constraint]) -> Iterator[list[Constraint]]:

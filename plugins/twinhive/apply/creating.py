@@ -18,7 +18,7 @@ def absent_before() -> Iterator[None]:
         yield
     except AlreadyThere as error:
         raise ChangedMeanwhile(
-            f"{error.what}; it was not there just before",
+            error.what + "; it was not there just before",
             found=error.found,
             expected="nothing of that name, as a look before the call has found",
             next_step=RETRIES,

@@ -18,7 +18,7 @@ from twinhive.model.changes.kinds import (
     Event,
 )
 from twinhive.model.marks import own_marks, without_marks
-from twinhive.model.wording import Wording
+from twinhive.model.text import Command, Either
 
 DatabaseChanged = CreateDatabase | AlterDatabase | DropDatabase | CreateFunction | DropFunction
 
@@ -77,10 +77,10 @@ class DatabaseChanges:
             found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
             expected="a source database",
             next_step="to give the replica up: "
-            + Wording.of_command(
-                ["twinhive", "forget", policy.name], "drop it, and load nothing of this database any more"
+            + Either(
+                Command(("twinhive", "forget", policy.name)), "drop it, and load nothing of this database any more"
             )
-            + Wording(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
+            + Either(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
         )
 
     def _create_function(self, change: CreateFunction, event: Event) -> bool:
@@ -88,7 +88,7 @@ class DatabaseChanges:
         try:
             return self._functions.put(change.function, event.event_id)
         except LeftOut as left:
-            self._left_out[f"{event}: {left.what}; next: {left.next_step}"] += 1
+            self._left_out[f"{event}: {left.words.what}; next: {left.words.next_step}"] += 1
             return False
 
     def _drop_function(self, change: DropFunction, event: Event, progress: Progress) -> bool:

@@ -62,7 +62,7 @@ class DetailChanges:
         except (Missing, Refused) as error:
             if change.kind != FOREIGN_KEY:
                 raise
-            self._left_out[f"{event.event_type}: {error.what}"] += 1
+            self._left_out[f"{event.event_type}: {error.words.what}"] += 1
             return False
         return True
 

@@ -8,7 +8,7 @@ from twinhive.model.errors import ActNow, Missing, Refused
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_below, join, parent, qualified
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Text
 from twinhive.ports import FileReader, FileWriter, Lease
 from twinhive.transfer.staged.staged import unfinished_directory
 from twinhive.transfer.staged.transfer import Transfer
@@ -158,7 +158,7 @@ def _climbs(uri: str) -> bool:
     return any(part in ("", ".", "..") for part in uri.partition("://")[2].split("/"))
 
 
-def _left_out(function: Function, why: str, *, expected: str, next_step: str | Wording) -> LeftOut:
+def _left_out(function: Function, why: str, *, expected: str, next_step: Text) -> LeftOut:
     return LeftOut(
         f"function {function.database}.{function.name} is left out: {why}", expected=expected, next_step=next_step
     )

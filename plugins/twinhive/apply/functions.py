@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from twinhive.apply.function_files import FunctionFiles
 from twinhive.model.errors import AlreadyThere, Refused
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Function
+from twinhive.model.text import Clear
 from twinhive.ports import Lease, MetastoreWriter
 
 
@@ -46,5 +46,5 @@ class Functions:
                 f"function {self.database}.{name} of the replica cannot be dropped",
                 found=error.found or error.what,
                 expected="its files: the metastore of a database with repl.source.for keeps them first",
-                next_step="put a file at each path that DESCRIBE FUNCTION EXTENDED names, then " + clear("the task"),
+                next_step="put a file at each path that DESCRIBE FUNCTION EXTENDED names, then " + Clear("the task"),
             ) from error

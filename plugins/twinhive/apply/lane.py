@@ -45,6 +45,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.next_steps import resync
 from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
+from twinhive.model.text import Text
 
 _LOOK_AHEAD = 500
 
@@ -87,7 +88,7 @@ class Lane:
         progress: Progress,
         quarantine: Quarantine,
         external: ExternalTarget,
-        lost: Mapping[int, str] | None = None,
+        lost: Mapping[int, Text] | None = None,
         watch: Watch = unwatched,
     ) -> None:
         self._target = target

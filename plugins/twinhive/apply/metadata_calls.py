@@ -8,9 +8,10 @@ from twinhive.apply.target import Target
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear, resync
+from twinhive.model.next_steps import resync
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 
 
 def create_table(target: Target, made: Table) -> None:
@@ -34,7 +35,7 @@ def create_table(target: Target, made: Table) -> None:
         expected=f"{made.table_type} at {made.location}",
         next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
         "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
-        + clear("the task apply"),
+        + Clear("the task apply"),
     )
 
 

@@ -2,9 +2,9 @@
 
 from twinhive.model.errors import Missing
 from twinhive.model.files import authority, join, qualified
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.ports import MetastoreReader
 
 
@@ -20,7 +20,7 @@ def managed_root(replica: MetastoreReader, policy: Policy) -> str:
             f"database {policy.replica.database} vanished from {policy.replica.cluster}",
             found="no such database",
             expected="the database that a load has made",
-            next_step="find out who dropped it; then " + clear("the failed task"),
+            next_step="find out who dropped it; then " + Clear("the failed task"),
         )
     root = database.managed_location or _default_root(replica, database)
     return qualified(root, authority(policy.staging_root))

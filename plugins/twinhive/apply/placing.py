@@ -9,8 +9,8 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.errors import ActNow, Missing, raise_one
 from twinhive.model.files import ChecksumForm, FileStatus, parent
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear
 from twinhive.model.outside_paths import place_below
+from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.staged.items import item_of
 
@@ -91,9 +91,9 @@ class Placing:
             if found is None
             else f"another file of {found.length} bytes",
             expected=f"the copy of {file.path} (event {file.event_id}, checksum {file.checksum})",
-            next_step=clear("the failed copy task of this run with all tasks after it")
+            next_step=Clear("the failed copy task of this run with all tasks after it")
             if found is None
-            else f"somebody else writes to {parent(target)}; move that file away, then " + clear("the task apply"),
+            else f"somebody else writes to {parent(target)}; move that file away, then " + Clear("the task apply"),
         )
 
     def _renamed(self, staged: str, target: str) -> bool:

@@ -11,10 +11,11 @@ from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Eve
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear, exclude, resync
+from twinhive.model.next_steps import resync
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.placement import table_directory, without_statistics_claim
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, Exclude
 
 
 class TableChanges:
@@ -117,9 +118,9 @@ def refuse_another_kind(there: Table, after: object) -> None:
             f"table {after.name} has become {_article(after.kind.value)} table, which is not replicated yet",
             found=after.kind.value,
             expected=there.kind.value,
-            next_step=exclude(after.name.table)
+            next_step=Exclude(after.name.table)
             + ", or make it a managed table again; then "
-            + clear("the failed task"),
+            + Clear("the failed task"),
         )
 
 

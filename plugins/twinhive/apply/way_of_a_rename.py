@@ -8,9 +8,10 @@ somebody's.
 from twinhive.apply.target import Target
 from twinhive.model.errors import Foreign, TryAgain
 from twinhive.model.files import is_below
-from twinhive.model.next_steps import RETRIES, clear
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import partition_directory
+from twinhive.model.text import Clear
 from twinhive.owned.directories import table_directory_of
 
 
@@ -46,5 +47,5 @@ def _foreign(table: Table, place: str, *, found: str) -> Foreign:
         f"the place of a renamed partition of {table.name} is not free: {place}",
         found=found,
         expected="nothing there, or what an earlier partition has left in a directory with our mark",
-        next_step=f"look what it is and move it away (hdfs dfs -mv '{place}' ...), then " + clear("the task apply"),
+        next_step=f"look what it is and move it away (hdfs dfs -mv '{place}' ...), then " + Clear("the task apply"),
     )

@@ -11,8 +11,9 @@ from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import dump_of_key, write_json
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError
-from twinhive.model.next_steps import RETRIES, clear, resync
+from twinhive.model.next_steps import RETRIES, resync
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_at, read_state
 from twinhive.step.base import Work
@@ -77,7 +78,7 @@ class CopyBatch:
                 f"the files of {label} are not listed",
                 found=f"no summary of batch {batch} in the dump",
                 expected="the summary that list_files writes at its end",
-                next_step=clear("the task list_files of this batch with all tasks after it"),
+                next_step=Clear("the task list_files of this batch with all tasks after it"),
             )
         if not listed.files:
             self.work.report(f"{label}: no files to copy")
@@ -187,11 +188,11 @@ def _failed_copy(policy: Policy, label: str, outcome: CopyOutcome) -> TwinhiveEr
     )
 
 
-def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> str:
+def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> Text:
     """Say what a person can do; a lost file of an event never comes back, its table does."""
     lost = dict.fromkeys(one.table.partition(".")[2] for one in failures if one.kind is FailureKind.LOST)
     if not lost:
-        return "mend what is said above, then " + clear("this task with all tasks after it")
+        return "mend what is said above, then " + Clear("this task with all tasks after it")
     first, *others = lost
     same = f" (the same for {', '.join(others[:_EXAMPLES])})" if others else ""
     return f"a lost file comes back only with its whole table{same}: " + resync(policy.name, first)

@@ -10,9 +10,9 @@ from itertools import pairwise
 from twinhive.model.errors import ActNow
 from twinhive.model.files import is_below
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear, exclude
 from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import relative_place
+from twinhive.model.text import Clear, Exclude
 
 
 class DistinctPlaces:
@@ -69,7 +69,7 @@ def _overlap(what: str, where: str, table: TableName) -> ActNow:
         found=f"one directory, or one inside the other: {where}",
         expected="a directory of its own for each table and each partition",
         next_step="move one of them, or "
-        + exclude(table.table)
+        + Exclude(table.table)
         + "; then "
-        + clear("the task list_objects with all tasks after it"),
+        + Clear("the task list_objects with all tasks after it"),
     )

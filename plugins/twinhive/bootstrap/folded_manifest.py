@@ -10,7 +10,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Function
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Either
 
 
 def database_after(database: Database, events: list[Event]) -> Database:
@@ -24,7 +24,7 @@ def database_after(database: Database, events: list[Event]) -> Database:
                 f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
                 found=f"the event {event}",
                 expected="the database until the replica is published",
-                next_step=Wording(
+                next_step=Either(
                     "create it again, or remove the policy file; then start the bootstrap anew",
                     "create it again, then run the statement again",
                 ),

@@ -15,7 +15,7 @@ def report_functions(work: Work, ports: ReadPorts) -> None:
     try:
         functions = ports.source.functions(work.policy.source.database)
         for left in left_out(ports.source_files, work.policy, functions).values():
-            work.report(f"{left.what}; next: {left.next_step}")
+            work.report(f"{left.words.what}; next: {left.words.next_step}")
     except (TryAgain, Missing):
         return  # the checks of the clusters say so already
 
@@ -41,6 +41,6 @@ def function_files(
         try:
             return {uri: found.path for uri, found in sources.all_of(function)}
         except LeftOut as left:
-            return f"{left.what}; next: {left.next_step}"
+            return f"{left.words.what}; next: {left.words.next_step}"
 
     return find

@@ -9,15 +9,15 @@ from twinhive.dump.store import Dump, current_dump
 from twinhive.log.event_stream import EventStream
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import Phase
-from twinhive.model.next_steps import clear, consolidate
+from twinhive.model.next_steps import consolidate
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Clear, Either, Text
 from twinhive.ports import ReadPorts
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.step.base import Then, Work
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
-_SEE_THE_COPY = Wording("see the copy task", "see what its copy says")
+_SEE_THE_COPY = Either("see the copy task", "see what its copy says")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def consolidated_dump(ports: ReadPorts, policy: Policy) -> Dump:
             f"the dump {dump.key} is not consolidated: its objects are of different moments",
             found=f"a dump of kind {dump.manifest.kind.value}",
             expected="a dump that a round has brought to one event",
-            next_step=consolidate(policy.name) + ", or " + clear("its task round with all tasks after it"),
+            next_step=consolidate(policy.name) + ", or " + Clear("its task round with all tasks after it"),
         )
     return dump
 
@@ -100,13 +100,13 @@ def superseded_files(ports: ReadPorts, dump: Dump, staging: str) -> int:
     return sum(copied.superseded_files for copied in found if copied)
 
 
-def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) -> dict[int, str]:
+def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) -> dict[int, Text]:
     """Return the events of a window whose files are lost. Raises ActNow when copies are missing.
 
     r = position, window (from, to]: files of events up to r are not needed any more.
     """
     problems: list[str] = []
-    lost: dict[int, str] = {}
+    lost: dict[int, Text] = {}
     for batch in dump.manifest.batches:
         needed = _needed(ports, dump, batch.name, position)
         if not needed:
@@ -120,7 +120,7 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
         if here < needed:
             problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
     if problems:
-        raise _incomplete(dump, problems, clear("the failed copy tasks of this run with all tasks after them"))
+        raise _incomplete(dump, problems, Clear("the failed copy tasks of this run with all tasks after them"))
     return lost
 
 
@@ -149,12 +149,12 @@ def check_copied(ports: ReadPorts, dump: Dump, staging: str) -> GateOpen:
             files, length = files + listed.files, length + listed.bytes
     if problems:
         raise _incomplete(
-            dump, problems, clear("the failed list_files and copy tasks of these tables with all tasks after them")
+            dump, problems, Clear("the failed list_files and copy tasks of these tables with all tasks after them")
         )
     return GateOpen(files, length)
 
 
-def _incomplete(dump: Dump, problems: list[str], next_step: str) -> ActNow:
+def _incomplete(dump: Dump, problems: list[str], next_step: Text) -> ActNow:
     return ActNow(
         f"the dump {dump.key} is not complete on the replica",
         found="; ".join(problems[:10]) + (f"; and {len(problems) - 10} more" if len(problems) > 10 else ""),

@@ -25,10 +25,10 @@ from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.files import Usage
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import CORRECT_THE_SOURCE, clear
+from twinhive.model.next_steps import CORRECT_THE_SOURCE
 from twinhive.model.objects import Database, Table
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Clear, Either
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.replica.source_scope import SizedTable, measure, read_scope
@@ -143,8 +143,8 @@ def _source_database(source: MetastoreReader, policy: Policy) -> Database:
         raise Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             found=f"no such database at {', '.join(source.addresses())}",
-            expected="the database that " + Wording("source.database of the policy file", "the statement") + " names",
-            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
+            expected="the database that " + Either("source.database of the policy file", "the statement") + " names",
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + Clear("the task"),
         )
     return database
 

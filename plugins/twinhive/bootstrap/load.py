@@ -263,7 +263,7 @@ class _Loading:
             try:
                 functions.put(function, self.stamp.event_id)
             except LeftOut as left:
-                self.work.report(Detail("What is left out", f"{left.what}; next: {left.next_step}"))
+                self.work.report(Detail("What is left out", f"{left.words.what}; next: {left.words.next_step}"))
 
     def publish(self) -> int:
         """Say on the replica's database that it follows the source from the dump's event on."""

@@ -7,9 +7,9 @@ from twinhive.apply.places import managed_root
 from twinhive.dump.store import Dump
 from twinhive.model.errors import Foreign
 from twinhive.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.owned.directories import table_mark, table_of
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import remove_pending
@@ -84,7 +84,7 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
                 f"table {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
                 found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
                 expected=f"a stamp of source log {dump.manifest.log_id}",
-                next_step=f"move the table out of database {database} or drop it, then " + clear("the task load"),
+                next_step=f"move the table out of database {database} or drop it, then " + Clear("the task load"),
             )
         lease.confirm()
         ports.replica.drop_table(table.name, delete_data=False)

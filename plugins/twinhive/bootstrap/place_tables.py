@@ -12,9 +12,10 @@ from twinhive.dump.shards import TableRecord
 from twinhive.model.errors import ActNow, Foreign, TryAgain, raise_one
 from twinhive.model.files import parent
 from twinhive.model.marks import DIRECTORY_MARK
-from twinhive.model.next_steps import RETRIES, clear
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.outside_paths import place_below
 from twinhive.model.placement import TablePlacement
+from twinhive.model.text import Clear
 from twinhive.owned.directories import mark_table
 from twinhive.ports import FileWriter, Lease
 from twinhive.transfer.staged.staged import CopyItem
@@ -35,7 +36,7 @@ def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool
         found=f"{placement.directory}, {DIRECTORY_MARK} = {found or '(not set)'}",
         expected=f"no such directory, or the mark {mark}",
         next_step=f"look what it is and move it away (hdfs dfs -mv '{placement.directory}' ...), "
-        "then " + clear("the task load"),
+        "then " + Clear("the task load"),
     )
 
 
@@ -75,7 +76,7 @@ def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
             f"a staged file of table {item.table} is lost: {staged}",
             found=f"{target}: {'nothing' if present is None else f'{present.length} bytes'}",
             expected=f"{item.length} bytes, the copy of {item.source_path}",
-            next_step=clear("the copy tasks of this table with all tasks after them"),
+            next_step=Clear("the copy tasks of this table with all tasks after them"),
         )
 
 
@@ -91,5 +92,5 @@ def move_in(files: FileWriter, placement: TablePlacement, mark: str, lease: Leas
             expected="one of them",
             next_step=RETRIES
             + "; if it then misses staged files, "
-            + clear("the copy tasks of this table with all tasks after them"),
+            + Clear("the copy tasks of this table with all tasks after them"),
         )

@@ -16,9 +16,10 @@ from twinhive.model.files import Usage, authority, join
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import PHASE, Phase
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, clear, correct
+from twinhive.model.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, correct
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import FileReader, WritePorts
 from twinhive.replica.replica_state import already_published, read_state
@@ -112,7 +113,7 @@ class Preflight:
                 found=f"{free} bytes free; names left by quota: {space.quota_names_left}",
                 expected=f"{needed} bytes, {names} names: {files} files and their directories",
                 next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or narrow tables.include; then "
-                + clear("the task preflight"),
+                + Clear("the task preflight"),
             )
         self.work.report(f"{files} files with {needed} bytes to copy, {free} bytes free on the replica")
         return Checked(files, needed, free)
@@ -170,7 +171,7 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             found=f"no such database at {', '.join(ports.source.addresses())}",
             expected="the database that source.database of the policy file names",
-            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + clear("the task"),
+            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + Clear("the task"),
         )
 
 
@@ -197,7 +198,7 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
             f"the file system of the replica cluster {policy.replica.cluster} is no HDFS",
             found=replica.root,
             expected="hdfs://..., whose renames and leases the load rests on",
-            next_step="name an HDFS in clusters.yaml, then " + clear("the task"),
+            next_step="name an HDFS in clusters.yaml, then " + Clear("the task"),
         )
     elif replica.in_safe_mode():
         yield SafeMode(

@@ -10,9 +10,9 @@ from twinhive.apply.creating import absent_before
 from twinhive.model.errors import ActNow, Foreign, Missing
 from twinhive.model.marks import STAMP, Stamp
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import TablePlacement
+from twinhive.model.text import Clear
 from twinhive.ports import Lease, MetastoreWriter
 
 
@@ -52,7 +52,7 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool
             f"table {table.name} vanished right after it was created",
             found="no such table",
             expected="the table that was created",
-            next_step="find out who drops tables of the replica, then " + clear("the task load"),
+            next_step="find out who drops tables of the replica, then " + Clear("the task load"),
         )
     if (made.table_type, made.location) != (table.table_type, table.location):
         lease.confirm()
@@ -68,7 +68,7 @@ def _present(replica: MetastoreWriter, table: Table) -> Table | None:
             f"table {table.name} exists on the replica and is not of this dump",
             found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
             expected=f"no such table, or {STAMP} = {table.parameters[STAMP]}",
-            next_step="move the table away or drop it, then " + clear("the task load"),
+            next_step="move the table away or drop it, then " + Clear("the task load"),
         )
     return found
 
@@ -80,7 +80,7 @@ def _changed(table: Table, made: Table) -> ActNow:
         expected=f"{table.table_type} at {table.location}",
         next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
         "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
-        + clear("the task load"),
+        + Clear("the task load"),
     )
 
 
@@ -122,5 +122,5 @@ def _check_locations(
                 f"partition {name} of {table} is not where it was put on the replica",
                 found=found.get(wanted.values, "no such partition"),
                 expected=wanted.location,
-                next_step="look for another writer of the replica's database, then " + clear("the task load"),
+                next_step="look for another writer of the replica's database, then " + Clear("the task load"),
             )

@@ -15,9 +15,10 @@ from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Missing, TryAgain
 from twinhive.model.files import is_elsewhere
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import RETRIES, clear, exclude
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, Exclude
 from twinhive.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.transfer.staged.listing import list_files
 
@@ -133,9 +134,9 @@ def _elsewhere(table: Table, partition: str | None, place: str, root: str) -> Ac
         found=place,
         expected=f"a directory of {root}",
         next_step="bring its files back and set its location there, or "
-        + exclude(table.name.table)
+        + Exclude(table.name.table)
         + "; then "
-        + clear("the task"),
+        + Clear("the task"),
     )
 
 

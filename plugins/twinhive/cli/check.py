@@ -14,6 +14,7 @@ from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, escape, said_plainly, say, show_error
 from twinhive.model.errors import TwinhiveError
+from twinhive.model.text import render
 from twinhive.settings import PolicyEntry
 
 app = typer.Typer(rich_markup_mode=None)
@@ -125,7 +126,8 @@ def _ask_servers(config: Path | None, policy: str) -> _Found:
 
     wiring = wiring_of(config, policy)
     said: list[str] = []
-    return _Found(policy, Preflight(Work(wiring.policy, report=said.append)).problems(wiring.write_ports()), said)
+    work = Work(wiring.policy, report=lambda line: said.append(render(line)))
+    return _Found(policy, Preflight(work).problems(wiring.write_ports()), said)
 
 
 def _show(found: _Found, *, servers: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from twinhive.cli.exits import EXIT_USAGE, exit_of
 from twinhive.model.errors import TryAgain, TwinhiveError
 from twinhive.model.printable import printable_json
+from twinhive.model.text import Phrase, render, text_of
 
 
 def print_json(document: Any) -> None:
@@ -21,6 +22,8 @@ def plain(value: Any) -> Any:
     """Return a value as JSON can hold it: an object for a dataclass, a text for what has no form of its own."""
     if isinstance(value, TwinhiveError):
         return error_fields(value)
+    if isinstance(value, Phrase):
+        return render(text_of(value))
     if isinstance(value, enum.Enum):
         return value.value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -34,14 +37,15 @@ def plain(value: Any) -> Any:
 
 def error_fields(error: TwinhiveError) -> dict[str, Any]:
     """Return what an error says, as the fields of an object."""
+    words = error.words
     return {
         "family": "try_again" if isinstance(error, TryAgain) else "act_now",
         "kind": type(error).__name__,
-        "what": error.what,
-        "found": None if error.found is None else str(error.found),
-        "expected": None if error.expected is None else str(error.expected),
-        "next": error.next_step,
-        "commands": list(error.commands),
+        "what": words.what,
+        "found": words.found,
+        "expected": words.expected,
+        "next": words.next_step,
+        "commands": list(words.commands),
     }
 
 

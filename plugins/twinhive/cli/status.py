@@ -104,8 +104,8 @@ def _print_table(found: list[PolicyLag]) -> None:
         )
     console.print(table)
     for lag in found:
-        if lag.error and lag.error.next_step:
-            errors.print(f"{lag.policy}: next: {escape(lag.error.next_step)}", highlight=False, soft_wrap=True)
+        if lag.error and (next_step := lag.error.words.next_step):
+            errors.print(f"{lag.policy}: next: {escape(next_step)}", highlight=False, soft_wrap=True)
 
 
 def _troubles(lag: PolicyLag) -> list[str]:

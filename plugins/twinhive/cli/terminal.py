@@ -17,6 +17,7 @@ from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import error_document, print_json
 from twinhive.model.errors import TryAgain, TwinhiveError
 from twinhive.model.printable import printable
+from twinhive.model.text import Text, render
 
 # Where nobody sees a width, tables take what they need: their lines are for grep.
 _NO_WIDTH = 10_000
@@ -82,13 +83,13 @@ def holder_of(task: str) -> dict[str, str]:
     return {"run": f"terminal-{uuid.uuid4().hex[:8]}", "task": task, "by": getpass.getuser()}
 
 
-def say(*lines: str) -> None:
+def say(*lines: Text) -> None:
     """Print lines as they are."""
     for line in lines:
-        console.print(escape(line), highlight=False, soft_wrap=True)
+        console.print(escape(render(line)), highlight=False, soft_wrap=True)
 
 
-def say_aside(*lines: str) -> None:
+def say_aside(*lines: Text) -> None:
     """Print lines of progress where they do not mix with results."""
     for line in lines:
-        errors.print(escape(line), highlight=False, soft_wrap=True)
+        errors.print(escape(render(line)), highlight=False, soft_wrap=True)

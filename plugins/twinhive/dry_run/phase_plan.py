@@ -82,7 +82,7 @@ class PhasePlan:
         """The plan in one line, which begins with `a real run would`."""
         if self.refusals:
             more = f" (and {len(self.refusals) - 1} more problems)" if len(self.refusals) > 1 else ""
-            first = self.refusals[0].what.partition("\n")[0]
+            first = self.refusals[0].words.what.partition("\n")[0]
             return f"a real run would stop: {first}{more}"
         if self.nothing:
             return f"a real run would do nothing: {self.nothing}"
@@ -117,9 +117,6 @@ def _plain(error: TwinhiveError) -> dict[str, Any]:
     return {
         "kind": type(error).__name__,
         "act_now": not isinstance(error, TryAgain),
-        "what": error.what,
-        "found": None if error.found is None else str(error.found),
-        "expected": None if error.expected is None else str(error.expected),
-        "next_step": error.next_step,
+        **vars(error.words),
         "commands": list(error.commands),
     }

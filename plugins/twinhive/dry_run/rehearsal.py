@@ -25,6 +25,7 @@ from twinhive.external.sync_external import SyncExternal
 from twinhive.log.list_files import ListFiles
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text
 from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs
 from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
@@ -57,7 +58,7 @@ _DESCRIBED: Mapping[Any, Describe] = {
 }
 
 
-def _silent(line: str) -> None:
+def _silent(line: Text) -> None:
     """Report to nobody."""
 
 

@@ -68,7 +68,7 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
     left = left_out(ports.source_files, rehearsing.policy, manifest.functions)
     functions = (function.name for function in manifest.functions if function.name not in left)
     yield PlanSection.of("create", "functions", functions)
-    yield PlanSection.of("leave out", "functions", (str(one.what) for one in left.values()))
+    yield PlanSection.of("leave out", "functions", (one.words.what for one in left.values()))
     yield PlanSection.of("leave out", "tables", (f"{entry.name} ({entry.reason})" for entry in manifest.left_out))
 
 

@@ -10,6 +10,7 @@ from twinhive.dry_run.pretended_files import PretendedFiles
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import is_below
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text, render
 from twinhive.pipeline.runner import RunOptions
 from twinhive.ports import WritePorts
 from twinhive.step.base import Report, Then, Work
@@ -59,9 +60,9 @@ class Rehearsing:
         """Return what a step works on; its lines are kept for the plan."""
         return Work(policy or self.policy, batch, dump, {"run": "dry run"}, self._say)
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: Text) -> None:
         self.report(line)
-        self.said.append(line)
+        self.said.append(render(line))
 
     def ends(self, why: str | None = None) -> PlanEnded:
         """Say that a run would end here, and why it would do nothing; None where something else says it."""

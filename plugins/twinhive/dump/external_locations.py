@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.external.entries import Entry
-from twinhive.model.next_steps import clear
+from twinhive.model.text import Clear
 
 
 def encode_locations(entries: Iterable[Entry]) -> bytes:
@@ -31,5 +31,5 @@ def decode_locations(content: bytes) -> Iterator[Entry]:
                 "the list of external locations holds a line that is none",
                 found=line,
                 expected="name, comma, URI in base64",
-                next_step=clear("the task list_external with all tasks after it"),
+                next_step=Clear("the task list_external with all tasks after it"),
             ) from None

@@ -21,8 +21,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
 from twinhive.model.external.tasks import SyncTask
 from twinhive.model.files import base_name, join
-from twinhive.model.next_steps import clear
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
 
 _NAME = re.compile(r"pass-\d{12,}-[0-9a-f]{8,}")
@@ -124,7 +124,7 @@ def open_pass(files: FileReader, policy: Policy, name: str) -> ExternalPass:
             f"the pass of this task does not count any more (policy {policy.name})",
             found=f"no complete pass {name}" if record is None else "it was made under another text of the policy",
             expected="the newest pass of the policy as it is now",
-            next_step=clear("the task list_external with all tasks after it") + ", or let the next run take over",
+            next_step=Clear("the task list_external with all tasks after it") + ", or let the next run take over",
         )
     return _read(name, record)
 
@@ -145,7 +145,7 @@ def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> di
             f"the pass {name} has no task {task}",
             found="no such file in the directory of the pass",
             expected="the list of directories that list_external has written",
-            next_step=clear("the task list_external with all tasks after it"),
+            next_step=Clear("the task list_external with all tasks after it"),
         )
     return {
         Entry.of_listed_key(one["key"], one["location"]): LastSync(one.get("synced"), one.get("is_quiet", False))

@@ -14,9 +14,9 @@ from twinhive.model.changes.events import Position
 from twinhive.model.constraints import TablePair
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Database, Function
 from twinhive.model.policy import EVERY_EVENT, Policy
+from twinhive.model.text import Clear
 
 FORMAT_VERSION = 2
 _COMPONENT = re.compile(r"[\w-]+", re.ASCII)
@@ -115,7 +115,7 @@ class DumpManifest:
                     f"the dump {where} has a format that this version does not read",
                     found=f"format {fields['format']}",
                     expected=f"format {FORMAT_VERSION}",
-                    next_step=clear("the task list_objects with all tasks after it") + "; it writes a new dump",
+                    next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
                 )
             return cls(
                 kind=DumpKind(fields["kind"]),
@@ -147,7 +147,7 @@ class DumpManifest:
                 f"the description of the dump {where} cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 expected="a description as this version writes it",
-                next_step=clear("the task list_objects with all tasks after it") + "; it writes a new dump",
+                next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
             ) from error
 
 

@@ -11,8 +11,9 @@ from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
 from twinhive.model.errors import ActNow, Missing, TryAgain
-from twinhive.model.next_steps import bootstrap, clear
+from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
 
 
@@ -79,7 +80,7 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
             f"the dump of this task has been replaced (policy {policy.name})",
             found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
             expected=key,
-            next_step=clear(f"the task {planner} with all tasks after it"),
+            next_step=Clear(f"the task {planner} with all tasks after it"),
         )
     return of_this_text(dump, policy)
 
@@ -92,7 +93,7 @@ def of_this_text(dump: Dump, policy: Policy) -> Dump:
             f"the dump {dump.key} was made under another text of policy {policy.name}",
             found=f"fingerprint {dump.manifest.fingerprint}",
             expected=f"fingerprint {policy.fingerprint}",
-            next_step=clear(f"the task {planner} with all tasks after it") + ", or put the old policy file back",
+            next_step=Clear(f"the task {planner} with all tasks after it") + ", or put the old policy file back",
         )
     return dump
 
@@ -132,7 +133,7 @@ def _removed(attempt: DumpLayout, error: ActNow) -> TryAgain:
     return TryAgain(
         f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
         found=error.what,
-        next_step="nothing, when that run has gone on; else " + clear("this task"),
+        next_step="nothing, when that run has gone on; else " + Clear("this task"),
     )
 
 
@@ -144,13 +145,13 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
         discard_dump(files, attempt.directory)
         raise TryAgain(
             f"the dump {layout.directory} is not published: another run has removed parts of it",
-            next_step="nothing, when that run has gone on; else " + clear("this task"),
+            next_step="nothing, when that run has gone on; else " + Clear("this task"),
         )
     discard_dump(files, layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(
             f"the dump {layout.directory} appeared while another one was being written",
-            next_step=clear("this task") + "; another run of it seems to be active",
+            next_step=Clear("this task") + "; another run of it seems to be active",
         )
     return Dump(layout, manifest)
 

@@ -3,7 +3,7 @@
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import ActNow
 from twinhive.model.next_steps import BOOTSTRAP_AGAIN
-from twinhive.model.wording import Wording
+from twinhive.model.text import Either, Text
 
 
 class UnreadableEvent(ActNow):
@@ -30,8 +30,8 @@ def unknown_type(row: EventRow) -> UnreadableEvent:
     )
 
 
-def _ways_on(row: EventRow) -> Wording:
-    pass_over = Wording(
+def _ways_on(row: EventRow) -> Text:
+    pass_over = Either(
         f"if the replica can do without it: twinhive skip-event <policy> {row.event_id} --reason '...'; if it cannot: ",
         "",
     )

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow
-from twinhive.model.next_steps import BOOTSTRAP_AGAIN, clear
+from twinhive.model.next_steps import BOOTSTRAP_AGAIN
+from twinhive.model.text import Clear
 from twinhive.ports import EventLog
 
 _MOST_ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
@@ -87,7 +88,7 @@ def _check_next(row: EventRow, expected: int) -> None:
             found=f"event {row.event_id} a second time",
             expected=f"event {expected}",
             next_step=f"find out why EVENT_ID {row.event_id} is twice in the metastore's table NOTIFICATION_LOG, "
-            "delete the wrong row, then " + clear("the task"),
+            "delete the wrong row, then " + Clear("the task"),
         )
     if row.event_id > expected:
         raise _gap(expected, f"event {row.event_id}")

@@ -11,6 +11,7 @@ from twinhive.model.external.entries import Entry, check_places, entries_of
 from twinhive.model.external.tasks import SizedEntry
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.replica.source_scope import read_scope, usage_or_nothing
 from twinhive.replica.synced import Synced
@@ -96,7 +97,7 @@ def _check_kept_places(ports: ReadPorts, policy: Policy, entries: Sequence[Entry
             raise _all_of(problems, policy)
 
 
-def _misplaced(policy: Policy, entries: Sequence[Entry], places: dict[str, str]) -> Iterator[InvalidSettings]:
+def _misplaced(policy: Policy, entries: Sequence[Entry], places: dict[str, Text]) -> Iterator[InvalidSettings]:
     for entry in entries:
         yield from misplaced(policy, entry.key, policy.external.place(entry.location, entry.key), places)
 

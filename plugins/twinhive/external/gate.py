@@ -13,11 +13,11 @@ from twinhive.model.next_steps import (
     NAME_A_BASE,
     NAME_ANOTHER_BASE,
     STAGING_ROOT,
-    clear,
     correct,
 )
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.base_claim import others_claims, overlap, remove_claim, write_claim
 from twinhive.replica.source_scope import read_scope
@@ -105,12 +105,12 @@ def tables_to_copy(policy: Policy, external: Sequence[Table]) -> tuple[Table, ..
     return copied
 
 
-def kept_places(ports: ReadPorts, policy: Policy) -> dict[str, str]:
+def kept_places(ports: ReadPorts, policy: Policy) -> dict[str, Text]:
     """Return the directories of the replica's file system that no external table may be in, and what they are."""
     warehouses = {
         ports.replica.configuration(address, "metastore.warehouse.dir").strip() for address in ports.replica.addresses()
     }
-    places = dict.fromkeys(warehouses - {""}, "the replica's managed warehouse")
+    places: dict[str, Text] = dict.fromkeys(warehouses - {""}, "the replica's managed warehouse")
     database = ports.replica.database(policy.replica.database)
     if database is not None and database.managed_location:
         places[database.managed_location] = f"the managed tables of the replica database {database.name}"
@@ -173,7 +173,7 @@ def _not_qualified(policy: Policy, base: str) -> Iterator[TwinhiveError]:
             BASE_DIRECTORY + f" of policy {policy.name} is not fully qualified",
             found=base,
             expected=f"scheme, authority and a plain path: {policy.staging_root.partition('://')[0]}://west/external",
-            next_step="correct it " + IN_THE_POLICY_FILE + ", then " + clear("the task"),
+            next_step="correct it " + IN_THE_POLICY_FILE + ", then " + Clear("the task"),
         )
 
 
@@ -185,7 +185,7 @@ def _elsewhere(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Twinhive
             f"the base directory of external tables of policy {policy.name} is on {where}",
             found=base,
             expected=f"a directory on {root}, the file system of the replica cluster {policy.replica.cluster}",
-            next_step=correct(BASE_DIRECTORY) + ", then " + clear("the task"),
+            next_step=correct(BASE_DIRECTORY) + ", then " + Clear("the task"),
         )
 
 
@@ -196,11 +196,11 @@ def _no_directory(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Twinh
             f"the base directory of external tables {base} of policy {policy.name} is a file",
             found=f"a file of {there.length:,} bytes",
             expected="a directory, or nothing",
-            next_step=NAME_ANOTHER_BASE + ", then " + clear("the task"),
+            next_step=NAME_ANOTHER_BASE + ", then " + Clear("the task"),
         )
 
 
-def _in_the_way(policy: Policy, base: str, places: dict[str, str], tables: Sequence[Table]) -> Iterator[TwinhiveError]:
+def _in_the_way(policy: Policy, base: str, places: dict[str, Text], tables: Sequence[Table]) -> Iterator[TwinhiveError]:
     if not is_root(base):
         yield from misplaced(policy, f"the base directory {base}", base, places)
         return
@@ -215,7 +215,7 @@ def is_root(base: str) -> bool:
     return base.rstrip("/") == authority(base)
 
 
-def misplaced(policy: Policy, what: str, target: str, places: dict[str, str]) -> Iterator[InvalidSettings]:
+def misplaced(policy: Policy, what: str, target: str, places: dict[str, Text]) -> Iterator[InvalidSettings]:
     """Yield an error for each directory that no external table may be in, and `target` is in or around."""
     for place, name in places.items():
         if overlap(target, place):
@@ -223,9 +223,9 @@ def misplaced(policy: Policy, what: str, target: str, places: dict[str, str]) ->
                 f"external tables of policy {policy.name}: {what} is not apart from " + name,
                 found=place if target in what else f"{target} and {place}",
                 expected="neither of them in the other",
-                next_step=NAME_ANOTHER_BASE + ", then " + clear("the task"),
+                next_step=NAME_ANOTHER_BASE + ", then " + Clear("the task"),
             )
 
 
-def _named(places: dict[str, str]) -> str:
-    return ", ".join(f"{what} {path}" for path, what in places.items())
+def _named(places: dict[str, Text]) -> str:
+    return ", ".join(f"{render(what)} {path}" for path, what in places.items())

@@ -30,6 +30,7 @@ from twinhive.model.files import Usage
 from twinhive.model.marks import Phase
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import read_state
@@ -78,7 +79,7 @@ class ListExternal:
         policy, report = self.work.policy, self.work.report
         if idle := why_idle(ports, policy):
             report(idle)
-            return ExternalListed(idle=idle)
+            return ExternalListed(idle=render(idle))
         # Before anything is listed: what an event up to this one has brought, the listing finds.
         began, event_id = time.time(), ports.source.current_event_id()
         before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
@@ -140,7 +141,7 @@ def copies_under_way(ports: ReadPorts, policy: Policy) -> int:
     return tasks_under_way(ports.dump_files, ports.replica_files, policy)
 
 
-def why_idle(ports: ReadPorts, policy: Policy) -> str | None:
+def why_idle(ports: ReadPorts, policy: Policy) -> Text | None:
     """Say why the data of external tables is not copied now, None when it is."""
     external = policy.external
     if not external.included:
@@ -148,7 +149,7 @@ def why_idle(ports: ReadPorts, policy: Policy) -> str | None:
     if external.data != COPY:
         return "of external tables the policy replicates metadata only"
     if reason := is_paused(ports.replica_files, policy):
-        return f"paused: {reason}"
+        return "paused: " + reason
     state = read_state(ports.replica, policy, ports.source.log_id())
     if state.phase is not Phase.FOLLOWING and not dumps_of(ports.dump_files, policy, *BASE_KINDS):
         return "the replica follows nothing yet; " + bootstrap(policy.name)

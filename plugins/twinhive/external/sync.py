@@ -9,8 +9,9 @@ from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, fami
 from twinhive.model.external.entries import Entry
 from twinhive.model.external.modes import EMPTY, LEAVE_OUT
 from twinhive.model.files import FileStatus
-from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES, clear
+from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.replica.synced import SyncedEntry
 from twinhive.transfer.staged.result import ExitCode
@@ -31,7 +32,7 @@ from twinhive.transfer.tree.tally import Tally
 _NO_SNAPSHOTS = "-"
 """Stands in a record for the snapshot of a directory that cannot have any."""
 _DAY = 86_400
-_TAKE_AS_EMPTY = "set external_tables.missing: empty " + ONLY_IN_A_POLICY_FILE + "; then " + clear("the task")
+_TAKE_AS_EMPTY = "set external_tables.missing: empty " + ONLY_IN_A_POLICY_FILE + "; then " + Clear("the task")
 _EXAMPLES = 3
 _LOOKS_AGAIN = 2
 """So often a directory is copied anew at once because files were gone before they were copied: what came instead?"""
@@ -246,13 +247,13 @@ def _failed(outcome: SyncOutcome) -> TwinhiveError:
         f"{count:,} paths were not copied",
         found=examples,
         expected="paths that can be read at the source and written at the replica",
-        next_step="mend that, then " + clear("the task"),
+        next_step="mend that, then " + Clear("the task"),
     )
 
 
 def _of(entry: Entry, error: TwinhiveError) -> TwinhiveError:
     """Return an error that names the table as well."""
-    if error.what.startswith(f"{entry.key}:"):
+    if error.words.what.startswith(f"{entry.key}:"):
         return error
     return family_of([error])(
         f"{entry.key}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step

@@ -21,6 +21,7 @@ from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
 from twinhive.model.policy import Policy
 from twinhive.model.sizes import readable
+from twinhive.model.text import render
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.requests.request_files import is_paused
@@ -91,8 +92,8 @@ class SyncExternal:
         """Return what was done. A directory that fails keeps no other from being synced; then one error is raised."""
         policy, name, task = self.work.policy, self.work.dump, self.work.batch
         if reason := is_paused(ports.replica_files, policy):
-            self.work.report(f"paused: {reason}")
-            return ExternalSynced(idle=reason)
+            self.work.report("paused: " + reason)
+            return ExternalSynced(idle=render(reason))
         tasks = len(open_pass(ports.dump_files, policy, name).batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()

@@ -13,8 +13,9 @@ from twinhive.incremental.applying import Applying
 from twinhive.model.errors import ActNow
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import bootstrap, clear, resync_request
+from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, ResyncTable, Text
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import requested_tables
@@ -48,7 +49,7 @@ class ApplyStage:
     log_id: str = ""
     taken: Lease | None = None
     found: tuple[Dump, ReplicaState] | None = None
-    lost: dict[int, str] = field(default_factory=dict)
+    lost: dict[int, Text] = field(default_factory=dict)
     opened: Applying | None = None
     applied: Applied = field(default_factory=Applied)
     pending: tuple[str, ...] = ()
@@ -162,7 +163,7 @@ def _following(run: ApplyStage, log_id: str) -> ReplicaState:
             f"the replica of policy {run.policy.name} is not published yet",
             found=f"phase {state.phase.value}",
             expected=Phase.FOLLOWING.value,
-            next_step=bootstrap(run.policy.name) + ", or " + clear("its failed task"),
+            next_step=bootstrap(run.policy.name) + ", or " + Clear("its failed task"),
         )
     return state
 
@@ -191,7 +192,7 @@ def _result(run: ApplyStage) -> WindowApplied:
     for table, count in sorted(applied.quarantined.items()):
         report(
             f"QUARANTINED: {table}, {count} events of this window passed over; bring it back with: "
-            + resync_request(run.policy.name, table)
+            + ResyncTable(run.policy.name, table)
         )
     return WindowApplied(
         end,

@@ -24,6 +24,7 @@ from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.marks import SCOPE
 from twinhive.model.names import TableName
+from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
@@ -67,7 +68,7 @@ class Applying:
         if new.keys() - self._progress.parameters.keys():
             self._progress.set_parameters({**self._progress.parameters, **new})
 
-    def apply_events(self, lost: dict[int, str]) -> Applied:
+    def apply_events(self, lost: dict[int, Text]) -> Applied:
         """Apply the events that are not on the replica; `lost` are those whose files are gone, with the reasons."""
         manifest = self._dump.manifest
         # A window is cut for one consistency; of a statement's dump the load says it.

@@ -10,9 +10,10 @@ from twinhive.model.errors import ActNow, Foreign, InvalidSettings, TryAgain
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import command, resync_request
+from twinhive.model.next_steps import command
 from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
+from twinhive.model.text import ResyncTable, Text
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import state_of
@@ -49,7 +50,7 @@ class Lack:
 
     where: Where
     event_id: int
-    why: str
+    why: Text
 
 
 def what_is_missing(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:
@@ -110,7 +111,7 @@ def missing_of_database(
         Where.REPLICA,
         event_id,
         f"{_some(held)} is quarantined ({frozen[held[0]]}); a person must bring it back: "
-        + resync_request(policy, held[0]),
+        + ResyncTable(policy, held[0]),
     )
 
 
@@ -186,7 +187,7 @@ def _behind(position: int, event_id: int) -> str:
     return f"the replica is at event {position}; event {event_id} is to come"
 
 
-def _paused(ports: ReadPorts, policy: Policy) -> str:
+def _paused(ports: ReadPorts, policy: Policy) -> Text:
     try:
         reason = is_paused(ports.replica_files, policy)
     except TryAgain:

@@ -143,7 +143,7 @@ def event_view(row: EventRow, policy: Policy, skipped: Mapping[int, str]) -> Eve
             return _with(view, in_scope=False, why_not=_why_out_of_scope(row, policy))
         event = decode_event(row)
     except ActNow as error:
-        return _with(view, trouble=f"{error.what}: {error.found}")
+        return _with(view, trouble=f"{error.words.what}: {error.words.found}")
     return _with(
         view,
         subject=subject(event.change) or view.subject,

@@ -16,6 +16,7 @@ from twinhive.incremental.whole_tables import refuse_another_base, remove_fulfil
 from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.event_stream import saved_events_end, saved_events_path
 from twinhive.model.marks import Phase
+from twinhive.model.text import render
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import is_paused, remove_passed_skips, with_way_on
 
@@ -27,7 +28,7 @@ def stop_when_paused(run: WindowStage) -> WindowStage:
         return run
     paused = "paused: " + with_way_on(run.policy, reason)
     run.work.report(paused)
-    return replace(run, result=WindowCut(already=paused))
+    return replace(run, result=WindowCut(already=render(paused)))
 
 
 def save_events_while_loading(run: WindowStage) -> WindowStage:

@@ -22,4 +22,4 @@ def report_replica(replica: MetastoreReader, report: Report) -> None:
         try:
             report(str(replica.log_access(address)))
         except TwinhiveError as error:
-            report(f"{error.what} (no run reads that of a replica)")
+            report(f"{error.words.what} (no run reads that of a replica)")

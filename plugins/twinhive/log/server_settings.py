@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from twinhive.model.errors import Refused, TwinhiveError
-from twinhive.model.next_steps import clear
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear, Text
 from twinhive.ports import MetastoreReader
 
 _LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
@@ -51,12 +51,12 @@ def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iter
     yield from wrong_in_answers(source, address, cluster, then)
 
 
-def restarted(policy: Policy) -> str:
+def restarted(policy: Policy) -> Text:
     """Return what comes after a server's settings were corrected."""
-    return "and restart it; then " + clear(f"the task preflight of {policy.name}")
+    return "and restart it; then " + Clear(f"the task preflight of {policy.name}")
 
 
-def _wrong_in_log(source: MetastoreReader, address: str, cluster: str, then: str) -> Iterator[Refused]:
+def _wrong_in_log(source: MetastoreReader, address: str, cluster: str, then: Text) -> Iterator[Refused]:
     """Yield what keeps parameters by which kinds of tables are told out of the events of one address of a source."""
     said = source.configuration(address, _EXCLUDED).strip()
     hidden = [name for name in _TELL_KINDS if any(_hides(one.strip(), name) for one in said.split(",") if one.strip())]
@@ -71,7 +71,7 @@ def _wrong_in_log(source: MetastoreReader, address: str, cluster: str, then: str
     )
 
 
-def wrong_in_answers(metastore: MetastoreReader, address: str, cluster: str, then: str) -> Iterator[Refused]:
+def wrong_in_answers(metastore: MetastoreReader, address: str, cluster: str, then: Text) -> Iterator[Refused]:
     """Yield what lets one address of a metastore answer of other objects, or of earlier ones, than are there."""
     catalog = metastore.configuration(address, _CATALOG).strip()
     if catalog not in ("", _OWN_CATALOG):

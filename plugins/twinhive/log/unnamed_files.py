@@ -36,8 +36,8 @@ from twinhive.model.changes.unnamed import Unnamed
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.text import Clear
 from twinhive.transfer.staged.listing import list_files
 
 _THREADS = 8
@@ -113,7 +113,7 @@ def _moved_away(one: _Wanted, root: str) -> ActNow:
         found=one.location,
         expected=f"a directory of {root}",
         next_step="bring its files back and set its location there, or exclude the table; then "
-        + clear("the task window"),
+        + Clear("the task window"),
     )
 
 

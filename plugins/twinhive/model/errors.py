@@ -7,54 +7,75 @@ those that are `Unexplained`, where whoever repeats work has tries left.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from twinhive.model.printable import printable
-from twinhive.model.wording import Wording
+from twinhive.model.text import Reader, Text, commands_of, render, text_of
+
+
+@dataclass(frozen=True)
+class ErrorWords:
+    """What an error says, in the words of its reader; `commands` can each be copied and run as they stand."""
+
+    what: str
+    found: str | None
+    expected: str | None
+    next_step: str | None
+    commands: tuple[str, ...]
 
 
 class TwinhiveError(Exception):
-    """Carry what failed, what was found, what was expected, and the next command.
+    """Carry what failed, what was found, what was expected, and the next step.
 
-    `what` names the object. `next_step` is a command or an action that exists. Each of them may be a `Wording`, which
-    carries the commands in it.
+    `what` names the object. `next_step` is a command or an action that exists. Whoever shows the error says whom for:
+    `reader`.
     """
 
     def __init__(
         self,
-        what: str,
+        what: Text,
         *,
         found: object = None,
         expected: object = None,
-        next_step: str | None = None,
+        next_step: Text | None = None,
     ) -> None:
         super().__init__(what)
         self.what = what
-        self.found = found
-        self.expected = expected
+        self.found = None if found is None else text_of(found)
+        self.expected = None if expected is None else text_of(expected)
         self.next_step = next_step
+        self.reader = Reader.POLICIES
         self.may_still_happen = False
         """Beside it, a call of ours got no answer, and may still take effect."""
 
     @property
-    def commands(self) -> tuple[str, ...]:
-        """The commands that it names, each as it can be run; in an error made of several, those of all."""
-        said = (Wording.of(text) for text in (self.next_step, self.what) if text is not None)
-        return tuple(dict.fromkeys(command for text in said for command in text.commands))
+    def words(self) -> ErrorWords:
+        """All that it says, for its reader, in parts."""
+        what = render(self.what, self.reader)
+        others = (self.found, self.expected, self.next_step)
+        found, expected, next_step = (None if part is None else render(part, self.reader) for part in others)
+        return ErrorWords(what, found, expected, next_step, self.commands)
 
     @property
-    def text(self) -> Wording:
+    def commands(self) -> tuple[str, ...]:
+        """The commands that it names, each as it can be run; in an error made of several, those of all."""
+        parts = (part for part in (self.next_step, self.what) if part is not None)
+        return tuple(dict.fromkeys(command for part in parts for command in commands_of(part, self.reader)))
+
+    @property
+    def text(self) -> Text:
         """All that it says, in several lines."""
-        text = Wording.of(self.what)
+        text = self.what
         if self.found is not None:
-            text += "\n  found:    " + Wording.of(self.found)
+            text += "\n  found:    " + self.found
         if self.expected is not None:
-            text += "\n  expected: " + Wording.of(self.expected)
+            text += "\n  expected: " + self.expected
         if self.next_step is not None:
-            text += "\n  next:     " + Wording.of(self.next_step)
+            text += "\n  next:     " + self.next_step
         return text
 
     def __str__(self) -> str:
-        return printable(self.text)
+        return printable(render(self.text, self.reader))
 
 
 class TryAgain(TwinhiveError):
@@ -165,7 +186,7 @@ def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -
         return problems[0]
     kinds = {type(problem) for problem in problems}
     family = kinds.pop() if len(kinds) == 1 else family_of(problems)
-    text = Wording.of(what)
+    text: Text = what
     for number, problem in enumerate(problems[:shown], start=1):
         text += f"\n{number}. " + problem.text
     if len(problems) > shown:

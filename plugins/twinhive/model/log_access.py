@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from twinhive.model.errors import Refused
-from twinhive.model.next_steps import clear
+from twinhive.model.text import Clear
 
 GUARD = "metastore.metastore.event.db.notification.api.auth"
 """With this key the server lets only those read its log who may act for others from where they are (seed 002)."""
@@ -58,7 +58,7 @@ def not_allowed(address: str, cluster: str, caller: Caller, answer: str) -> Refu
         expected=f"hadoop.proxyuser.{user}.hosts that holds this machine, or the check switched off",
         next_step=f"set hadoop.proxyuser.{user}.hosts and hadoop.proxyuser.{user}.groups (* for all) in that server's "
         f"core-site.xml, or {GUARD}=false (old name {_OLD_GUARD}) in its metastore-site.xml; "
-        "restart it, for it reads them once; then " + clear("the task"),
+        "restart it, for it reads them once; then " + Clear("the task"),
     )
 
 

@@ -10,8 +10,8 @@ from enum import Enum
 
 from twinhive.model.changes.events import NOWHERE, Position
 from twinhive.model.errors import ActNow
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Parameters
+from twinhive.model.text import Clear
 
 POLICY = "twinhive.policy"
 SOURCE_LOG = "twinhive.source.log"
@@ -169,7 +169,7 @@ def _phase(text: str | None) -> Phase:
             f"the replica says that it is in a phase this version does not know ({PHASE})",
             found=text,
             expected=f"one of {', '.join(phase.value for phase in Phase)}",
-            next_step="use the version of twinhive that wrote it, then " + clear("the task"),
+            next_step="use the version of twinhive that wrote it, then " + Clear("the task"),
         ) from error
 
 

@@ -8,6 +8,7 @@ import re
 
 from twinhive.model.errors import ActNow
 from twinhive.model.files import is_below, join
+from twinhive.model.text import Text
 
 _COLLAPSED = re.compile(r"(?:^|/)\.{1,2}(?:/|\Z)|\x00")
 """A component `.` or `..`, or NUL."""
@@ -26,7 +27,7 @@ def leads_elsewhere(relative: str) -> bool:
     return _ODD.search(relative) is not None
 
 
-def path_error(what: str, relative: str, next_step: str) -> ActNow:
+def path_error(what: str, relative: str, next_step: Text) -> ActNow:
     """Return the error for a path that leads elsewhere; `what` names it, and who says it."""
     return ActNow(
         f"{what} leads out of the directory that it belongs in, or to no place at all",

@@ -68,7 +68,7 @@ class PolicyLag:
     @property
     def trouble(self) -> str | None:
         """What is wrong, in one line."""
-        return None if self.error is None else self.error.what
+        return None if self.error is None else self.error.words.what
 
     @property
     def wants_a_run(self) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, Missing, TwinhiveError, Unreachable
 from twinhive.model.marks import Phase
-from twinhive.model.next_steps import resync_request
 from twinhive.model.sizes import readable
+from twinhive.model.text import ResyncTable
 from twinhive.model.times import spoken_time
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.model.watching.at_work import CopyAtWork
@@ -165,7 +165,7 @@ def _quarantined(lag: PolicyLag) -> ActNow:
         f"tables of policy {lag.policy} are quarantined: {len(tables):,}",
         found=named + more,
         expected="no table that is frozen",
-        next_step="mend the reason, then bring each over as it is: " + resync_request(lag.policy, tables[0][0]),
+        next_step="mend the reason, then bring each over as it is: " + ResyncTable(lag.policy, tables[0][0]),
     )
 
 

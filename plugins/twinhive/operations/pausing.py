@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import ActNow
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
+from twinhive.model.text import render
 from twinhive.operations.operation import Holder, a_reason, person
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.requests.request_files import forgetting_has_begun, is_paused, pause, unpause
@@ -32,12 +33,12 @@ class Pause:
             *lines,
             f"policy {name} begins no further window or scan: {reason}",
             "the source's log is kept for a limited time only; go on with: "
-            + command("twinhive", "pause", name, "--off"),
+            + render(command("twinhive", "pause", name, "--off")),
         ]
 
     def _before(self, ports: ReadPorts) -> list[str]:
         reason = is_paused(ports.replica_files, self.policy)
-        return [f"it is paused already: {reason}"] if reason else []
+        return [f"it is paused already: {render(reason)}"] if reason else []
 
 
 @dataclass(frozen=True)
@@ -71,4 +72,5 @@ class Unpause:
                 expected="a replica with all its marks",
                 next_step="bring that to its end: " + command("twinhive", "forget", name),
             )
-        return is_paused(ports.replica_files, self.policy)
+        reason = is_paused(ports.replica_files, self.policy)
+        return None if reason is None else render(reason)

@@ -13,6 +13,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import SKIPPED, Phase, ReplicaState
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
@@ -37,7 +38,7 @@ class ReplicaStatus:
     trouble: str | None
     quarantined: Mapping[str, str]
     skipped: Mapping[int, str]
-    paused: str | None
+    paused: Text | None
     requested: tuple[str, ...]
     dump: str | None
     holder: str | None
@@ -63,7 +64,7 @@ class ReplicaStatus:
             ("position", position),
             ("newest event of the source", _event(self.newest)),
             ("events behind", self._behind()),
-            ("paused", self.paused or "no"),
+            ("paused", render(self.paused or "no")),
             ("lease", self.holder or "nobody holds it"),
             ("dump", self.dump or "none"),
         ]
@@ -123,14 +124,14 @@ def _events_in_scope(
         skipped = skipped_events(ports.replica_files, policy)
         return len(event_range_after(ports.source, policy, state.position, skipped).event_range.rows), None
     except ActNow as error:
-        return None, error.what
+        return None, error.words.what
 
 
 def _dump(ports: ReadPorts, policy: Policy, state: ReplicaState) -> str | None:
     try:
         window = window_at(ports.dump_files, policy, state.position.event_id) if _follows(state) else None
     except ActNow as error:
-        return error.what
+        return error.words.what
     if window is not None:
         return f"{window.key} (begun)"
     newest = newest_dump(ports.dump_files, policy)

@@ -9,6 +9,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import resync
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import render
 from twinhive.operations.operation import Holder, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.requests.request_files import is_paused, request_table, requested_tables
@@ -82,7 +83,7 @@ class Resync:
 
     def _paused(self, ports: ReadPorts) -> list[str]:
         reason = is_paused(ports.replica_files, self.policy)
-        return [f"but no run begins while the policy is paused: {reason}"] if reason else []
+        return [f"but no run begins while the policy is paused: {render(reason)}"] if reason else []
 
 
 def _refuse_foreign(table: Table | None, policy: Policy, log_id: str | None) -> None:

@@ -11,8 +11,9 @@ from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, InvalidSettings, Missing
 from twinhive.model.marks import Phase
-from twinhive.model.next_steps import bootstrap, resync_request
+from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
+from twinhive.model.text import ResyncTable, Text
 from twinhive.operations.operation import Holder, a_reason, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
@@ -77,7 +78,7 @@ class SkipEvent:
         return [_described(row), *([f"it is to be passed over already: {there}"] if there else [])]
 
 
-def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
+def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, Text]:
     """Return the event behind which the log is still read, by windows, or by rounds before there is a replica.
 
     With it, what is at that event, and what to do about an event before it.
@@ -87,7 +88,7 @@ def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, str]:
     if dump is not None:
         return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
     position = following_state(ports, policy, "skip-event").position.event_id
-    way_on = "a table that is wrong since then is brought over with: " + resync_request(policy.name, None)
+    way_on = "a table that is wrong since then is brought over with: " + ResyncTable(policy.name, None)
     return position, f"the replica of policy {policy.name}", way_on
 
 
@@ -112,5 +113,5 @@ def _described(row: EventRow) -> str:
     try:
         tables = sorted(map(str, tables_of(decode_event(row).change)))
     except ActNow as error:
-        return f"event {row.event_id} of {when}: {row.event_type} of {names}; {error.what}"
+        return f"event {row.event_id} of {when}: {row.event_type} of {names}; {error.words.what}"
     return f"event {row.event_id} of {when}: {row.event_type} of {', '.join(tables) or names}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.next_steps import command
+from twinhive.model.text import commands_of
 from twinhive.page.dag_runs import DagStanding, PoolWait
 from twinhive.page.judging import STALE_SECONDS, Level
 from twinhive.page.links import MONITOR
@@ -23,7 +24,8 @@ class Notice:
 
 def journal_down(error: TwinhiveError) -> Notice:
     """Say that there is no history to show; replication goes on without it."""
-    said = f"{error.what} ({error.found})" if error.found else error.what
+    words = error.words
+    said = f"{words.what} ({words.found})" if words.found else words.what
     return Notice(Level.BAD, f"Only Airflow's runs are shown: {said}. Replication itself goes on without the journal.")
 
 
@@ -34,7 +36,7 @@ def pool_notices(waits: Sequence[PoolWait], policies: Collection[str]) -> list[N
 
 def _without_pool(wait: PoolWait) -> Notice:
     who = f"1 task of {wait.dag_id} waits" if wait.tasks == 1 else f"{wait.tasks:,} tasks of {wait.dag_id} wait"
-    make = next(iter(command("airflow", "pools", "set", wait.pool, "8", "twinhive").commands), None)
+    make = next(iter(commands_of(command("airflow", "pools", "set", wait.pool, "8", "twinhive"))), None)
     return Notice(Level.BAD, f"{who} for ever: Airflow has no pool {wait.pool}. Make it:", wait.dag_id, make)
 
 

@@ -12,9 +12,8 @@ from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import PHASES, HandOver, OnlyFor, Stage, Step, already, hand_overs
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
-from twinhive.step.base import Then, Work
+from twinhive.step.base import Report, Then, Work
 
-Report = Callable[[str], None]
 Watch = Callable[[str, Sequence[Any]], Iterable[Any]]
 """Is given a stage and its batches, and hands the batches out one by one: whoever counts them sees how far it is."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

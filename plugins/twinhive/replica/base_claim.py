@@ -8,8 +8,9 @@ from twinhive.model.errors import Foreign, InvalidSettings, Missing, Refused
 from twinhive.model.external.modes import NO_BASE
 from twinhive.model.files import authority, is_below, join, parent
 from twinhive.model.marks import EXTERNAL_BASE
-from twinhive.model.next_steps import NAME_ANOTHER_BASE, clear
+from twinhive.model.next_steps import NAME_ANOTHER_BASE
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.owned.directories import Owned
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.transfer.tree.places import CLAIM
@@ -63,7 +64,7 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
             f"the base directory of external tables {base} cannot be written",
             found=error,
             expected="a directory that the replica's user may write",
-            next_step=f"hdfs dfs -mkdir -p {base}, and give it to that user; then " + clear("the task"),
+            next_step=f"hdfs dfs -mkdir -p {base}, and give it to that user; then " + Clear("the task"),
         ) from error
     if not renamed:
         files.delete_file(draft)
@@ -145,5 +146,5 @@ def _used(policy: Policy, base: str, found: str) -> Foreign:
         expected="a directory that no other policy uses, and that is neither in one's nor around one's",
         next_step=NAME_ANOTHER_BASE
         + "; if that policy is gone for good, delete its claim (hdfs dfs -rm) or its database; then "
-        + clear("the task"),
+        + Clear("the task"),
     )

@@ -3,10 +3,9 @@
 from twinhive.dump.layout import DumpKind
 from twinhive.model.errors import Foreign
 from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Clear, Either
 from twinhive.ports import MetastoreReader
 
 
@@ -33,9 +32,9 @@ def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> Non
         f"database {policy.replica.database} on {policy.replica.cluster} does not belong to policy {policy.name}",
         found=owner,
         expected=f"no such database, or the mark {policy.name} of source log {source_log}",
-        next_step=Wording("name another replica database in the policy file", "load into another database (INTO)")
+        next_step=Either("name another replica database in the policy file", "load into another database (INTO)")
         + f", or drop that one (DROP DATABASE {policy.replica.database} CASCADE) if nobody needs it; then "
-        + clear("the task"),
+        + Clear("the task"),
     )
 
 

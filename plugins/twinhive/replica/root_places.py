@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, qualified
-from twinhive.model.next_steps import DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT, clear
+from twinhive.model.next_steps import DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Clear, Setting
 from twinhive.ports import DumpPorts, MetastoreReader, ReadPorts
 from twinhive.replica.base_claim import overlap
 from twinhive.replica.source_scope import tables_in_bulk
@@ -26,7 +26,7 @@ Place = tuple[str, str]
 """A directory, and what it is."""
 
 
-def roots_in_the_way(roots: Mapping[str, Wording], places: Iterable[Place]) -> Iterator[InvalidSettings]:
+def roots_in_the_way(roots: Mapping[str, Setting], places: Iterable[Place]) -> Iterator[InvalidSettings]:
     """Yield an error for each root that holds one of the places, or lies in one or around one."""
     found: dict[str, list[str]] = {root: [] for root in roots}
     for place, what in places:
@@ -40,7 +40,7 @@ def roots_in_the_way(roots: Mapping[str, Wording], places: Iterable[Place]) -> I
                 f"the directory {root} is not apart from what tables and databases use",
                 found="; ".join(some[:_MOST_NAMED]) + more,
                 expected="a directory that holds no table and no warehouse, and lies in none",
-                next_step="name another " + roots[root] + " " + IN_THE_POLICY_FILE + ", then " + clear("the task"),
+                next_step="name another " + roots[root] + " " + IN_THE_POLICY_FILE + ", then " + Clear("the task"),
             )
 
 

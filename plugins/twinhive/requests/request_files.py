@@ -16,7 +16,7 @@ from twinhive.model.files import FileStatus, base_name, join
 from twinhive.model.marks import SKIPPED
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
-from twinhive.model.wording import Wording
+from twinhive.model.text import Text, commands_of, render
 from twinhive.ports import FileReader, FileWriter
 
 _SKIP = re.compile(r"(\d+)\.json")
@@ -26,7 +26,7 @@ def _directory(policy: Policy) -> str:
     return join(policy.staging, "control")
 
 
-def is_paused(files: FileReader, policy: Policy) -> str | None:
+def is_paused(files: FileReader, policy: Policy) -> Text | None:
     """Return why a policy is paused, None when it is not."""
     if forgetting_has_begun(files, policy):
         return "the policy is being forgotten; end it with: " + command("twinhive", "forget", policy.name)
@@ -41,10 +41,10 @@ def is_paused(files: FileReader, policy: Policy) -> str | None:
     return str(reason) if reason else f"{path} is there, and gives no reason that can be read"
 
 
-def with_way_on(policy: Policy, reason: str) -> Wording:
+def with_way_on(policy: Policy, reason: Text) -> Text:
     """Return why a policy is paused with the command by which it goes on; some reasons name one themselves."""
-    said = Wording.of(reason)
-    return said if said.commands else said + "; it goes on with: " + command("twinhive", "pause", policy.name, "--off")
+    way_on = "; it goes on with: " + command("twinhive", "pause", policy.name, "--off")
+    return reason if commands_of(reason) else reason + way_on
 
 
 def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, str]:
@@ -56,7 +56,7 @@ def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, 
         if any(base_name(child.path) in ("paused.json", "forget.json") for child in children or ())
     ]
     reasons = ((policy.name, is_paused(files, policy)) for policy in held)
-    return {name: reason for name, reason in reasons if reason is not None}
+    return {name: render(reason) for name, reason in reasons if reason is not None}
 
 
 def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> frozenset[str]:

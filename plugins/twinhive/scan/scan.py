@@ -10,9 +10,9 @@ from twinhive.model.errors import ActNow, TwinhiveError, together
 from twinhive.model.files import Usage
 from twinhive.model.marks import Phase
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import resync_request
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.policy import Policy
+from twinhive.model.text import ResyncTable
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.replica.source_scope import read_scope
@@ -277,5 +277,5 @@ def _silent_writes(policy: Policy, first: TableName, reported: Sequence[str]) ->
         found=names + more,
         expected="changes that the notification log tells of",
         next_step="let their writers fire events (facts in docs/fine-print.md), then bring each table over with: "
-        + resync_request(policy.name, first.table),
+        + ResyncTable(policy.name, first.table),
     )

@@ -71,7 +71,9 @@ class SilentDifferences:
                     self.wait(_BETWEEN_SECONDS)
                 followed += self._placed(ready[start : start + _BROUGHT_AT_ONCE], staging)
         except (LeaseHeld, LeaseLost) as error:
-            self.work.report(f"what differs is looked at again by the next scan: {error.what}, {error.found}")
+            self.work.report(
+                f"what differs is looked at again by the next scan: {error.words.what}, {error.words.found}"
+            )
         if ours := own_staging(self.ports.replica_files, self.work.policy):
             ours.discard(staging)
         return followed

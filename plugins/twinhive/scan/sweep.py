@@ -54,7 +54,7 @@ def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], Non
         sweeping.remove(due, wait)
         sweeping.note({one: seen.get(one, now) for one in sorted(unused - sweeping.gone.keys())})
     except (LeaseHeld, LeaseLost) as error:
-        work.report(f"the sweep leaves the rest to the next one: {error.what}, {error.found}")
+        work.report(f"the sweep leaves the rest to the next one: {error.words.what}, {error.words.found}")
     for directory, how in {**sweeping.gone, **dict.fromkeys(sweeping.refused, "left in place")}.items():
         line = f"{how}, unused for {policy.options.grace_seconds} s: {directory}"
         work.report(Detail("Unused directories", line))

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.next_steps import clear, command
+from twinhive.model.next_steps import command
+from twinhive.model.text import Clear
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watching import NotificationSettings
@@ -35,7 +36,7 @@ class PolicyEntry:
                 found=self.path,
                 expected="a policy and its clusters as docs/configuration.md describes them",
                 next_step=f"correct {self.path.name}, then "
-                + clear("this task")
+                + Clear("this task")
                 + "; check with: "
                 + command("twinhive", "check", self.name),
             )

@@ -11,8 +11,9 @@ from enum import Enum
 
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text
 
-Report = Callable[[str], None]
+Report = Callable[[Text], None]
 
 
 class Then(Enum):
@@ -46,7 +47,7 @@ class Detail(str):
         return self.of, str(self)
 
 
-def _silent(line: str) -> None:
+def _silent(line: Text) -> None:
     """Report to nobody."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from twinhive.model.connections import Connection
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.next_steps import clear
+from twinhive.model.text import Clear
 from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 
 _METASTORE_PORT = 9083
@@ -58,7 +58,7 @@ def _unusable(connection: Connection, found: str, expected: str) -> InvalidSetti
         f"connection {connection.connection_id} cannot be used",
         found=found,
         expected=expected,
-        next_step=f"correct connection {connection.connection_id}, then " + clear("this task"),
+        next_step=f"correct connection {connection.connection_id}, then " + Clear("this task"),
     )
 
 

@@ -9,8 +9,9 @@ from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.external.modes import External
 from twinhive.model.files import authority, qualified
-from twinhive.model.next_steps import DUMP_ROOT, clear, correct
+from twinhive.model.next_steps import DUMP_ROOT, correct
 from twinhive.model.policy import DatabaseAddress, Options, Policy
+from twinhive.model.text import Clear
 from twinhive.ports import ReadPorts, TreePorts, WritePorts
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
 from twinhive.transfer.tree.executing import SETTLE_SECONDS
@@ -84,7 +85,7 @@ class Wiring:
             f"dump_root of policy {self.policy.name} is on a file system of neither cluster",
             found=self.policy.dump_root,
             expected=f"a directory on {self.source_endpoint.root} or {self.replica_endpoint.root}",
-            next_step=correct(DUMP_ROOT) + ", then " + clear("this task"),
+            next_step=correct(DUMP_ROOT) + ", then " + Clear("this task"),
         )
 
     def read_ports(self) -> ReadPorts:

@@ -34,7 +34,7 @@ def test_also_when_it_is_removed_before_it_has_begun() -> None:
 
     with pytest.raises(TryAgain, match="another run has removed it") as raised:
         begin_attempt(Shared("hdfs://east"), POLICY, "t0")
-    assert raised.value.next_step.startswith("nothing, when that run has gone on")
+    assert str(raised.value.next_step).startswith("nothing, when that run has gone on")
 
 
 def test_what_keeps_a_dump_from_beginning_stays_what_it_is() -> None:

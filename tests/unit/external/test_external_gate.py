@@ -61,7 +61,7 @@ def refused(world: ExternalWorld) -> str:
         world.check()
     assert world.world.replica_files._nodes.keys() == before.keys()
     problems = list(base_problems(world.ports(), world.policy, found_in(world)))
-    assert all(problem.what in str(error.value) for problem in problems)
+    assert all(problem.words.what in str(error.value) for problem in problems)
     assert any(line.startswith("WRONG") for line in world.log)
     return str(error.value)
 

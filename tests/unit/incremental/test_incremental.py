@@ -11,6 +11,7 @@ from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.support.worlds.twins import assert_twin
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text, render
 from twinhive.model.thrift_objects import columns_of_partition
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_bootstrap, run_phase
@@ -25,14 +26,18 @@ class Followed:
         self.policy = policy
         self.world: World = world or a_world()
         self.log: list[str] = []
-        run_bootstrap(policy, self.world.ports(), {"run": "b"}, self.log.append)
+        run_bootstrap(policy, self.world.ports(), {"run": "b"}, self.say)
         self.users = SourceWriter(self.world.source, self.world.source_files, "sales")
 
     def follow(self):
         return self.run_with(self.world.ports())
 
     def run_with(self, ports, stages=INCREMENTAL):
-        return run_phase(stages, self.policy, ports, {"run": "i"}, self.log.append)
+        return run_phase(stages, self.policy, ports, {"run": "i"}, self.say)
+
+    def say(self, line: Text) -> None:
+        """Keep a line of the log as people read it."""
+        self.log.append(render(line))
 
     def assert_twin(self) -> None:
         assert_twin(self.world)

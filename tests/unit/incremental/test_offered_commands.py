@@ -10,7 +10,7 @@ from tests.support.worlds.fake_world import a_world
 from tests.unit.incremental.test_event_reached import Replicated
 from twinhive.model.errors import LeaseHeld
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.wording import Wording
+from twinhive.model.text import commands_of, render
 from twinhive.ports import Lease
 from twinhive.requests.request_files import begin_forgetting, is_paused, pause, with_way_on
 from twinhive.step.base import Work
@@ -28,16 +28,16 @@ def test_who_waits_for_a_paused_policy_is_given_the_command(replicated: Replicat
     replicated.write()
     pause(replicated.world.replica_files, replicated.policy, "moving house", "ann")
     lack = replicated.lacks()
-    assert lack is not None and "moving house" in lack.why
-    assert Wording.of(lack.why).commands == GO_ON
+    assert lack is not None and "moving house" in render(lack.why)
+    assert commands_of(lack.why) == GO_ON
 
 
 def test_a_policy_that_is_being_forgotten_goes_on_by_that_alone(replicated: Replicated) -> None:
     begin_forgetting(replicated.world.replica_files, replicated.policy)
     reason = is_paused(replicated.world.replica_files, replicated.policy)
-    assert reason is not None and Wording.of(reason).commands == ("twinhive forget sales",)
+    assert reason is not None and commands_of(reason) == ("twinhive forget sales",)
     assert with_way_on(replicated.policy, reason) == reason
-    assert with_way_on(replicated.policy, "a move").commands == GO_ON
+    assert commands_of(with_way_on(replicated.policy, "a move")) == GO_ON
 
 
 def test_a_lease_that_others_hold_names_the_command_for_a_dead_holder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,16 @@ import pytest
 
 from twinhive.model import next_steps as ways
 from twinhive.model.errors import ActNow, together
-from twinhive.model.wording import Wording
+from twinhive.model.text import (
+    Clear,
+    Exclude,
+    Phrase,
+    Reader,
+    ResyncTable,
+    Text,
+    commands_of,
+    render,
+)
 from twinhive.settings.hive_key_table import KEYS
 
 AGAIN = "run the statement again"
@@ -21,19 +30,19 @@ BASE = "hive.repl.replica.external.table.base.dir"
 SAID = [
     (ways.RETRIES, "the task retries by itself", AGAIN),
     (ways.BOOTSTRAP_AGAIN, "start the policy's bootstrap DAG with again=true", ANEW),
-    (ways.clear("the task apply"), "clear the task apply", AGAIN),
-    (ways.clear("the copy tasks with all after them"), "clear the copy tasks with all after them", AGAIN),
+    (Clear("the task apply"), "clear the task apply", AGAIN),
+    (Clear("the copy tasks with all after them"), "clear the copy tasks with all after them", AGAIN),
     (ways.bootstrap("sales"), "start the DAG sales.bootstrap", ANEW),
     (ways.consolidate("sales"), "start the DAG sales.consolidate", ANEW),
-    (ways.resync_request("sales", "t"), "twinhive resync sales t", TWO_DUMPS),
+    (ResyncTable("sales", "t"), "twinhive resync sales t", TWO_DUMPS),
     (
         ways.resync("sales", "t"),
         "twinhive resync sales t; then clear the task window with all tasks after it",
         TWO_DUMPS,
     ),
-    (ways.resync_request("sales", None), "twinhive resync sales <table>", TWO_DUMPS),
+    (ResyncTable("sales", None), "twinhive resync sales <table>", TWO_DUMPS),
     (ways.command("twinhive", "status", "sales"), "twinhive status sales", "twinhive status sales"),
-    (ways.exclude("t"), "exclude t in the policy file", "leave t out of the dump"),
+    (Exclude("t"), "exclude t in the policy file", "leave t out of the dump"),
     (ways.BASE_DIRECTORY, "external_tables.base_directory", BASE),
     (ways.NO_EXTERNAL_TABLES, "external_tables.include: false", "'hive.repl.include.external.tables'='false'"),
     (ways.STAGING_ROOT, "staging_root", "twinhive.staging.root"),
@@ -59,19 +68,18 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("way", "for_tasks", "for_statements"), SAID, ids=[str(one[0]) for one in SAID])
-def test_a_way_out_is_said_in_both_ways(way: Wording, for_tasks: str, for_statements: str) -> None:
-    assert (str(way), way.for_statements) == (for_tasks, for_statements)
+@pytest.mark.parametrize(("way", "for_tasks", "for_statements"), SAID, ids=[render(one[0]) for one in SAID])
+def test_a_way_out_is_said_in_both_ways(way: Text, for_tasks: str, for_statements: str) -> None:
+    assert (render(way), render(way, Reader.STATEMENTS)) == (for_tasks, for_statements)
 
 
 def test_no_way_out_is_left_out_here() -> None:
-    constants = [way for name, way in vars(ways).items() if name[0].isupper() and isinstance(way, Wording)]
+    constants = [way for name, way in vars(ways).items() if name[0].isupper() and isinstance(way, Phrase)]
     assert len(constants) > 8
     assert set(constants) <= {way for way, _, _ in SAID}
     functions = {name for name, way in vars(ways).items() if inspect.isfunction(way)}
     assert functions == {
-        *("bootstrap", "clear", "command", "consolidate", "correct", "exclude"),
-        *("resync", "resync_request"),
+        *("bootstrap", "command", "consolidate", "correct", "resync"),
     }
 
 
@@ -105,15 +113,15 @@ _SHOW = "twinhive() { for word; do printf '<%s>' \"$word\"; done; }; "
     ],
 )
 def test_a_shell_takes_a_command_as_it_was_meant(table: str) -> None:
-    [command] = ways.resync("sales", table).commands
-    assert command in ways.resync("sales", table)
+    [command] = commands_of(ways.resync("sales", table))
+    assert command in render(ways.resync("sales", table))
     shown = subprocess.run(["sh", "-c", _SHOW + command], capture_output=True, text=True, check=True).stdout
     assert shown.replace("<-->", "") == f"<resync><sales><{table}>"
 
 
 @pytest.mark.parametrize("table", ["a\nid", "a\x1b]0;x\x07", "a\u202eb", None])
 def test_what_is_no_command_to_run_is_not_offered(table: str | None) -> None:
-    assert ways.resync("sales", table).commands == ()
+    assert commands_of(ways.resync("sales", table)) == ()
 
 
 def test_commands_are_carried_by_what_they_are_put_into() -> None:

@@ -210,7 +210,7 @@ def test_a_replica_that_was_there_and_is_gone_is_said(many: Many) -> None:
     many.follow("stock")
     del many.world.replica._databases["stock"]
     found = many.measured()["stock"]
-    assert "is gone" in found.trouble and "stock.bootstrap" in found.error.next_step
+    assert "is gone" in found.trouble and "stock.bootstrap" in str(found.error.next_step)
     assert many.alerts() == {"stock": "trouble"}
 
 

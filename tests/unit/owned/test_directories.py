@@ -47,7 +47,7 @@ def test_files_of_somebody_else_make_a_directory_foreign_and_nothing_is_changed(
     before = files.paths()
     with pytest.raises(Foreign, match="somebody else's") as raised:
         claim_staging(files, POLICY)
-    assert f"(hdfs dfs -mv {STAGING} {STAGING}.aside)" in raised.value.next_step
+    assert f"(hdfs dfs -mv {STAGING} {STAGING}.aside)" in str(raised.value.next_step)
     assert own_staging(files, POLICY) is None and files.paths() == before and mark_of(files, STAGING) is None
 
 

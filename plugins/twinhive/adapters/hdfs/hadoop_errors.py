@@ -9,6 +9,7 @@ from typing import Any
 
 from twinhive.model.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unexplained, Unreachable
 from twinhive.model.next_steps import RETRIES
+from twinhive.model.text import Text
 
 _REMOTE = "org.apache.hadoop.ipc.RemoteException"
 
@@ -19,7 +20,7 @@ class _Meaning:
 
     error: type[TwinhiveError]
     says: str
-    next_step: str
+    next_step: Text
     classes: frozenset[str]
 
 

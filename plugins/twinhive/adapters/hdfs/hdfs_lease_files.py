@@ -101,7 +101,7 @@ class LeaseFiles:
                 return "nobody has taken over; the file could not be written (DataNode lost, or about to be taken over)"
             return f"number {newest}, held by {self.holder_of(newest)}"
         except TwinhiveError as error:
-            return f"the new holder is not known: {error.what}"
+            return f"the new holder is not known: {error.words.what}"
 
     def _all(self) -> list[int]:
         with translated(self._client.root, self._directory):

@@ -12,8 +12,8 @@ from twinhive.model import thrift_objects as objects
 from twinhive.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Database, Function, Parameters, Table
+from twinhive.model.text import Clear
 
 
 class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
@@ -119,7 +119,7 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
                 f"altering table {name}: it is not what it was when it was read",
                 found=f"{STAMP}={stamp}",
                 expected=f"{STAMP}={expected_stamp}",
-                next_step="see who else writes to this replica; then " + clear("the task"),
+                next_step="see who else writes to this replica; then " + Clear("the task"),
             ) from refusal
         if table.name != name and self.database(table.name.database) is None:
             raise restated(refusal, Missing, f"renaming {name} to {table.name}: there is no such database") from refusal

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from twinhive.model.errors import Missing, Refused
 from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.next_steps import clear
 from twinhive.model.objects import Parameters
+from twinhive.model.text import Clear
 from twinhive.ports import MetastoreWriter
 
 
@@ -57,7 +57,7 @@ class MetastoreMarker:
                 f"{SOURCE_FOR} of source database {database} did not stay as it was written",
                 found=",".join(ids) or "an empty list",
                 expected=expected,
-                next_step="see who else changes the database's parameters, and " + clear("this task"),
+                next_step="see who else changes the database's parameters, and " + Clear("this task"),
             )
 
 

@@ -8,6 +8,7 @@ from hive_metastore import ttypes
 from twinhive.adapters.hive.hive_reader import ThriftMetastoreReader
 from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.model.errors import Refused, TwinhiveError
+from twinhive.model.text import Text
 
 Kind = TypeVar("Kind", bound=TwinhiveError)
 
@@ -20,7 +21,7 @@ def keeping_statistics(**properties: str) -> Any:
     return ttypes.EnvironmentContext({**_KEEP_STATISTICS, **properties})
 
 
-def restated(refusal: Refused, kind: type[Kind], what: str, next_step: str | None = None) -> Kind:
+def restated(refusal: Refused, kind: type[Kind], what: str, next_step: Text | None = None) -> Kind:
     """Return another error for a refusal whose cause was read back; it keeps the server's words."""
     return kind(what, found=refusal.found, next_step=next_step or refusal.next_step)
 

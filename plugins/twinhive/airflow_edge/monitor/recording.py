@@ -98,6 +98,7 @@ def recorded_task(stage: StageOf, context: Any) -> Iterator[None]:
 def failure_of(error: BaseException, place: TaskPlace) -> Failure:
     """Return what an error says, with where it was met."""
     known = error if isinstance(error, TwinhiveError) else None
+    words = known and known.words
     return Failure(
         policy=place.policy,
         at=time.time(),
@@ -108,11 +109,11 @@ def failure_of(error: BaseException, place: TaskPlace) -> Failure:
         try_number=place.try_number,
         kind=type(error).__name__,
         act_now=known is not None and not may_pass(known, is_last_try=place.is_last_try),
-        what=str(known.what) if known else str(error) or type(error).__name__,
-        found=_text(known and known.found),
-        expected=_text(known and known.expected),
-        next_step=_text(known.next_step) if known else "read the log of the task",
-        commands="\n".join(known.commands[:_MOST_COMMANDS]) or None if known else None,
+        what=words.what if words else str(error) or type(error).__name__,
+        found=_text(words and words.found),
+        expected=_text(words and words.expected),
+        next_step=_text(words.next_step) if words else "read the log of the task",
+        commands="\n".join(words.commands[:_MOST_COMMANDS]) or None if words else None,
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from twinhive.model.printable import printable
+from twinhive.model.text import Text, render
 from twinhive.step.base import Detail
 
 Say = Callable[[str], None]
@@ -19,10 +20,10 @@ class FoldedLog:
         self._open = ""
         self._one_line = threading.Lock()
 
-    def __call__(self, line: str) -> None:
+    def __call__(self, line: Text) -> None:
         with self._one_line:
             self._fold_under(line.of if isinstance(line, Detail) else "")
-            self._say(printable(line))
+            self._say(printable(render(line)))
 
     def _fold_under(self, title: str) -> None:
         if title == self._open:

@@ -9,6 +9,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.waiting.replica_watch import looks
 from twinhive.incremental.event_reached import missing_of_database
 from twinhive.model.errors import ActNow
+from twinhive.model.text import render
 from twinhive.settings import MetastoreSettings
 from twinhive.wiring.endpoints import metastore_endpoint
 from twinhive.wiring.policies import metastore
@@ -70,4 +71,4 @@ class EventIdTrigger(BaseTrigger):
             missing = missing_of_database(self.policy, answer, self.event_id, self.table, position=self.position)
         except ActNow:  # the task says so better
             return None
-        return None if missing is None else missing.why
+        return None if missing is None else render(missing.why)

@@ -12,7 +12,7 @@ from twinhive.model.files import base_name, is_below, join, relative_to
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.outside_paths import leads_elsewhere, path_error
-from twinhive.model.wording import Wording
+from twinhive.model.text import Either, Text
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class SourceFile:
         return cls(file.path, relative, checksum=file.checksum, cmroot=file.cmroot, event_id=event_id)
 
 
-def _pass_over(event_id: int) -> Wording:
-    return Wording(
+def _pass_over(event_id: int) -> Text:
+    return Either(
         "find out who wrote this; if the replica can do without it: "
         f"twinhive skip-event <policy> {event_id} --reason '...'",
         "find out who wrote this, and leave its table out of the dump",

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, join
-from twinhive.model.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POLICY_FILE, clear
+from twinhive.model.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POLICY_FILE
 from twinhive.model.outside_paths import is_collapsed
+from twinhive.model.text import Clear
 
 COPY, METADATA_ONLY = "copy", "metadata_only"
 FAIL, EMPTY = "fail", "empty"
@@ -69,7 +70,7 @@ class External:
                 found=location,
                 expected="a location without the components '.' and '..'",
                 next_step="correct it at the source (ALTER TABLE ... SET LOCATION), or exclude the table; then "
-                + clear("the task"),
+                + Clear("the task"),
             )
         if self.source_root != authority(location):
             raise InvalidSettings(
@@ -77,7 +78,7 @@ class External:
                 found=location,
                 expected=f"a location on {self.source_root}, or one that external_tables.stay allows to stay",
                 next_step=f"if both clusters read it there, add '{re.escape(authority(location))}/.*' to "
-                "external_tables.stay " + ONLY_IN_A_POLICY_FILE + "; else exclude the table; then " + clear("the task"),
+                "external_tables.stay " + ONLY_IN_A_POLICY_FILE + "; else exclude the table; then " + Clear("the task"),
             )
         if self.base_directory is None:
             raise InvalidSettings(

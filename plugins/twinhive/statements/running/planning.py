@@ -5,6 +5,7 @@ from typing import cast
 
 from twinhive.dry_run.pretended_files import PretendedFiles
 from twinhive.dry_run.pretended_ports import pretended
+from twinhive.model.text import Text
 from twinhive.ports import FileWriter
 from twinhive.replica.source_scope import read_scope
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse, to_text
@@ -12,8 +13,7 @@ from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.dumping import Dumping, dumping_of
 from twinhive.statements.running.loading import Loading, loading_of
-from twinhive.statements.running.running import run_statement
-from twinhive.statements.running.words import in_words_of_statements
+from twinhive.statements.running.running import for_statements, run_statement
 from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_events import events_asked
@@ -22,7 +22,7 @@ from twinhive.statements.steps.repl_load import ReplLoad
 from twinhive.step.base import Work
 
 
-@in_words_of_statements()
+@for_statements()
 def plan_statement(text: str, place: StatementPlace) -> list[str]:
     """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
     statement = parse(text)
@@ -58,7 +58,7 @@ def _removed(directories: Sequence[str]) -> list[str]:
     return [f"would be removed, to the trash where one is kept: {directory}" for directory in directories]
 
 
-def _say_nothing(line: str) -> None:
+def _say_nothing(line: Text) -> None:
     """Leave to the plan what is said."""
 
 

@@ -1,10 +1,11 @@
 """Run one REPL statement from its text (seed 002, 'New Commands')."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twinhive.model.errors import TwinhiveError
+from twinhive.model.text import Reader, render
 from twinhive.owned.staging import own_staging
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse
 from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
@@ -13,7 +14,6 @@ from twinhive.statements.running.dumping import dumping_of
 from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hive
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.loading import loading_of
-from twinhive.statements.running.words import in_words_of_statements, telling
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
 from twinhive.step.base import Report, Work
@@ -28,14 +28,29 @@ class Answer:
     rows: tuple[tuple[str | int, ...], ...] = ()
 
 
-@in_words_of_statements()
-def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], report: Report) -> Answer:
+@contextmanager
+def for_statements() -> Iterator[None]:
+    """Run a statement inside: what an error asks for is something that can be done with statements."""
+    try:
+        yield
+    except TwinhiveError as error:
+        error.reader = Reader.STATEMENTS
+        raise
+
+
+def lines_of_statements(say: Callable[[str], None]) -> Report:
+    """Return who takes the lines of steps and says them in the words of statements."""
+    return lambda line: say(render(line, Reader.STATEMENTS))
+
+
+@for_statements()
+def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], say: Callable[[str], None]) -> Answer:
     """Run a statement; `holder` says who does, for the lease. Raises InvalidSettings for a text that is none.
 
     The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump, `last_repl_id` of a status, which has no row
     for a database that no replication knows.
     """
-    statement, report = parse(text), telling(report)
+    statement, report = parse(text), lines_of_statements(say)
     match statement:
         case DumpStatement():
             return _dump(statement, place, dict(holder), report)

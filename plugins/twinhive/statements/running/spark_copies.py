@@ -54,7 +54,7 @@ class CopiesBySpark:
         try:
             self._submit(job, work, cluster)
         except NotAllCopied as error:
-            work.report(f"what Spark could not copy is looked at once more: {error.what}")
+            work.report("what Spark could not copy is looked at once more: " + error.what)
             # Files that users have moved since the dump are followed here, where the source's log can be read.
             step.copy(ports, job)
 

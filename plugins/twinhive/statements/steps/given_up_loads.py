@@ -21,6 +21,7 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import POLICY
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress
+from twinhive.model.text import Reader, render
 from twinhive.owned.staging import staging_of
 from twinhive.ports import WritePorts
 from twinhive.statements.steps.adopt import is_of_hive
@@ -51,7 +52,7 @@ class StagingCleaner:
                     self._say("Removed staging directories", f"removed, nobody loads into {replica}: {directory}")
                     removed.append(directory)
             except TwinhiveError as error:
-                self._say(_KEPT, f"kept: {error.what}")
+                self._say(_KEPT, f"kept: {render(error.what, Reader.STATEMENTS)}")
         return removed
 
     def _old(self, ports: WritePorts) -> Iterator[tuple[str, DatabaseAddress]]:

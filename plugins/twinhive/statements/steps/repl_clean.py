@@ -15,6 +15,7 @@ from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remo
 from twinhive.dump.sealed import SealedDump, description_path
 from twinhive.model.errors import ActNow, Missing, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, join, parent
+from twinhive.model.text import Reader, render
 from twinhive.owned.directories import Owned
 from twinhive.ports import FileReader, FileWriter
 from twinhive.step.base import Detail, Report
@@ -103,7 +104,8 @@ class _Notes:
             if not cleaner.is_gone(found.note):
                 return False
         except TwinhiveError as error:
-            cleaner.report(Detail(_KEPT, f"cannot tell whether {replica} still needs any: {error.what}"))
+            why = render(error.what, Reader.STATEMENTS)
+            cleaner.report(Detail(_KEPT, f"cannot tell whether {replica} still needs any: {why}"))
             return False
         removed = remove_note(cleaner.files, found)
         if removed:

@@ -103,7 +103,7 @@ def _not_found(item: CopyItem, findings: dict[str, str], refusals: list[Refused]
     if refusals:
         return Refused(
             f"{item.source_path}: the file of event {item.event_id} may be where we must not look",
-            found=f"{found}; {refusals[0].what}",
+            found=f"{found}; " + refusals[0].what,
             expected=expected,
             next_step=refusals[0].next_step,
         )

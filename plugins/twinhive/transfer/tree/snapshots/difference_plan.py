@@ -35,7 +35,9 @@ def plan_difference(
         changes = source.snapshot_changes(path, choice.since, choice.name)
         difference = read_difference(changes, left_out(options))
     except ActNow as error:
-        raise NoDifference(f"the source does not say what was changed since {choice.since}: {error.what}") from error
+        raise NoDifference(
+            f"the source does not say what was changed since {choice.since}: {error.words.what}"
+        ) from error
     plan = Plan()
     try:
         (root,) = from_snapshot(layout, choice.name).roots

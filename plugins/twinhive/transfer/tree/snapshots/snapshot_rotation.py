@@ -96,7 +96,7 @@ def _why_not(files: SnapshotWriter, path: str) -> str:
     try:
         files.allow_snapshots(path)
     except Refused as error:
-        return error.what
+        return error.words.what
     return ""
 
 

@@ -123,7 +123,7 @@ def _changed(target: TreeReader, base: str, since: str) -> str:
     try:
         return _first_change(target.snapshot_changes(base, since, ""), since)
     except ActNow as error:
-        return f"the target does not say what was changed since {since}: {error.what}"
+        return f"the target does not say what was changed since {since}: {error.words.what}"
 
 
 def _first_change(changes: Iterable[SnapshotChange], since: str) -> str:
