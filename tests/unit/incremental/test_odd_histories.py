@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from tests.support.seeds import seeds
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import a_world, tuned
 from tests.unit.incremental.test_incremental import Followed
@@ -175,6 +176,6 @@ def follow_a_history(seed: int) -> None:
     followed.assert_twin()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, kind=20))
 def test_the_twin_is_equal_in_the_end(seed: int) -> None:
     follow_a_history(seed)
