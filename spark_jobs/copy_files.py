@@ -1,6 +1,6 @@
 """Copy the files of one batch: submitted by spark-submit, one result file at the end.
 
-Exit codes are those of `twinhive.transfer.staged.result.ExitCode`.
+Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
 """
 
 import argparse
@@ -22,12 +22,13 @@ from twinhive.spark.executors import open_files, probe, read_local, use_native_p
 from twinhive.spark.lifeline import end_with_the_submitter
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import Hand, cut_listing
 from twinhive.transfer.staged.job import JobSettings, Unusable
-from twinhive.transfer.staged.outcome import CopyOutcome, FailureKind
-from twinhive.transfer.staged.result import ExitCode, exit_code, result_record, result_text
-from twinhive.transfer.tree.workers import in_parallel
+from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.result import result_record, result_text
+from twinhive.transfer.staged.workers import in_parallel
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
         files_of(settings, given.result).write(given.result, json.dumps(record, indent=1).encode())
     print(result_text(outcome, seconds), file=sys.stderr)
     all_lost = all(failure.kind is FailureKind.LOST for failure in outcome.failures)
-    return ExitCode.DONE if settings.lost_ok and all_lost else exit_code(outcome)
+    return ExitCode.DONE if settings.lost_ok and all_lost else exit_code(outcome.kinds, lists_again=False)
 
 
 def files_of(settings: JobSettings, uri: str) -> HadoopFiles:

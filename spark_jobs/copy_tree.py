@@ -1,6 +1,6 @@
 """Carry out the plan of a copy: submitted by `twinhive copy --spark`, with a file of settings as its only argument.
 
-Exit codes are those of `twinhive.transfer.staged.result.ExitCode`.
+Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
 """
 
 import os

@@ -33,7 +33,7 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unreachable,
 )
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.failure_kind import ExitCode
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_at, read_state
 from twinhive.step.base import Work
 from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome, FailureKind
+from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
 from twinhive.transfer.staged.result import result_record
 from twinhive.transfer.staged.staged import CopyItem, remaining
 

@@ -40,7 +40,7 @@ from twinhive.requests.request_files import recorded_skips, skipped_events
 from twinhive.step.base import Detail, Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.staged import CopyItem
-from twinhive.transfer.tree.workers import in_parallel
+from twinhive.transfer.staged.workers import in_parallel
 
 _REGISTERING = 4
 Constraints = tuple[Constraint, ...]

@@ -14,7 +14,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.replica.synced import SyncedEntry
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.executing import ExecutePlan
 from twinhive.transfer.tree.listing.unchanged import asked_pairs, nothing_to_do

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError, may_pass
+from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.staged.job import Unusable
-from twinhive.transfer.staged.result import ExitCode
 
 
 def ended(job: str, run: Callable[[], int]) -> int:

@@ -23,14 +23,14 @@ from twinhive.spark.executors import open_files, probe, read_local, use_native_p
 from twinhive.spark.lifeline import end_with_the_submitter
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
+from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.staged.meter import Meter
 from twinhive.transfer.staged.progress import CopyProgress
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.workers import in_parallel
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
-from twinhive.transfer.tree.workers import in_parallel
 
 NAME = "copy_tree"
 

@@ -4,8 +4,8 @@ import pytest
 
 from twinhive.model.errors import ActNow, LeaseLost, Missing, TryAgain
 from twinhive.spark.endings import NextSteps, causes, ended, explain, last_words
+from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.staged.job import Unusable
-from twinhive.transfer.staged.result import ExitCode
 
 STEPS = NextSteps("mend it", "mend Spark", "run again")
 

@@ -7,7 +7,7 @@ name alone says it.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError, Unreachable
@@ -15,19 +15,16 @@ from twinhive.model.files import parent
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.staged.event_source import EventCopier
+from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.listed_source import ListedCopier
 from twinhive.transfer.staged.meter import Meter
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome, FailureKind
+from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
 from twinhive.transfer.staged.parts import SPLIT_ABOVE, PartsWriter
 from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Stager
 from twinhive.transfer.staged.transfer import Transfer
-
-_ATTEMPTS = 2
-# So many files in a row that failed for want of an answer mean that a cluster is down: waiting for
-# the time-outs of a hundred thousand more would only tell the same.
-_GIVE_UP_AFTER = 50
+from twinhive.transfer.staged.workers import Patience, in_parallel, twice
 
 
 def copy_items(
@@ -105,7 +102,7 @@ class _Copier:
         self._superseded_ok = superseded_ok
         self._looks = looks
         self._stopping = threading.Event()
-        self._unanswered = 0
+        self._patience = Patience()
 
     def copy_all(
         self, items: list[CopyItem], threads: int, bytes_per_second: float | None, split_above: int
@@ -113,49 +110,42 @@ class _Copier:
         """Copy all items; a failed one does not keep the others from being tried."""
         if not items:
             return []
-        shared = _Shared(items)
         # Parts have threads of their own: those that copy files wait for them.
-        with ThreadPoolExecutor(threads, "copy-part") as for_parts, ThreadPoolExecutor(threads, "copy") as pool:
+        with ThreadPoolExecutor(threads, "copy-part") as for_parts:
             transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
             parts = PartsWriter(self._target, transfer, for_parts.map, split_above)
             stager = Stager(self._target, transfer, parts, self._staging)
             self._listed = ListedCopier(self._source, stager, self._staging)
             self._events = EventCopier(self._source, stager, self._staging)
-            workers = [pool.submit(self._work, shared) for _ in range(min(threads, len(items)))]
-            try:
-                return [outcome for worker in workers for outcome in worker.result()]
-            finally:
-                self._stopping.set()
+            some = in_parallel(items, min(threads, len(items)), self._work, "copy", self._stopping)
+            return [outcome for outcomes in some for outcome in outcomes]
 
     def _count(self, count: int) -> None:
         if self._stopping.is_set():
             raise Unreachable("not copied to its end: the job is ending")
         self._progress.moved(count)
 
-    def _work(self, items: "_Shared") -> list[CopyOutcome]:
+    def _work(self, items: Iterator[CopyItem]) -> list[CopyOutcome]:
         outcomes = []
-        while not self._stopping.is_set() and (item := items.take()) is not None:
+        for item in items:
             outcome = self._copy(item)
             outcomes.append(outcome)
             (self._progress.skipped if outcome.skipped_files else self._progress.done)(item.length)
         return outcomes
 
     def _copy(self, item: CopyItem) -> CopyOutcome:
-        error: TwinhiveError = Unreachable("not tried any more: too many files in a row got no answer")
-        for _ in range(_ATTEMPTS if self._unanswered < _GIVE_UP_AFTER else 0):
-            try:
-                outcome = self._copy_once(item)
-            except TwinhiveError as caught:
-                error = self._explained(item, caught)
-                if not FailureKind.of(error).may_retry:
-                    break
-            else:
-                self._unanswered = 0
-                return outcome
-        self._unanswered += FailureKind.of(error) is FailureKind.UNREACHABLE
-        if self._superseded_ok and self._is_superseded(item, error):
-            return CopyOutcome(files=1, bytes=item.length, superseded_files=1)
-        return _failed(item, error)
+        try:
+            return self._patience.run(lambda: twice(lambda: self._tried(item)))
+        except TwinhiveError as error:
+            if self._superseded_ok and self._is_superseded(item, error):
+                return CopyOutcome(files=1, bytes=item.length, superseded_files=1)
+            return _failed(item, error)
+
+    def _tried(self, item: CopyItem) -> CopyOutcome:
+        try:
+            return self._copy_once(item)
+        except TwinhiveError as error:
+            raise self._explained(item, error) from error
 
     def _copy_once(self, item: CopyItem) -> CopyOutcome:
         if self._looks and not item.is_event_content and self._is_staged(item):
@@ -197,19 +187,6 @@ class _Copier:
         except TwinhiveError as found:
             return isinstance(found, Missing | SourceMoved)
         return False
-
-
-class _Shared:
-    """Hand out items to several threads, one at a time."""
-
-    def __init__(self, items: Iterable[CopyItem]) -> None:
-        self._items = iter(items)
-        self._lock = threading.Lock()
-
-    def take(self) -> CopyItem | None:
-        """Return the next item, None after the last one."""
-        with self._lock:
-            return next(self._items, None)
 
 
 def _skipped(length: int) -> CopyOutcome:

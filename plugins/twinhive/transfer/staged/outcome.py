@@ -3,69 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
-from twinhive.model.errors import (
-    CopyDiffers,
-    CopyWasSwept,
-    Missing,
-    SourceGone,
-    SourceMoved,
-    TryAgain,
-    TwinhiveError,
-    Unexplained,
-)
-from twinhive.transfer.staged.event_source import LostFile
+from twinhive.transfer.staged.failure_kind import FailureKind
 
 _KEPT = 100
-
-
-class FailureKind(StrEnum):
-    """Why a file was not copied."""
-
-    CHANGED = "changed"
-    """The source is not the file that was listed: a new listing is needed."""
-    GONE = "gone"
-    """The source does not have the file any more that was listed."""
-    MISSING = "missing"
-    """The source is gone."""
-    SWEPT = "swept"
-    """The source is there; the copy, or the directory for it, is gone from staging: another run has cleaned up."""
-    LOST = "lost"
-    """No place holds the content that an event named: a person's turn, or quarantine of the table."""
-    REFUSED = "refused"
-    """A server refused for good: permission, quota, something in the way."""
-    DIFFERS = "differs"
-    """The copy was not equal to its source, twice."""
-    UNREACHABLE = "unreachable"
-    """A server did not answer, or is in safe mode."""
-
-    UNEXPLAINED = "unexplained"
-    """A server gave an answer that nobody knows."""
-
-    @property
-    def may_retry(self) -> bool:
-        """True when the same copy may succeed later without anybody's help."""
-        return self in (
-            FailureKind.SWEPT,
-            FailureKind.DIFFERS,
-            FailureKind.UNREACHABLE,
-            FailureKind.UNEXPLAINED,
-        )
-
-    @classmethod
-    def of(cls, error: TwinhiveError) -> "FailureKind":
-        """Return the kind of an error."""
-        kinds = {
-            SourceMoved: cls.CHANGED,
-            SourceGone: cls.GONE,
-            Missing: cls.MISSING,
-            LostFile: cls.LOST,
-            CopyWasSwept: cls.SWEPT,
-            CopyDiffers: cls.DIFFERS,
-            Unexplained: cls.UNEXPLAINED,
-        }
-        return kinds.get(type(error), cls.UNREACHABLE if isinstance(error, TryAgain) else cls.REFUSED)
 
 
 @dataclass(frozen=True)
@@ -101,6 +42,11 @@ class CopyOutcome:
     def failure_count(self) -> int:
         """Count all failures."""
         return len(self.failures) + self.more_failures
+
+    @property
+    def kinds(self) -> frozenset[FailureKind]:
+        """Why files were not copied."""
+        return frozenset(failure.kind for failure in self.failures)
 
     def thinned(self) -> "CopyOutcome":
         """Return the same with a bounded number of failures: some of each kind, and every lost table and event."""

@@ -1,35 +1,15 @@
 """Say what came of copying one batch: as a file that the gate reads, as text, as an exit code."""
 
 from dataclasses import asdict
-from enum import IntEnum
 from typing import Any
 
 from twinhive import __version__
 from twinhive.model.sizes import readable
-from twinhive.transfer.staged.outcome import CopyOutcome, FailureKind
+from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.staged.outcome import CopyOutcome
 
 _LISTED_FAILURES = 100
 _PRINTED_FAILURES = 5
-
-
-class ExitCode(IntEnum):
-    """What the copy job's process tells whoever submitted it."""
-
-    DONE = 0
-    """Everything is staged."""
-    TRY_AGAIN = 3
-    """Something failed that may succeed later."""
-    ACT_NOW = 4
-    """A person must act: a source file changed or is gone, an event's file is lost, a server refused."""
-    UNUSABLE = 5
-    """The settings or the executors cannot be used."""
-
-
-def exit_code(outcome: CopyOutcome) -> ExitCode:
-    """Return what the failures mean: a person's turn comes before a repetition's."""
-    if not outcome.failures:
-        return ExitCode.DONE
-    return ExitCode.TRY_AGAIN if all(failure.kind.may_retry for failure in outcome.failures) else ExitCode.ACT_NOW
 
 
 def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from functools import partial
 from twinhive.model.errors import Missing, Refused, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.ports import FileWriter
+from twinhive.transfer.staged.workers import Patience, in_parallel, twice
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import Deletes, SyncOptions
 from twinhive.transfer.tree.tally import Tally
-from twinhive.transfer.tree.workers import Patience, in_parallel, twice
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 

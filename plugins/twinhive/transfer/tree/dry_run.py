@@ -7,6 +7,7 @@ from functools import partial
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeReader
+from twinhive.transfer.staged.workers import Patience, in_parallel, twice
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.attributes import AttributeComparison
 from twinhive.transfer.tree.contents import are_equal, is_not_older
@@ -18,7 +19,6 @@ from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.verified import VerifiedPairs
-from twinhive.transfer.tree.workers import Patience, in_parallel, twice
 
 _SAYS = {
     ActionKind.MAKE_DIRECTORY: "new directories",

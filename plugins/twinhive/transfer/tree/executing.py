@@ -11,6 +11,7 @@ from twinhive.transfer.staged.meter import Meter, OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.progress import CopyProgress, Counting
 from twinhive.transfer.staged.transfer import Transfer
+from twinhive.transfer.staged.workers import Helpers, Patience, in_parallel
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
@@ -19,7 +20,6 @@ from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
-from twinhive.transfer.tree.workers import Helpers, Patience, in_parallel
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from twinhive.model.errors import TwinhiveError
-from twinhive.transfer.staged.outcome import CopyFailure, FailureKind
+from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.staged.outcome import CopyFailure
 from twinhive.transfer.tree.tally import Tally
 
 _MOST_EXAMPLES = 100

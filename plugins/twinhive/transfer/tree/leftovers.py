@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeWriter
+from twinhive.transfer.staged.workers import twice
 from twinhive.transfer.tree.places import Places
-from twinhive.transfer.tree.workers import twice
 
 
 class Leftovers:

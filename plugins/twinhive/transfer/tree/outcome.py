@@ -5,13 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from twinhive.transfer.staged.outcome import CopyFailure, FailureKind
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
+from twinhive.transfer.staged.outcome import CopyFailure
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared, Done, Result
 from twinhive.transfer.tree.tally import Tally
-
-_RUN_AGAIN = {FailureKind.CHANGED, FailureKind.GONE, FailureKind.MISSING, FailureKind.DIFFERS, FailureKind.UNREACHABLE}
 
 
 @dataclass
@@ -103,6 +101,4 @@ class SyncOutcome:
     @property
     def exit_code(self) -> ExitCode:
         """Say what the failures mean; what was to be left out when it is unreadable is none."""
-        if not self.kinds:
-            return ExitCode.DONE
-        return ExitCode.TRY_AGAIN if self.kinds.keys() <= _RUN_AGAIN else ExitCode.ACT_NOW
+        return exit_code(self.kinds.keys(), lists_again=True)

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from twinhive.transfer.staged.outcome import CopyFailure, FailureKind
+from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.staged.outcome import CopyFailure
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.outcome import ExecOutcome

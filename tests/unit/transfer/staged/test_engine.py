@@ -22,7 +22,8 @@ from twinhive.model.errors import (
 from twinhive.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.staged.engine import copy_items
 from twinhive.transfer.staged.event_source import LostFile
-from twinhive.transfer.staged.outcome import CopyOutcome, FailureKind
+from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 
 STAGING = "hdfs://west/staging"

@@ -14,8 +14,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Content, Tre
 from twinhive.model.errors import Refused
 from twinhive.model.files import Attributes, join
 from twinhive.model.unfinished import is_unfinished
-from twinhive.transfer.staged.outcome import FailureKind
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 

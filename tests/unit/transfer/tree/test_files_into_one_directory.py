@@ -7,7 +7,7 @@ import pytest
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees, below
 from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.model.files import join
-from twinhive.transfer.staged.result import ExitCode
+from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.tree.places import HIDDEN
 
 

@@ -16,12 +16,12 @@ from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join
 from twinhive.model.outside_paths import is_collapsed
 from twinhive.ports import FileWriter
+from twinhive.transfer.staged.workers import twice
 from twinhive.transfer.tree.deleting import put_away
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import Deletes, SyncOptions
 from twinhive.transfer.tree.tally import Tally
-from twinhive.transfer.tree.workers import twice
 
 _Renames = list[list[str]]
 

@@ -9,7 +9,7 @@ from tests.support.worlds.fake_world import a_world
 from tests.unit.incremental import test_incremental
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow, Refused, Unreachable, raise_one
-from twinhive.transfer.tree.workers import in_parallel
+from twinhive.transfer.staged.workers import in_parallel
 
 REFUSED, SILENT = Refused("it answered"), Unreachable("it did not")
 

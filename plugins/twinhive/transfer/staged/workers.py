@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 from twinhive.model.errors import TwinhiveError, Unreachable, raise_one
-from twinhive.transfer.staged.outcome import FailureKind
+from twinhive.transfer.staged.failure_kind import FailureKind
 
 # So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a
 # hundred thousand more would only tell the same.
@@ -17,12 +17,17 @@ Result = TypeVar("Result")
 
 
 def in_parallel(
-    items: Iterable[Item], threads: int, work: Callable[[Iterator[Item]], Result], name: str = "sync"
+    items: Iterable[Item],
+    threads: int,
+    work: Callable[[Iterator[Item]], Result],
+    name: str = "sync",
+    stopping: threading.Event | None = None,
 ) -> list[Result]:
     """Run `work` in each thread, all of them with one iterator over `items`; return their results.
 
     Nothing is read ahead of the threads. What one of them raises ends the others at their next item; of several
-    errors one that leaves open what became of a call is raised.
+    errors one that leaves open what became of a call is raised. `stopping` is set when no thread is to go on, also with
+    the item that it has: when whoever waits here is interrupted.
     """
     if threads == 1:
         return [work(iter(items))]
@@ -33,6 +38,8 @@ def in_parallel(
             wait(workers)
         finally:
             shared.stop()
+            if stopping is not None:
+                stopping.set()
     raise_one(worker.exception() for worker in workers)
     return [worker.result() for worker in workers]
 
