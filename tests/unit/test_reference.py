@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,6 @@ def test_defaults_are_said_once_for_people_and_once_for_the_steps() -> None:
     from twinhive.settings.options import OptionsSettings
     from twinhive.settings.policies import ExternalSettings
 
-    assert Options() == Options(**OptionsSettings().model_dump())
-    said = ExternalSettings().model_dump(exclude={"include", "every_minutes", "pool"})
-    assert External() == External(included=True, **said)
+    assert OptionsSettings().tuning == Options()
+    assert ExternalSettings().external() == External()
+    assert OptionsSettings.model_fields.keys() == {field.name for field in fields(Options)}

@@ -1,14 +1,15 @@
 """Rehearse a scan: look for writes without an event as it does, and bring nothing over."""
 
 from dataclasses import replace
+from typing import Final
 
 from twinhive.apply.places import managed_root
 from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.scan.scan import Scan
 
-_FOLLOW = "follow"
-_REPORT = "report"
+_FOLLOW: Final = "follow"
+_REPORT: Final = "report"
 
 
 def scan(rehearsing: Rehearsing, _: object) -> object:

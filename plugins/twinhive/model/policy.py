@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from twinhive.model.external.modes import External
 from twinhive.model.files import copying_weight, join
@@ -45,7 +46,10 @@ FUNCTION_DIRECTORIES = (
 
 @dataclass(frozen=True)
 class Options:
-    """Tuning of one policy: the keys of `options` in its file, which `settings.options.OptionsSettings` explains."""
+    """Tuning of one policy: the keys of `options` in its file, which `settings.options.OptionsSettings` explains.
+
+    Every default is the safe one, also for those who write no file.
+    """
 
     batch_objects: int = 2_000
     batch_bytes: int = 64 * 2**30
@@ -61,9 +65,9 @@ class Options:
     spark_above_bytes: int = 2**30
     rest_events: int = 10_000
     most_rounds: int = 20
-    consistency: str = EVERY_EVENT
-    on_object_error: str = "stop"
-    silent_writes: str = "follow"
+    consistency: Literal["every_event", "window_end"] = "every_event"
+    on_object_error: Literal["stop", "quarantine"] = "stop"
+    silent_writes: Literal["follow", "report", "fail"] = "follow"
     settle_seconds: int = 60
     grace_seconds: int = 6 * 3600
     parallelism: int = 8

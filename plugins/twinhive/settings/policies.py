@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from twinhive.model.external.modes import External
 from twinhive.model.files import short_hash
 from twinhive.settings.airflow_tasks import AirflowSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
@@ -31,37 +32,40 @@ class TablesSettings(Strict):
     """and none of these does"""
 
 
+_SAFE = External()
+
+
 class ExternalSettings(Strict):
     """How external tables are replicated, and where their data goes (seed 001)."""
 
-    include: bool = True
+    include: bool = _SAFE.included
     """false: external tables are left out and listed. Set to true later, the next window that reaches the newest event
     brings them all over"""
     # What it has to be is checked by a gate, which can ask the replica.
-    base_directory: str | None = None
+    base_directory: str | None = _SAFE.base_directory
     """a full URI: on the replica's file system, outside its warehouse, used by no other policy. Mandatory as soon as
     the policy has an external table whose data is copied. Its place is this + the full source path. It cannot change
     while the replica follows (Hive's `hive.repl.replica.external.table.base.dir`)"""
-    data: Literal["copy", "metadata_only"] = "copy"
+    data: Literal["copy", "metadata_only"] = _SAFE.data
     """`metadata_only`: tables get their new locations, somebody else brings the data; nothing is pending"""
-    stay: tuple[Pattern, ...] = ()
+    stay: tuple[Pattern, ...] = _SAFE.stay
     """for whole locations: data in a third place that both clusters read. The location is kept, nothing is copied"""
-    missing: Literal["fail", "empty"] = "fail"
+    missing: Literal["fail", "empty"] = _SAFE.missing
     """a directory that the source does not have, or that has been emptied, is an error of its copy; with `empty` the
     replica's is emptied too"""
-    delete: Literal["trash", "permanently", "no"] = "trash"
+    delete: Literal["trash", "permanently", "no"] = _SAFE.delete
     """what becomes of files that the source does not have any more. The trash is `.twinhive/trash` in the copied
     directory"""
-    trash_days: Annotated[float, Field(ge=0), Unit("days")] = 1.0
+    trash_days: Annotated[float, Field(ge=0), Unit("days")] = _SAFE.trash_days
     """how long they stay there"""
-    preserve: Letters = "ugpa"
+    preserve: Letters = _SAFE.preserve
     """what is set besides the content, with DistCp's `-p`: r(eplication), b(lock size), u(ser), g(roup), p(ermission),
     c(hecksum type), a(cl), x(attributes), t(imes). User and group take a superuser"""
-    snapshots: bool = False
+    snapshots: bool = _SAFE.snapshots
     """read from a snapshot of the source, and only the difference, where both directories may have snapshots. HDFS then
     refuses to delete such a directory as a whole, at the source also by a drop with purge, until its snapshots are
     deleted"""
-    unfinished: Literal["leave_out", "copy"] = "leave_out"
+    unfinished: Literal["leave_out", "copy"] = _SAFE.unfinished
     """names that running jobs rename, or remove, when they are done: `_temporary*`, `.hive-staging*`,
     `.spark-staging*`, `.distcp.tmp.*`, `*._COPYING_`. `leave_out`: for the replica they are not there; `copy`:
     everything is copied as it is found"""
@@ -69,6 +73,11 @@ class ExternalSettings(Strict):
     """how often `<policy>.external` starts by itself"""
     pool: str | None = None
     """Airflow's pool from which the copies take their slots; without it what `airflow.external` says"""
+
+    def external(self, source_root: str = "") -> External:
+        """Return the same without what only files need; `source_root` is the source's file system."""
+        fields = self.model_dump(exclude={"include", "every_minutes", "pool"})
+        return External(included=self.include, source_root=source_root, **fields)
 
 
 _EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "unfinished", "every_minutes", "pool"}

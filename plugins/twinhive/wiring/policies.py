@@ -7,10 +7,9 @@ from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import External
 from twinhive.model.files import authority, qualified
 from twinhive.model.next_steps import DUMP_ROOT, correct
-from twinhive.model.policy import DatabaseAddress, Options, Policy
+from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.text import Clear
 from twinhive.ports import ReadPorts, TreePorts, WritePorts
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
@@ -44,16 +43,10 @@ class Wiring:
             exclude=settings.tables.exclude,
             dump_root=qualified(settings.dump_root, self.source_endpoint.root),
             staging_root=qualified(settings.staging_root, self.replica_endpoint.root),
-            external=self._external,
-            options=Options(**settings.options.model_dump()),
+            external=settings.external_tables.external(self.source_endpoint.root),
+            options=settings.options.tuning,
             fingerprint=settings.fingerprint,
         )
-
-    @property
-    def _external(self) -> External:
-        fields = self.settings.external_tables.model_dump(exclude={"include", "every_minutes", "pool"})
-        included = self.settings.external_tables.include
-        return External(included=included, source_root=self.source_endpoint.root, **fields)
 
     @property
     def source(self) -> ClusterSettings:

@@ -7,6 +7,7 @@ names it, and is refused if not.
 
 import re
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, join
@@ -14,9 +15,11 @@ from twinhive.model.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POL
 from twinhive.model.outside_paths import is_collapsed
 from twinhive.model.text import Clear
 
-COPY, METADATA_ONLY = "copy", "metadata_only"
-FAIL, EMPTY = "fail", "empty"
-LEAVE_OUT = "leave_out"
+COPY: Final = "copy"
+METADATA_ONLY: Final = "metadata_only"
+FAIL: Final = "fail"
+EMPTY: Final = "empty"
+LEAVE_OUT: Final = "leave_out"
 NO_BASE = "-"
 """Stands for no base directory where a replica says which one its external tables were made with."""
 
@@ -33,14 +36,14 @@ class External:
     included: bool = True
     base_directory: str | None = None
     source_root: str = ""
-    data: str = COPY
+    data: Literal["copy", "metadata_only"] = "copy"
     stay: tuple[str, ...] = ()
-    missing: str = FAIL
-    delete: str = "trash"
+    missing: Literal["fail", "empty"] = "fail"
+    delete: Literal["trash", "permanently", "no"] = "trash"
     trash_days: float = 1.0
     preserve: str = "ugpa"
     snapshots: bool = False
-    unfinished: str = LEAVE_OUT
+    unfinished: Literal["leave_out", "copy"] = "leave_out"
 
     @property
     def base_mark(self) -> str:

@@ -1,12 +1,10 @@
 """Find where a statement runs: the cluster that is named, the policy's, or the only one there is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import External
 from twinhive.model.files import authority
-from twinhive.model.policy import Options
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements.running.spark_copies import SparkOf
@@ -38,10 +36,9 @@ class StatementPlace:
         """Return what the policy file says elsewhere of what keys of WITH can say too."""
         settings = self.settings
         assert settings is not None, "only a policy has any"
-        external = External(**settings.external_tables.model_dump(exclude={"include", "every_minutes", "pool"}))
         return ReplSettings(
-            options=Options(**settings.options.model_dump()),
-            external=replace(external, included=settings.external_tables.include),
+            options=settings.options.tuning,
+            external=settings.external_tables.external(),
             staging_root=settings.staging_root,
         )
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from twinhive.dump.sealed import SealedDump
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import External
+from twinhive.model.external.modes import COPY, METADATA_ONLY, External
 from twinhive.model.files import join, parent, qualified
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.settings.repl_settings import ReplSettings
@@ -82,7 +82,7 @@ def _external(sealed: SealedDump, settings: ReplSettings, source_root: str, targ
     return replace(
         settings.external,
         included=sealed.external_included,
-        data=sealed.external_data,
+        data=COPY if sealed.external_data == COPY else METADATA_ONLY,
         base_directory=base or of_dump or None,
         source_root=source_root,
     )
