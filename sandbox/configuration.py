@@ -78,6 +78,8 @@ def hadoop_client(cluster: str, block: PortBlock) -> Properties:
         "dfs.replication": "1",
         # Without this, closing a file sleeps 100 to 400 ms while the only replica is being reported.
         "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "4",
+        # It doubles with each try: a busy DataNode has 16 s to report.
+        "dfs.client.block.write.locateFollowingBlock.retries": "12",
         # A dead NameNode is to be noticed within seconds.
         "dfs.client.failover.max.attempts": "3",
         "dfs.client.failover.sleep.base.millis": "200",

@@ -10,10 +10,12 @@ from twinhive.adapters.jvm.machine import detach_at_end_of_thread, java_class
 from twinhive.model.errors import Refused
 from twinhive.model.outside_paths import is_collapsed
 
-_CLIENT_SETTINGS = {
+CLIENT_SETTINGS = {
     # Closing a file asks for its last block before the DataNode has reported it, and then sleeps
     # this long (400 ms by default): it decides how fast small files are copied.
     "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "5",
+    # It doubles with each of so many tries: a busy DataNode has 20 s to report, by default 12.
+    "dfs.client.block.write.locateFollowingBlock.retries": "12",
     # No `.crc` files beside local ones: nobody else expects them, and HDFS has its own checksums.
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
@@ -35,7 +37,7 @@ class HadoopClient:
         verifies: bool = True,
     ) -> None:
         self.root = root.rstrip("/") if not root.endswith("://") else root
-        self._settings = {**_CLIENT_SETTINGS, **properties, **(extra or {})}
+        self._settings = {**CLIENT_SETTINGS, **properties, **(extra or {})}
         self._user = user
         self._verifies = verifies
         self._opening = threading.Lock()
