@@ -46,7 +46,7 @@ def test_a_replica_is_too_far_behind(oncall: OnCall, writers: SourceWriter, asse
 def test_the_monitor_is_red(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
     write_while_nobody_follows(oncall, writers)
     run = look(oncall)
-    log = oncall.read(run, "alert", "policies that need somebody")
+    log = oncall.read(run, "alert", "policies that need attention")
     assert f"airflow dags unpause {oncall.policy}.incremental" in log
     oncall.green_run()
     assert not is_named(oncall, look(oncall))

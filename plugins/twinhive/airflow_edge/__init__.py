@@ -1,4 +1,4 @@
-"""Be where Airflow stops: what runs in its tasks, its triggerer and its DAG processor."""
+"""Where Airflow stops: what runs in its tasks, its triggerer and its DAG processor."""
 
 from twinhive.journal.address import find_connections_with
 

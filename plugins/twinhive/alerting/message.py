@@ -1,4 +1,4 @@
-"""Hold what people are told of one thing, and say it as a text and as JSON; several go into one."""
+"""What people are told of one thing, and say it as a text and as JSON; several go into one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

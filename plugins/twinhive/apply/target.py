@@ -1,4 +1,4 @@
-"""Hold what every change of the replica needs: its ports, its places, its stamps."""
+"""What every change of the replica needs: its ports, its places, its stamps."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar

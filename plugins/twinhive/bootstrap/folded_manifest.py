@@ -1,4 +1,4 @@
-"""Say what a dump's manifest tells besides its batches when the dump was brought to another event."""
+"""What a dump's manifest tells besides its batches when the dump was brought to another event."""
 
 from collections.abc import Collection, Iterable
 

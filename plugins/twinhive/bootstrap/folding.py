@@ -1,4 +1,4 @@
-"""Hold the tables of a dump that events have touched, while they are brought up to one event.
+"""The tables of a dump that events have touched, while they are brought up to one event.
 
 What no event has touched keeps its shards; the tables that were touched are read from the dump, folded, read again
 where the log does not spell things out, and written as new batches.

@@ -1,4 +1,4 @@
-"""Copy what is little in the task's own process: starting Spark would take longer than the copy."""
+"""Small copies in the task's own process: starting Spark would take longer than the copy."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -12,7 +12,7 @@ from twinhive.cli.base import configuration_of, wiring_of
 from twinhive.cli.connection_sources import troubles_of_pools
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import AsJson, Config, console, escape, said_plainly, say, show_error
+from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.text import render
 from twinhive.settings import PolicyEntry
@@ -29,7 +29,7 @@ def version() -> None:
 @app.command()
 def policies(as_json: AsJson = False, config: Config = None) -> None:
     """List all policies, usable or not."""
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         entries = sorted(configuration_of(config).policies.values(), key=lambda entry: entry.name)
     if as_json:
         print_json({"policies": [_fields(entry) for entry in entries]})
@@ -80,7 +80,7 @@ def check(
     name. Every policy is checked, whatever is wrong with others. The exit code is that
     of the worst.
     """
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         entries = (
             [configuration.policy(policy)]

@@ -1,4 +1,4 @@
-"""Say what a terminal knows connections and pools by: the environment alone, or Airflow."""
+"""What a terminal knows connections and pools by: the environment alone, or Airflow."""
 
 import os
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from twinhive.cli.copy_progress import progress_on
 from twinhive.cli.json_output import plain, print_json
 from twinhive.cli.pairs import pair
-from twinhive.cli.terminal import console, errors, escape, holder_of, say, say_aside
+from twinhive.cli.terminal import console, errors, escape, holder_of, print_stderr, say
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.next_steps import command
@@ -79,7 +79,7 @@ class CopyCommand:
         cluster = SparkCluster.of(master, tasks, map(pair, conf))
         first, *others = self.request.sources
         title = f"copy {first}{f' and {len(others):,} more' if others else ''} to {self.request.target}"
-        return by_spark(SparkCopy(cluster, self.source, self.target, title), files(self.target), say_aside)
+        return by_spark(SparkCopy(cluster, self.source, self.target, title), files(self.target), print_stderr)
 
     def run(self, execute: ExecutePlan | None, log: Path | None, *, as_json: bool = False) -> None:
         """Carry out the copy, in this process without `execute`; raises typer.Exit with the code of failures."""

@@ -7,7 +7,7 @@ import typer
 
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import plain, print_json
-from twinhive.cli.terminal import AsJson, Config, console, escape, said_plainly, say, waiting
+from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, waiting
 from twinhive.incremental.event_view import EventView, LogView, WantedEvents, view_log
 
 app = typer.Typer(rich_markup_mode=None)
@@ -35,7 +35,7 @@ def events(
     That is what the next windows will apply, or why not. Of a replica that does not follow, the newest events are
     shown.
     """
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         with waiting("reading the log"):
             found = view_log(wiring.read_ports(), wiring.policy, WantedEvents(begin, limit, table, everything))

@@ -1,4 +1,4 @@
-"""Say what the exit codes of all commands mean."""
+"""What the exit codes of all commands mean."""
 
 from collections.abc import Mapping
 

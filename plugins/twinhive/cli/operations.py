@@ -7,7 +7,7 @@ import typer
 
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say
+from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, say
 from twinhive.operations.operations import OperationFields, operation_of
 
 app = typer.Typer(rich_markup_mode=None)
@@ -93,7 +93,7 @@ def retire(policy: PolicyName, as_json: AsJson = False, config: Config = None) -
     Dropped files are kept for it until then. Hive refuses to drop a database that carries marks. The replica stays as
     it is.
     """
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         wiring.write_ports().source_marker.unmark(wiring.policy.source.database, policy)
     _show("retire", policy, [f"{wiring.policy.source} carries no mark of {policy} any more"], as_json=as_json)
@@ -102,7 +102,7 @@ def retire(policy: PolicyName, as_json: AsJson = False, config: Config = None) -
 def _operate(
     name: str, policy: str, fields: OperationFields, config: Path | None, *, dry_run: bool, as_json: bool
 ) -> None:
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         operation = operation_of(name, wiring.policy, holder_of(name), fields)
         ports = wiring.write_ports()

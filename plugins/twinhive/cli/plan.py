@@ -1,4 +1,4 @@
-"""Say what a run of a phase would do."""
+"""What a run of a phase would do."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases
-from twinhive.cli.terminal import AsJson, Config, said_plainly, say, waiting
+from twinhive.cli.terminal import AsJson, Config, errors_shown, say, waiting
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.pipeline.phases import PHASES
 
@@ -33,7 +33,7 @@ def plan(
     The exit code is 0 when a run would begin, else that of the error that it would stop with.
     """
     refuse_other_phases(phase, again=again, deep=deep)
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         with waiting(f"looking at both clusters for {phase} of {policy}"):
             found = rehearse(phase, wiring.write_ports(), wiring.policy, again=again, deep=deep)

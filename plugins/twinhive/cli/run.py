@@ -8,7 +8,7 @@ from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases
 from twinhive.cli.progress import phase_progress
-from twinhive.cli.terminal import AsJson, Config, console, errors, holder_of, said_plainly, say, say_aside
+from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, holder_of, print_stderr, say
 from twinhive.pipeline.phases import PHASES
 from twinhive.pipeline.runner import run_whole
 
@@ -31,10 +31,10 @@ def run(
     standard error.
     """
     refuse_other_phases(phase, again=again, deep=deep)
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         ports = wiring.write_ports()
-        report, shown = (say_aside, errors) if as_json else (say, console)
+        report, shown = (print_stderr, errors) if as_json else (say, console)
         with phase_progress(shown, f"{phase} of {policy}") as watch:
             results = run_whole(phase, wiring.policy, ports, holder_of(phase), report, watch, again=again, deep=deep)
         if as_json:

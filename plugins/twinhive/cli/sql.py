@@ -9,7 +9,7 @@ from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.pairs import pair
-from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, holder_of, said_plainly, say, say_aside
+from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
 from twinhive.model.policy import Options
 from twinhive.model.printable import printable
 from twinhive.spark.cluster import SparkCluster
@@ -47,14 +47,14 @@ def sql(
     a line with tabs between its values; LOAD prints nothing. Lines of progress go to standard error, the lines of a dry
     run to standard output. Grammar and meaning: docs/repl.md.
     """
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         # --tasks alone says nothing, --spark-conf without --spark is refused.
         copies = _spark(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
         place = StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
         if dry_run:
             _print_plan(plan_statement(statement, place), as_json=as_json)
         else:
-            _print_answer(run_statement(statement, place, holder_of("sql"), say_aside), as_json=as_json)
+            _print_answer(run_statement(statement, place, holder_of("sql"), print_stderr), as_json=as_json)
 
 
 def _spark(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:

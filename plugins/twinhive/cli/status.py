@@ -11,7 +11,7 @@ from twinhive.cli.base import configuration_of, wiring_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import plain, print_json
-from twinhive.cli.terminal import AsJson, Config, console, errors, escape, said_plainly, waiting
+from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, escape, waiting
 from twinhive.journal.standing import monitor_seen
 from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase
 from twinhive.model.times import spoken_time
@@ -47,7 +47,7 @@ def status(
     if policy is None:
         _all(config, as_json=as_json)
         return
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
         found = read_status(wiring.write_ports(), wiring.policy)
         (lag,) = measure_policies(wiring.configuration, resolver(), names=[policy])
@@ -66,7 +66,7 @@ def status(
 
 
 def _all(config: Path | None, *, as_json: bool) -> None:
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         with waiting("asking all clusters"):
             found = measure_policies(configuration, resolver())

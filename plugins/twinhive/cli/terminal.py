@@ -1,4 +1,4 @@
-"""Be the terminal of all commands: where they print, how they fail, who they say they are."""
+"""The terminal of all commands: where they print, how they fail, who they say they are."""
 
 import getpass
 import os
@@ -51,7 +51,7 @@ def escape(text: str) -> str:
 
 
 @contextmanager
-def said_plainly(*, as_json: bool = False) -> Iterator[None]:
+def errors_shown(*, as_json: bool = False) -> Iterator[None]:
     """Turn our errors into a message, or a document, and an exit code; a traceback would help nobody."""
     try:
         yield
@@ -89,7 +89,7 @@ def say(*lines: Text) -> None:
         console.print(escape(render(line)), highlight=False, soft_wrap=True)
 
 
-def say_aside(*lines: Text) -> None:
+def print_stderr(*lines: Text) -> None:
     """Print lines of progress where they do not mix with results."""
     for line in lines:
         errors.print(escape(render(line)), highlight=False, soft_wrap=True)

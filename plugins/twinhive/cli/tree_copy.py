@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.copy_command import CopyCommand, read_lines
-from twinhive.cli.terminal import AsJson, Config, said_plainly
+from twinhive.cli.terminal import AsJson, Config, errors_shown
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -128,7 +128,7 @@ def copy(
     What is missing or different is copied. What was copied and verified before is not copied again, so a copy that
     ended early is simply repeated.
     """
-    with said_plainly(as_json=as_json):
+    with errors_shown(as_json=as_json):
         given = {
             "mode": "overwrite" if overwrite else "update",
             "delete": delete,

@@ -1,4 +1,4 @@
-"""Say what a run of a phase would do: values for people and for scripts."""
+"""What a run of a phase would do: values for people and for scripts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say what of the batches of a dump would be copied."""
+"""What of the batches of a dump would be copied."""
 
 from collections.abc import Iterable
 from typing import Any, assert_never

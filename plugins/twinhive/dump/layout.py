@@ -1,4 +1,4 @@
-"""Say where the parts of a dump lie (design, 'The dump')."""
+"""Where the parts of a dump lie (design, 'The dump')."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say why an event cannot be followed, and what a person can do about it."""
+"""Why an event cannot be followed, and what a person can do about it."""
 
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import ActNow

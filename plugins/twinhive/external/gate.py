@@ -50,7 +50,7 @@ class CheckBase:
         report(f"{len(tables):,} external tables have their data copied below {base or 'no base directory'}")
         problems: list[TwinhiveError] = []
         for what, found in _checks(ports, policy, tables):
-            report(f"{'WRONG' if found else 'ok':5}  {what}")
+            report(f"{'FAIL' if found else 'ok':5}  {what}")
             problems += found
         if problems:
             raise together(

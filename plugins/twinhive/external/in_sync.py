@@ -1,4 +1,4 @@
-"""Tell whether the external tables of a replica hold what was written at the source before a certain time."""
+"""Whether the external tables of a replica hold what was written at the source before a certain time."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -34,7 +34,7 @@ _LISTED = "Directories"
 
 
 class Execution(Protocol):
-    """Where plans are carried out: what is little in this process, say, and the rest by Spark."""
+    """Where plans are carried out: small ones in this process, say, and the rest by Spark."""
 
     def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
         """Return what carries out plans; `say` takes lines for the log."""

@@ -1,4 +1,4 @@
-"""Say what is left of events when some tables are brought over as a whole."""
+"""What is left of events when some tables are brought over as a whole."""
 
 from collections.abc import Collection
 

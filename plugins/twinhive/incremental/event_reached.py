@@ -1,4 +1,4 @@
-"""Tell whether a replica holds what the source's log said up to an event, of one table or of the whole database."""
+"""Whether a replica holds what the source's log said up to an event, of one table or of the whole database."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Say which tables a window has to bring over as a whole because of external tables, and write that down."""
+"""Which tables a window has to bring over as a whole because of external tables, and write that down."""
 
 from collections.abc import Collection, Iterable, Mapping
 

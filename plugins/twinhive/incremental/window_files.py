@@ -1,4 +1,4 @@
-"""Say which files a window's events need copied, and where they may be by now."""
+"""Which files a window's events need copied, and where they may be by now."""
 
 from collections import Counter
 from collections.abc import Iterator, Set

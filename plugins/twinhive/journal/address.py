@@ -1,4 +1,4 @@
-"""Say where the journal is: an address of its own, because Airflow hides its metadata database from tasks."""
+"""Where the journal is: an address of its own, because Airflow hides its metadata database from tasks."""
 
 import os
 from collections.abc import Callable, Mapping

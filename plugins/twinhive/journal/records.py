@@ -1,4 +1,4 @@
-"""Say what the journal holds, as values. Times are seconds since 1970 (UTC), lengths are bytes."""
+"""What the journal holds, as values. Times are seconds since 1970 (UTC), lengths are bytes."""
 
 from dataclasses import dataclass
 from enum import StrEnum

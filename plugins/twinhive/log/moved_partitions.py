@@ -1,4 +1,4 @@
-"""Tell which changes of partitions gave them another location: an event of several says only where they are now."""
+"""Which changes of partitions gave them another location: an event of several says only where they are now."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

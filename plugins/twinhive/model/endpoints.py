@@ -1,4 +1,4 @@
-"""Say where a server is and who we are there."""
+"""Where a server is and who we are there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

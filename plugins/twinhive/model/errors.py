@@ -1,4 +1,4 @@
-"""Say what went wrong, with which object, and what to do next.
+"""What went wrong, with which object, and what to do next.
 
 There are two families above the adapters, and nothing else: `TryAgain` (the same call may
 succeed later: a retry is right) and `ActNow` (a person must change something first: a retry

@@ -1,4 +1,4 @@
-"""Say who we are to a metastore, and whether it lets us read its notification log."""
+"""Who we are to a metastore, and whether it lets us read its notification log."""
 
 from dataclasses import dataclass
 

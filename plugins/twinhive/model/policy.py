@@ -1,4 +1,4 @@
-"""Say what is replicated where: one database of one source into one replica."""
+"""What is replicated where: one database of one source into one replica."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Say how much data there is, in logs and on pages alike."""
+"""How much data there is, in logs and on pages alike."""
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 

@@ -108,7 +108,7 @@ def alarm(standing: Iterable[Standing], now: float, *, in_full: int = 20) -> str
     """Say all alerts that stand in one text, the newest first; after `in_full` of them only names are told."""
     newest_first = sorted(standing, key=lambda one: (-one.since, one.alert.policy))
     policies = {one.alert.policy for one in newest_first}
-    lines = [f"policies that need somebody: {len(policies - {ALL}):,}"]
+    lines = [f"policies that need attention: {len(policies - {ALL}):,}"]
     for number, one in enumerate(newest_first[:in_full], start=1):
         lines.append(f"{number}. {one.alert.policy}, for {spoken_time(now - one.since)}: {one.alert.error}")
     if more := newest_first[in_full:]:

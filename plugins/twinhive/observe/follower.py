@@ -1,4 +1,4 @@
-"""Say what is measured of a policy: its servers, and from when on somebody has to look."""
+"""What is measured of a policy: its servers, and from when on somebody has to look."""
 
 from dataclasses import dataclass, field
 

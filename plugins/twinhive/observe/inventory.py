@@ -1,4 +1,4 @@
-"""Tell what each table of a policy is on the replica: in bulk calls, for people."""
+"""What each table of a policy is on the replica: in bulk calls, for people."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

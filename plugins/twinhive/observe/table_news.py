@@ -1,4 +1,4 @@
-"""Say which tables of a replica have changed, and which of them are not whole."""
+"""Which tables of a replica have changed, and which of them are not whole."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

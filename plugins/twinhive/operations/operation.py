@@ -1,4 +1,4 @@
-"""Say what an operation is: something that a person asks of a policy, outside of its phases."""
+"""What an operation is: something that a person asks of a policy, outside of its phases."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Say where Airflow shows what this page speaks of. All addresses begin at Airflow's root, wherever it is mounted."""
+"""Where Airflow shows what this page speaks of. All addresses begin at Airflow's root, wherever it is mounted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say what keeps the page, or Airflow, from its work: a silent monitor, a journal or a pool that is not there."""
+"""What keeps the page, or Airflow, from its work: a silent monitor, a journal or a pool that is not there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

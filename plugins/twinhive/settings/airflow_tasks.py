@@ -1,4 +1,4 @@
-"""Hold what a policy file says of its Airflow tasks: who owns them, which workers run them, how long they may take."""
+"""What a policy file says of its Airflow tasks: who owns them, which workers run them, how long they may take."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

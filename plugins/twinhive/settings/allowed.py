@@ -1,4 +1,4 @@
-"""Say in words what a key may hold: the same words in the reference and in errors."""
+"""In words what a key may hold: the same words in the reference and in errors."""
 
 import types
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Hold what `clusters.yaml` says: of each cluster its metastore, its file system, where it runs jobs (seed 000)."""
+"""What `clusters.yaml` says: of each cluster its metastore, its file system, where it runs jobs (seed 000)."""
 
 from collections.abc import Mapping
 from typing import Annotated

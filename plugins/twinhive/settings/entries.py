@@ -1,4 +1,4 @@
-"""Hold what came of reading a configuration: policies that can be used, and why others cannot."""
+"""What came of reading a configuration: policies that can be used, and why others cannot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

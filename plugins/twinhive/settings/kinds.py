@@ -1,4 +1,4 @@
-"""Say what values the keys of a configuration may have: each kind with its rule, and units for people."""
+"""What values the keys of a configuration may have: each kind with its rule, and units for people."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Hold the tuning of a policy: what may be changed at any time, and counts from the next task on."""
+"""The tuning of a policy: what may be changed at any time, and counts from the next task on."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

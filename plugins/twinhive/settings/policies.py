@@ -1,4 +1,4 @@
-"""Hold what a policy file says: which database goes where, and how (seed 002, 'Replication policy')."""
+"""What a policy file says: which database goes where, and how (seed 002, 'Replication policy')."""
 
 import json
 from collections.abc import Mapping

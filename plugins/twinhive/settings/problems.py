@@ -1,4 +1,4 @@
-"""Say what is wrong with a file of the configuration: each problem with its key, what was found, what is expected."""
+"""What is wrong with a file of the configuration: each problem with its key, what was found, what is expected."""
 
 from collections.abc import Sequence
 from pathlib import Path

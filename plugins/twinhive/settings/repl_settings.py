@@ -1,4 +1,4 @@
-"""Hold how one REPL statement is run: what its `WITH`, a policy file and the defaults say together."""
+"""How one REPL statement is run: what its `WITH`, a policy file and the defaults say together."""
 
 from dataclasses import dataclass, field
 from typing import Literal

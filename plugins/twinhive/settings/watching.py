@@ -1,4 +1,4 @@
-"""Hold what a policy file says of watching it: which limits there are, and who is told."""
+"""What a policy file says of watching it: which limits there are, and who is told."""
 
 import json
 from collections.abc import Mapping

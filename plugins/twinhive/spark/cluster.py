@@ -1,4 +1,4 @@
-"""Say on which Spark a copy runs, and how much of it it may use."""
+"""On which Spark a copy runs, and how much of it it may use."""
 
 import re
 from collections.abc import Iterable, Mapping

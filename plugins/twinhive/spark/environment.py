@@ -1,4 +1,4 @@
-"""Say what spark-submit needs on the machine that calls it."""
+"""What spark-submit needs on the machine that calls it."""
 
 import importlib.util
 import os

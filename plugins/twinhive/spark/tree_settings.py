@@ -1,4 +1,4 @@
-"""Say what one job is told that carries out a plan on Spark's executors."""
+"""What one job is told that carries out a plan on Spark's executors."""
 
 import json
 from collections.abc import Mapping

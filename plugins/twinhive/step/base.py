@@ -1,4 +1,4 @@
-"""Say what a step is: a frozen value with a `run` that does one thing.
+"""What a step is: a frozen value with a `run` that does one thing.
 
 A step is built from the policy and the batch it works on, is handed its ports when it runs, and
 returns a small result that people can read. Whatever another step needs is a file in the dump or

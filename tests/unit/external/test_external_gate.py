@@ -62,7 +62,7 @@ def refused(world: ExternalWorld) -> str:
     assert world.world.replica_files._nodes.keys() == before.keys()
     problems = list(base_problems(world.ports(), world.policy, found_in(world)))
     assert all(problem.words.what in str(error.value) for problem in problems)
-    assert any(line.startswith("WRONG") for line in world.log)
+    assert any(line.startswith("FAIL ") for line in world.log)
     return str(error.value)
 
 

@@ -113,7 +113,7 @@ def test_the_alarm_tells_the_newest_first_and_only_names_of_too_many() -> None:
     others = [Alert(f"db{number}", AlertKind.TROUBLE, ActNow("a gap", next_step="start anew")) for number in range(3)]
     standing = minutes.pass_by(LATE, *others).standing
     lines = alarm(standing, minutes.now, in_full=2).splitlines()
-    assert lines[0] == "policies that need somebody: 4"
+    assert lines[0] == "policies that need attention: 4"
     assert lines[1].startswith("1. db0, for 1 min: a gap")
     assert "and 2 more: db2, sales" in lines
     assert alarm(standing, minutes.now).count("start anew") == 3

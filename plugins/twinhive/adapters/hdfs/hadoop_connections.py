@@ -1,4 +1,4 @@
-"""Hold the connections to one file system; what its parts have in common."""
+"""The connections to one file system; what its parts have in common."""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Tell what Java asks a child process for, one process a file: who owns a local file, and what it permits."""
+"""What Java asks a child process for, one process a file: who owns a local file, and what it permits."""
 
 import grp
 import pwd

@@ -1,4 +1,4 @@
-"""Say once what is the same of all DAGs."""
+"""Once what is the same of all DAGs."""
 
 from collections.abc import Mapping
 from typing import Any

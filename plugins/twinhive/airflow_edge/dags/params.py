@@ -1,4 +1,4 @@
-"""Say what the trigger form of a phase's DAG offers: what matters at first sight, tuning folded away."""
+"""What the trigger form of a phase's DAG offers: what matters at first sight, tuning folded away."""
 
 from airflow.sdk import Param
 

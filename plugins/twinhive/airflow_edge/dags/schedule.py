@@ -1,4 +1,4 @@
-"""Say when the runs of a phase start by themselves."""
+"""When the runs of a phase start by themselves."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Say on which workers the tasks of a policy run, whose they are, and how many of them at once (key `airflow`)."""
+"""On which workers the tasks of a policy run, whose they are, and how many of them at once (key `airflow`)."""
 
 from datetime import timedelta
 from enum import Enum

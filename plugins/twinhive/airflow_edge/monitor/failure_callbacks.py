@@ -1,4 +1,4 @@
-"""Be told by Airflow that a task or a run has failed for good: write what nobody has written, and tell people at once.
+"""Callbacks of Airflow for a task or a run that has failed for good: record what nobody has, and tell people at once.
 
 Airflow calls this in the task's own process, and where that was killed in its DAG processor; of a run that failed,
 whatever became of its tasks, in the DAG processor too. What may pass by itself, in a DAG that starts again by itself,

@@ -1,4 +1,4 @@
-"""Say what the journal holds of failures that are open as what the monitor judges."""
+"""What the journal holds of failures that are open as what the monitor judges."""
 
 from collections.abc import Iterable
 

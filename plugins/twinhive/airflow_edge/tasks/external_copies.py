@@ -1,4 +1,4 @@
-"""Say where the copies of external tables run: what is little in the task, the rest on the replica's Spark."""
+"""Where the copies of external tables run: small ones in the task, the rest on the replica's Spark."""
 
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.spark.by_size import LargeBySpark

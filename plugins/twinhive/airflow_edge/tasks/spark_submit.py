@@ -1,4 +1,4 @@
-"""Say what the exit code of a Spark job means for its task."""
+"""What the exit code of a Spark job means for its task."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Say which stage of which policy a task is for, and build its step when the task runs."""
+"""Which stage of which policy a task is for, and build its step when the task runs."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

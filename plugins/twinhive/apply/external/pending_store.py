@@ -1,4 +1,4 @@
-"""Hold what waits of external tables while events are applied, and write it before the position passes them."""
+"""What waits of external tables while events are applied, and write it before the position passes them."""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Hold what external tables need beside the replica: their places, what waits of them, and whether data is there."""
+"""What external tables need beside the replica: their places, what waits of them, and whether data is there."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say where the parts of Hive's dump lie (Hive 4: `EximUtil`, `ReplAck`, `ReplDumpTask`).
+"""Where the parts of Hive's dump lie (Hive 4: `EximUtil`, `ReplAck`, `ReplDumpTask`).
 
 <root>/<database in base64>/<token>/hive/        (of a dump that we write: `twinhive-<token>`)
   _dumpmetadata  _finished_dump  [_events_dump]  [_finished_load]

@@ -1,4 +1,4 @@
-"""Say why a dump of Hive cannot be read, or why what we have cannot be said in one."""
+"""Why a dump of Hive cannot be read, or why what we have cannot be said in one."""
 
 from twinhive.model.errors import ActNow, Missing
 

@@ -1,4 +1,4 @@
-"""Say under which terms a dump of ours is written for Hive."""
+"""Under which terms a dump of ours is written for Hive."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say which files an event brings."""
+"""Which files an event brings."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Say what later events did to the directory of a table or partition: where it is, and what of it they tell."""
+"""What later events did to the directory of a table or partition: where it is, and what of it they tell."""
 
 from bisect import bisect_right
 from collections import defaultdict

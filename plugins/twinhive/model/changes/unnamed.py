@@ -1,4 +1,4 @@
-"""Hold files that events bring and do not name: what lies in nested directories, and what a new location holds."""
+"""Files that events bring and do not name: what lies in nested directories, and what a new location holds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

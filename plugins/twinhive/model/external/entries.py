@@ -1,4 +1,4 @@
-"""Say which directories hold the data of external tables, and which copies bring it (seed 001)."""
+"""Which directories hold the data of external tables, and which copies bring it (seed 001)."""
 
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass

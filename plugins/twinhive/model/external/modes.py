@@ -1,4 +1,4 @@
-"""Say how the external tables of a policy are replicated, and where their data goes (seed 001).
+"""How the external tables of a policy are replicated, and where their data goes (seed 001).
 
 The rule: location on the replica = base directory + full source path, for tables and for partitions with a location of
 their own; the base `/` keeps the path. Data elsewhere than on the source's file system stays where it is if the policy

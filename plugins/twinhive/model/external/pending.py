@@ -1,4 +1,4 @@
-"""Hold what an external table will be on the replica as soon as its data is there (design, 'External tables')."""
+"""What an external table will be on the replica as soon as its data is there (design, 'External tables')."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Hold when a copy that runs has moved something last."""
+"""When a copy that runs has moved something last."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Hold how far the copy of a replica that is being loaded is, how quick it is, and when it will be done."""
+"""How far the copy of a replica that is being loaded is, how quick it is, and when it will be done."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Hold what the three REPL statements say (seed 002, 'New Commands')."""
+"""What the three REPL statements say (seed 002, 'New Commands')."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say what a REPL statement would do, without doing it."""
+"""What a REPL statement would do, without doing it."""
 
 from collections.abc import Sequence
 from typing import cast

@@ -31,7 +31,7 @@ _NEXT_STEPS = NextSteps(
 class CopiesBySpark:
     """The file systems of one load, and its Spark, which is not looked for before there is much to copy.
 
-    What is much is said by `spark_above_files` and `spark_above_bytes`, of a batch and of an external directory.
+    Large means above `spark_above_files` and `spark_above_bytes`, of a batch and of an external directory.
     """
 
     source: FileSystemEndpoint

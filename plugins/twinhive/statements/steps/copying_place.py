@@ -1,4 +1,4 @@
-"""Say where the data of a load is copied: in its own process, or elsewhere."""
+"""Where the data of a load is copied: in its own process, or elsewhere."""
 
 from typing import Protocol
 

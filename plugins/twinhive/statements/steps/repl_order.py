@@ -1,4 +1,4 @@
-"""Say what a REPL DUMP is to do, and what it left."""
+"""What a REPL DUMP is to do, and what it left."""
 
 from dataclasses import dataclass
 

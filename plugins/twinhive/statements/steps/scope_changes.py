@@ -1,4 +1,4 @@
-"""Say which tables come into a scope: by a change of the policy (REPLACE), or by a rename (seed 002, example h)."""
+"""Which tables come into a scope: by a change of the policy (REPLACE), or by a rename (seed 002, example h)."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Say what one copy job is told."""
+"""What one copy job is told."""
 
 import json
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Say what came of copying files: what was copied, and what failed why."""
+"""What came of copying files: what was copied, and what failed why."""
 
 from collections import Counter
 from collections.abc import Iterable

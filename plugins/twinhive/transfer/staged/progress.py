@@ -1,4 +1,4 @@
-"""Say how far a copy has come, often at first and then ever less often."""
+"""How far a copy has come, often at first and then ever less often."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Say what came of copying one batch: as a file that the gate reads, as text, as an exit code."""
+"""What came of copying one batch: as a file that the gate reads, as text, as an exit code."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""Say what is to be copied, and where a copy waits until it is placed."""
+"""What is to be copied, and where a copy waits until it is placed."""
 
 import hashlib
 import json

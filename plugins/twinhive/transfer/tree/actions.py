@@ -1,4 +1,4 @@
-"""Say what is to be done with one path of a tree; one line of a plan holds one action."""
+"""What is to be done with one path of a tree; one line of a plan holds one action."""
 
 import json
 from dataclasses import dataclass

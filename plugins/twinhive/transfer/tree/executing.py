@@ -15,7 +15,7 @@ from twinhive.transfer.staged.workers import Helpers, Patience, in_parallel
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
-from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, telling
+from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
@@ -112,7 +112,7 @@ class Executor:
             return ExecOutcome.merged(in_parallel(lines, threads, work, "copy"))
 
     def _actions(self, helpers: Helpers) -> FileActions:
-        reading, target, job = telling(self._source), self._target, self._job
+        reading, target, job = marking_unreadable(self._source), self._target, self._job
         attributes = AttributeCopier(reading, target, job.options.preserve, job.newborn)
         transfer = Transfer(reading, target, self._meter)
         parts = PartsWriter(target, transfer, helpers.run_all, job.options.split_above)

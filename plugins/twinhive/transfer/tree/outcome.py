@@ -1,4 +1,4 @@
-"""Say what came of a copy, and of the actions that one process of it carried out."""
+"""What came of a copy, and of the actions that one process of it carried out."""
 
 from array import array
 from collections import Counter

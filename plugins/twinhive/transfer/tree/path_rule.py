@@ -1,4 +1,4 @@
-"""Say where each source is put.
+"""Where each source is put.
 
 The path rule: the contents of one source directory become the contents of TARGET, whether TARGET exists or not. One
 source file becomes TARGET/name where TARGET is a directory, and TARGET itself where it is not. Several sources are put

@@ -1,4 +1,4 @@
-"""Say where a copy keeps what is not finished, not wanted any more, or known for the next run."""
+"""Where a copy keeps what is not finished, not wanted any more, or known for the next run."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Say what is to be copied where, and how; refuse what cannot be meant."""
+"""What is to be copied where, and how; refuse what cannot be meant."""
 
 import math
 from collections.abc import Iterable, Mapping

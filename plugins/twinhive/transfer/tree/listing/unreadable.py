@@ -1,4 +1,4 @@
-"""Tell what the source does not let us read from everything else that is refused."""
+"""What the source does not let us read from everything else that is refused."""
 
 from typing import Any, cast
 
@@ -11,12 +11,12 @@ class SourceUnreadable(Refused):
     """The source does not let us read a file or directory, whoever asks again."""
 
 
-def telling(source: TreeReader) -> TreeReader:
+def marking_unreadable(source: TreeReader) -> TreeReader:
     """Return the same file system, whose refusals of what a copy reads are SourceUnreadable."""
-    return cast(TreeReader, _Telling(source))
+    return cast(TreeReader, _Marking(source))
 
 
-class _Telling:
+class _Marking:
     def __init__(self, source: TreeReader) -> None:
         self._source = source
 

@@ -1,4 +1,4 @@
-"""Hold the directories that are still to be listed: a few in memory, a million in a file."""
+"""The directories that are still to be listed: a few in memory, a million in a file."""
 
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile

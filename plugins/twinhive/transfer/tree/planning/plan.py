@@ -1,4 +1,4 @@
-"""Hold all that a copy is going to do, by phase, in files: ten million actions need no more memory than a few."""
+"""All that a copy is going to do, by phase, in files: ten million actions need no more memory than a few."""
 
 import json
 from collections.abc import Iterator
