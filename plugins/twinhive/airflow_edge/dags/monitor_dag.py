@@ -177,12 +177,12 @@ class AlertOperator(BaseOperator):
         """Raise, if there is something: cleared alone after `measure` was cleared, there may be nothing."""
         found = context["ti"].xcom_pull(task_ids="measure") or {}
         if found.get("alarm"):
-            stopped = PoliciesNeedSomebody(ActNow(found["alarm"], next_step=_NEXT_STEP), is_news=found["is_news"])
+            stopped = PoliciesNeedAttention(ActNow(found["alarm"], next_step=_NEXT_STEP), is_news=found["is_news"])
             self.log.error("%s", stopped)
             raise stopped
 
 
-class PoliciesNeedSomebody(PersonMustAct):
+class PoliciesNeedAttention(PersonMustAct):
     """What notifiers find as `exception` in their context."""
 
     def __init__(self, error: ActNow, *, is_news: bool) -> None:
