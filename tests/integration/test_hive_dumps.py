@@ -287,7 +287,7 @@ def test_what_hives_own_dump_says_is_what_the_source_holds(exchange: Exchange) -
     assert [(hive.begin, hive.end) for hive in hives] == [(int(first[1]),) * 2, (int(first[1]), int(second[1]))]
     whole, events = (exchange.taken_over(hive) for hive in hives)
     assert (whole.manifest.kind, events.manifest.kind) == (DumpKind.CONSOLIDATE, DumpKind.INCREMENTAL)
-    assert [function.resources for function in whole.manifest.functions] == [
+    assert [function.resources for function in whole.manifest.base.functions] == [
         (f"{east.cluster.hdfs_uri}/jars/{name}.jar",)
     ]
     said, held = (leaves(name) for name in (said_by(exchange, whole, events), held_by(exchange)))

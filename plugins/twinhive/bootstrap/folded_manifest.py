@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from twinhive.dump.manifest import DumpManifest, LeftOutObject
+from twinhive.dump.manifest import LeftOutObject
 from twinhive.model.changes.contents import TableState
 from twinhive.model.changes.kinds import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
 from twinhive.model.constraints import TablePair
@@ -52,9 +52,11 @@ def foreign_keys_after(
     return tuple(sorted({*kept, *(pair for state in states for pair in state.table.foreign_keys)}))
 
 
-def left_out_after(policy: Policy, manifest: DumpManifest, states: list[TableState]) -> tuple[LeftOutObject, ...]:
+def left_out_after(
+    policy: Policy, left_out: Iterable[LeftOutObject], states: list[TableState]
+) -> tuple[LeftOutObject, ...]:
     """Return what a dump leaves out when some of its tables have become what they are in `states`."""
-    there = {entry.name: entry for entry in manifest.left_out}
+    there = {entry.name: entry for entry in left_out}
     for state in states:
         name = str(state.table.name)
         there.pop(name, None)

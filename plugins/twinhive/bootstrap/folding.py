@@ -48,10 +48,10 @@ class Folding:
         self._wide = wide_tables(dump)
         self._parts: dict[TableName, WideTable] = {}
         self._doubted: set[TableName] = set()
-        self._children = referring(dump.manifest.foreign_keys)
+        self._children = referring(dump.manifest.base.foreign_keys)
         self._end = dump.manifest.end
         self._database = dump.manifest.database
-        self._functions = dump.manifest.functions
+        self._functions = dump.manifest.base.functions
         self.events = 0
         """How many events were folded. They are not kept: there may be millions of them since the dump began."""
 
@@ -198,7 +198,8 @@ class Folding:
         ports, policy, old = self._ports, self._policy, self._dump
         token = uuid.uuid4().hex
         attempt = begin_attempt(ports.dump_files, policy, token)
-        number = old.manifest.round + 1
+        base = old.manifest.base
+        number = base.round + 1
         kept, touched = self.kept, self._loaded | self._parts.keys()
         with being_written(ports.dump_files, attempt):
             for batch in kept:
@@ -221,14 +222,17 @@ class Folding:
             token=token,
             end=end,
             database=self._database,
-            functions=self._functions,
-            foreign_keys=foreign_keys_after(old.manifest.foreign_keys, touched, self.shard.tables.values()),
             batches=(*kept, *wide, *new),
-            left_out=left_out_after(policy, old.manifest, states),
-            views=len(views),
+            content=replace(
+                base,
+                functions=self._functions,
+                foreign_keys=foreign_keys_after(base.foreign_keys, touched, self.shard.tables.values()),
+                views=len(views),
+                round=number,
+            ),
+            left_out=left_out_after(policy, old.manifest.left_out, states),
             version=__version__,
             events=self.events,
-            round=number,
         )
         layout = DumpLayout.of(policy.dumps, DumpKind.CONSOLIDATE, old.manifest.begin.event_id, end.event_id)
         return publish_dump(ports.dump_files, attempt, layout, manifest)

@@ -56,7 +56,7 @@ class Gate:
         dump = consolidated_dump(ports, policy)
         superseded = superseded_files(ports, dump, policy.staging)
         rest = sum(1 for _ in EventStream.of(ports, policy).rows_after(dump.manifest.end))
-        options, rounds = policy.options, dump.manifest.round
+        options, rounds = policy.options, dump.manifest.base.round
         if superseded and rounds >= options.most_rounds:
             raise _too_many_rounds(policy, rounds, superseded)
         if superseded or (rest > options.rest_events and rounds < options.most_rounds):

@@ -9,14 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from twinhive import __version__
 from twinhive.bootstrap.distinct_places import DistinctPlaces
 from twinhive.bootstrap.measured_sizes import read_sizes
 from twinhive.bootstrap.overlap_suspects import OverlapSuspects
 from twinhive.bootstrap.source_states import current_partitions
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
-from twinhive.dump.manifest import DumpManifest, LeftOutObject
+from twinhive.dump.manifest import BaseContent, DumpManifest, LeftOutObject
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
 from twinhive.events.reader import position_at
@@ -75,7 +74,7 @@ class ListObjects:
         slices = [slice_ for batch in manifest.batches for slice_ in batch.slices]
         self.work.report(
             f"begin event {manifest.begin.event_id}: {len({slice_.table for slice_ in slices})} tables, "
-            f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.views} views "
+            f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.base.views} views "
             f"in {len(manifest.batches)} batches"
         )
         for entry in manifest.left_out:
@@ -128,11 +127,12 @@ def write_listing(
         database=database,
         batches=batches,
         left_out=scope.left_out,
-        views=len(views),
-        version=__version__,
-        functions=tuple(ports.source.functions(policy.source.database)),
-        foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
-        batch_weight=wanted_weight(sizes, most),
+        content=BaseContent(
+            views=len(views),
+            functions=tuple(ports.source.functions(policy.source.database)),
+            foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
+            batch_weight=wanted_weight(sizes, most),
+        ),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 

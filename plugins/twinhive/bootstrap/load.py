@@ -259,7 +259,7 @@ class _Loading:
         sources = FunctionSources(ports.source_files, policy)
         files = FunctionFiles(sources, ports.replica_files, self.lease, self.managed_root)
         functions = Functions(ports.replica, self.lease, policy.replica.database, files)
-        for function in self.dump.manifest.functions:
+        for function in self.dump.manifest.base.functions:
             try:
                 functions.put(function, self.stamp.event_id)
             except LeftOut as left:
@@ -269,7 +269,7 @@ class _Loading:
         """Say on the replica's database that it follows the source from the dump's event on."""
         policy = self.work.policy
         end = self.dump.manifest.end
-        scope = self.dump.manifest.scope or None
+        scope = self.dump.manifest.statement.scope or None
         state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end, scope=scope)
         skipped = recorded_skips(skipped_events(self.ports.replica_files, policy), end.event_id)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}

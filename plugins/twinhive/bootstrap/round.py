@@ -85,7 +85,9 @@ def fold_log(run: RoundStage) -> RoundStage:
         # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
         _carry_results(ports, policy, dump, new, folding.kept)
     tables = len(folding.shard.tables)
-    return replace(run, dump=new, folded=Folded(new.key, (), new.manifest.round, folding.events, tables, end.event_id))
+    return replace(
+        run, dump=new, folded=Folded(new.key, (), new.manifest.base.round, folding.events, tables, end.event_id)
+    )
 
 
 def remove_older_dumps(run: RoundStage) -> RoundStage:

@@ -49,7 +49,7 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
         return replace(run, opened=Applying(run.work, run.ports, run.dump, target, changes.watch))
 
     def describe_whole(run: ApplyStage) -> ApplyStage:
-        changes.tables |= set(run.dump.manifest.snapshots)
+        changes.tables |= set(run.dump.manifest.window.snapshots)
         changes.found[_PASSED] += run.applied.not_replicated.elements()
         _count_events(rehearsing, run)
         return apply.replace_whole_tables(run)
@@ -64,7 +64,7 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
         apply.publish_waiting_tables: describe_waiting,
         apply.clean_staging: _done,
     }
-    whole = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump).manifest.snapshots
+    whole = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump).manifest.window.snapshots
     try:
         _with(APPLY, instead)(rehearsing.work()).run(rehearsing.ports)
     finally:

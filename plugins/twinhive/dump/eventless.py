@@ -9,6 +9,6 @@ def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:
 
     Bringing those over once more does no harm; the position does not tell whether they were.
     """
-    if manifest.replaces:
-        return state.scope != manifest.scope
-    return bool(manifest.snapshots) and manifest.begin.event_id == manifest.end.event_id
+    if manifest.statement.replaces:
+        return state.scope != manifest.statement.scope
+    return bool(manifest.window.snapshots) and manifest.begin.event_id == manifest.end.event_id

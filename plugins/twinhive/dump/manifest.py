@@ -31,20 +31,56 @@ class LeftOutObject:
 
 
 @dataclass(frozen=True)
+class BaseContent:
+    """What only a dump that is loaded has: `bootstrap` and `consolidate`.
+
+    round         how often it was brought to another event
+    batch_weight  what a batch was to weigh at most when the tables were cut, 0 where nobody has said so
+    """
+
+    views: int = 0
+    functions: tuple[Function, ...] = ()
+    foreign_keys: tuple[TablePair, ...] = ()
+    round: int = 0
+    batch_weight: int = 0
+
+
+@dataclass(frozen=True)
+class WindowContent:
+    """What only a dump of events has.
+
+    cascades   the changes of columns that the source's partitions followed
+    snapshots  the tables that are brought over whole at its end
+    """
+
+    cascades: tuple[int, ...] = ()
+    snapshots: tuple[str, ...] = ()
+    consistency: str = EVERY_EVENT
+
+
+@dataclass(frozen=True)
+class StatementSaid:
+    """What a statement says of its dump; of a policy's own nothing is said.
+
+    scope          the policy as the statement says it
+    replaces       the one before it, '' for the same
+    metadata_only  it is loaded without any files
+    """
+
+    scope: str = ""
+    replaces: str = ""
+    metadata_only: bool = False
+
+
+@dataclass(frozen=True)
 class DumpManifest:
-    """What a dump is of: policy text, source log, events, database, batches, views.
+    """What a dump is of: policy text, source log, events, database, batches, and what its kind has besides.
 
     bootstrap    objects read after `begin`; what they say of later events is not certain
     consolidate  the source as it was at `end`
     incremental  the events after `begin`, up to and with `end`
 
-    `token` tells two dumps of the same events apart. `cascades` are the changes of columns in a window
-    that the source's partitions followed, `snapshots` the tables that are brought over whole at its end.
-
-    Of a statement's dump, `scope` is the policy as the statement says it, `replaces` the one before it ('': the
-    same), and `metadata_only` says that it is loaded without any files.
-
-    `batch_weight` is what a batch was to weigh at most when the tables were cut, 0 where nobody has said so.
+    `token` tells two dumps of the same events apart.
     """
 
     kind: DumpKind
@@ -56,54 +92,32 @@ class DumpManifest:
     end: Position
     database: Database
     batches: tuple[Batch, ...]
-    left_out: tuple[LeftOutObject, ...]
-    views: int
-    version: str
-    functions: tuple[Function, ...] = ()
-    foreign_keys: tuple[TablePair, ...] = ()
-    cascades: tuple[int, ...] = ()
+    content: BaseContent | WindowContent
+    left_out: tuple[LeftOutObject, ...] = ()
     events: int = 0
-    round: int = 0
-    snapshots: tuple[str, ...] = ()
-    consistency: str = EVERY_EVENT
-    scope: str = ""
-    replaces: str = ""
-    metadata_only: bool = False
-    batch_weight: int = 0
+    statement: StatementSaid = StatementSaid()
+    version: str = __version__
 
-    @classmethod
-    def of_window(
-        cls,
-        policy: Policy,
-        log_id: str,
-        token: str,
-        database: Database,
-        event_range: EventRange,
-        batches: tuple[Batch, ...],
-    ) -> "DumpManifest":
-        """Describe a dump of events, with no cascades and no whole tables so far."""
-        return cls(
-            kind=DumpKind.INCREMENTAL,
-            token=token,
-            policy=policy.name,
-            fingerprint=policy.fingerprint,
-            log_id=log_id,
-            begin=event_range.begin,
-            end=event_range.end,
-            database=database,
-            batches=batches,
-            left_out=(),
-            views=0,
-            version=__version__,
-            events=len(event_range.rows),
-            consistency=policy.options.consistency,
-        )
+    @property
+    def base(self) -> BaseContent:
+        """What a dump that is loaded has; asked of no other."""
+        assert isinstance(self.content, BaseContent), f"{self.kind} is not loaded as a whole"
+        return self.content
+
+    @property
+    def window(self) -> WindowContent:
+        """What a dump of events has; asked of no other."""
+        assert isinstance(self.content, WindowContent), f"{self.kind} is no window"
+        return self.content
 
     def to_json(self) -> bytes:
-        """Write the manifest as readable JSON."""
-        fields = {"format": FORMAT_VERSION, **asdict(self)}
-        fields["database"]["parameters"] = dict(self.database.parameters)
-        return json.dumps(fields, indent=1, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass")
+        """Write the manifest as readable JSON: one flat object, which has the keys of all kinds."""
+        fields = {name: value for name, value in asdict(self).items() if name not in ("content", "statement")}
+        parts = (BaseContent(), WindowContent(), self.content, self.statement)
+        flat = {name: value for part in parts for name, value in asdict(part).items()}
+        database = {**fields["database"], "parameters": dict(self.database.parameters)}
+        written = {"format": FORMAT_VERSION, **fields, **flat, "database": database}
+        return json.dumps(written, indent=1, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_json(cls, content: bytes, where: str) -> "DumpManifest":
@@ -117,8 +131,9 @@ class DumpManifest:
                     expected=f"format {FORMAT_VERSION}",
                     next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
                 )
+            kind = DumpKind(fields["kind"])
             return cls(
-                kind=DumpKind(fields["kind"]),
+                kind=kind,
                 token=_component(fields["token"]),
                 policy=fields["policy"],
                 fingerprint=fields["fingerprint"],
@@ -127,20 +142,13 @@ class DumpManifest:
                 end=Position(**fields["end"]),
                 database=Database(**fields["database"]),
                 batches=tuple(_batch(batch) for batch in fields["batches"]),
+                content=_window(fields) if kind is DumpKind.INCREMENTAL else _base(fields),
                 left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
-                views=fields["views"],
-                version=fields["version"],
-                functions=tuple(_function(entry) for entry in fields["functions"]),
-                foreign_keys=tuple(_pair(pair) for pair in fields.get("foreign_keys", ())),
-                cascades=tuple(fields["cascades"]),
                 events=fields["events"],
-                round=fields["round"],
-                snapshots=tuple(fields["snapshots"]),
-                consistency=fields["consistency"],
-                scope=fields.get("scope", ""),
-                replaces=fields.get("replaces", ""),
-                metadata_only=fields.get("metadata_only", False),
-                batch_weight=fields.get("batch_weight", 0),
+                statement=StatementSaid(
+                    fields.get("scope", ""), fields.get("replaces", ""), fields.get("metadata_only", False)
+                ),
+                version=fields["version"],
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ActNow(
@@ -149,6 +157,39 @@ class DumpManifest:
                 expected="a description as this version writes it",
                 next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
             ) from error
+
+
+def window_manifest(
+    policy: Policy, log_id: str, token: str, database: Database, event_range: EventRange, batches: tuple[Batch, ...]
+) -> DumpManifest:
+    """Describe a dump of events, with no cascades and no whole tables so far."""
+    return DumpManifest(
+        kind=DumpKind.INCREMENTAL,
+        token=token,
+        policy=policy.name,
+        fingerprint=policy.fingerprint,
+        log_id=log_id,
+        begin=event_range.begin,
+        end=event_range.end,
+        database=database,
+        batches=batches,
+        content=WindowContent(consistency=policy.options.consistency),
+        events=len(event_range.rows),
+    )
+
+
+def _base(fields: dict[str, Any]) -> BaseContent:
+    return BaseContent(
+        views=fields["views"],
+        functions=tuple(_function(entry) for entry in fields["functions"]),
+        foreign_keys=tuple(_pair(pair) for pair in fields.get("foreign_keys", ())),
+        round=fields["round"],
+        batch_weight=fields.get("batch_weight", 0),
+    )
+
+
+def _window(fields: dict[str, Any]) -> WindowContent:
+    return WindowContent(tuple(fields["cascades"]), tuple(fields["snapshots"]), fields["consistency"])
 
 
 def _plain(value: object) -> object:

@@ -175,10 +175,10 @@ def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
     of_this_text(dump, run.policy)
     if not dump.layout.is_eventless:
         return dump
-    if dump.manifest.scope:
+    if dump.manifest.statement.scope:
         return dump if is_still_to_apply(state, dump.manifest) else None
     waiting = set(requested_tables(run.ports.replica_files, run.policy))
-    return dump if waiting & set(dump.manifest.snapshots) else None
+    return dump if waiting & set(dump.manifest.window.snapshots) else None
 
 
 def _result(run: ApplyStage) -> WindowApplied:

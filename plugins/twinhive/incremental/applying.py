@@ -58,7 +58,7 @@ class Applying:
 
     def drop_excluded(self) -> None:
         """Drop what a statement's change of the policy (REPLACE) does not select any more."""
-        if self._dump.manifest.replaces:
+        if self._dump.manifest.statement.replaces:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
 
@@ -72,13 +72,13 @@ class Applying:
         """Apply the events that are not on the replica; `lost` are those whose files are gone, with the reasons."""
         manifest = self._dump.manifest
         # A window is cut for one consistency; of a statement's dump the load says it.
-        consistency = self._work.policy.options.consistency if manifest.scope else manifest.consistency
+        consistency = self._work.policy.options.consistency if manifest.statement.scope else manifest.window.consistency
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
-        return lane.apply(self._events(), frozenset(manifest.cascades), frozenset(self._skipped), consistency)
+        return lane.apply(self._events(), frozenset(manifest.window.cascades), frozenset(self._skipped), consistency)
 
     def replace_whole(self) -> None:
         """Replace the tables that come whole; their requests are answered."""
-        for table in self._dump.manifest.snapshots:
+        for table in self._dump.manifest.window.snapshots:
             self._replace(table)
             table_is_done(self._ports.replica_files, self._work.policy, table)
 
@@ -86,8 +86,8 @@ class Applying:
         """Write the window's end as the replica's position, and the records of what waits for data."""
         policy, manifest = self._work.policy, self._dump.manifest
         remember_base(self._ports.replica_files, policy, self._progress)
-        if manifest.scope:
-            self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.scope}, manifest.end)
+        if manifest.statement.scope:
+            self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.statement.scope}, manifest.end)
         self._progress.write(manifest.end)
         self._pending.flush()
 
@@ -116,13 +116,13 @@ class Applying:
     def _events(self) -> Iterator[Event]:
         """Yield the window's events without those of tables that are brought over whole at its end."""
         for event in self._told():
-            left = without_files(event) if self._dump.manifest.metadata_only else event
+            left = without_files(event) if self._dump.manifest.statement.metadata_only else event
             if left is not None:
                 yield left
 
     def _told(self) -> Iterator[Event]:
         for event in told_events(self._ports.dump_files, self._dump.layout):
-            left = beside_whole(self._work.policy, event, self._dump.manifest.snapshots)
+            left = beside_whole(self._work.policy, event, self._dump.manifest.window.snapshots)
             if left is not None:
                 yield left
 

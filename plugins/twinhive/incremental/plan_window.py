@@ -11,7 +11,7 @@ from twinhive.apply.compaction import segments
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.manifest import window_manifest
 from twinhive.dump.store import attempts_of, begin_attempt, being_written, dumps_of, publish_dump
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
@@ -146,12 +146,12 @@ def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
     ports, policy, event_range = run.ports, run.policy, draft.event_range
     begin, end = event_range.begin.event_id, event_range.end.event_id
     batches = (*draft.batches, *draft.snapshots)
-    manifest = DumpManifest.of_window(policy, ports.source.log_id(), draft.token, _database(run), event_range, batches)
+    manifest = window_manifest(policy, ports.source.log_id(), draft.token, _database(run), event_range, batches)
     dump = publish_dump(
         ports.dump_files,
         draft.attempt,
         DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end),
-        replace(manifest, cascades=draft.cascades, snapshots=draft.read),
+        replace(manifest, content=replace(manifest.window, cascades=draft.cascades, snapshots=draft.read)),
     )
     run.work.report(f"window ({begin}, {end}]: {draft.told}")
     return replace(run, dump=dump)

@@ -24,7 +24,7 @@ def reason_to_plan_again(ports: ReadPorts, policy: Policy, dump: Dump) -> str | 
     manifest = dump.manifest
     if manifest.fingerprint != policy.fingerprint:
         return "the policy file has changed"
-    if manifest.consistency != policy.options.consistency:
+    if manifest.window.consistency != policy.options.consistency:
         return f"consistency is {policy.options.consistency} now"
     requested = set(requested_tables(ports.replica_files, policy))
     if dump.layout.is_eventless:
@@ -35,7 +35,7 @@ def reason_to_plan_again(ports: ReadPorts, policy: Policy, dump: Dump) -> str | 
         return f"the source changed while tables were copied as a whole: {'; '.join(moved)}"
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
-    if tables := sorted(requested - set(manifest.snapshots) - frozen.keys()):
+    if tables := sorted(requested - set(manifest.window.snapshots) - frozen.keys()):
         return f"to be brought over as they are: {', '.join(tables)}"
     if events := _newly_skipped(ports, policy, dump):
         return f"to be passed over: {', '.join(map(str, events))}"
@@ -47,7 +47,7 @@ def _brought_over(ports: ReadPorts, policy: Policy, dump: Dump, requested: Colle
 
     A run that was frozen for a while may publish a window that others have overtaken.
     """
-    fulfilled = set(dump.manifest.snapshots) - set(requested)
+    fulfilled = set(dump.manifest.window.snapshots) - set(requested)
     database = ports.replica.database(policy.replica.database)
     stamps = stamps_of(ports, policy, ReplicaState.read(database.parameters if database else None), fulfilled)
     begin, end = dump.layout.bounds

@@ -62,7 +62,7 @@ def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset
     touched: set[str] = set()
     for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL):
         if layout.bounds[1] == event_id:
-            touched |= set(open_dump(ports.dump_files, layout).manifest.snapshots)
+            touched |= set(open_dump(ports.dump_files, layout).manifest.window.snapshots)
             for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
                 touched |= policy.followed(_tables_of(row))
     return frozenset(touched)

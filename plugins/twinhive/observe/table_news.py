@@ -47,7 +47,7 @@ def tables_of_window(ports: ReadPorts, policy: Policy, event_id: int) -> frozens
     windows = [dump for dump in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL) if dump.bounds[1] == event_id]
     tables: set[str] = set()
     for layout in windows:
-        tables.update(open_dump(ports.dump_files, layout).manifest.snapshots)
+        tables.update(open_dump(ports.dump_files, layout).manifest.window.snapshots)
         for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
             try:
                 names = names_touched(row)

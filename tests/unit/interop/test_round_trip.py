@@ -208,7 +208,7 @@ def test_a_table_that_comes_into_the_scope_is_brought_whole(hive: HiveWorld) -> 
     hive.users.insert("other", None, {"late": b"late"})
     hive.users.rename_table("orders", "left")
     back = hive.taken_over(hive.for_hive(begin, scope))
-    assert back.manifest.snapshots == ("other",)
+    assert back.manifest.window.snapshots == ("other",)
     assert {(table, relative) for table, _, relative, *_ in files_in(hive, back)} == {
         ("sales.other", name) for name in ("data", "zero", "late")
     }

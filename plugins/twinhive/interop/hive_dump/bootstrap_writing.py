@@ -45,7 +45,7 @@ def write_bootstrap(
     write_all(files, functions)
     files.write(places.database(database.name), encode_database(database_text(database, end)))
     finish(files, places, said)
-    bare = (function for function in dump.manifest.functions if not function.resources)
+    bare = (function for function in dump.manifest.base.functions if not function.resources)
     return (
         *(LeftOutObject(f"{database.name}.{function.name}", _NO_FILES) for function in bare),
         *(LeftOutObject(name, reason) for name, reason in entries.left_out.items()),
@@ -93,7 +93,7 @@ def finish(files: FileWriter, places: HivePlaces, described: bytes) -> None:
 
 def _functions(entries: FunctionEntries, dump: Dump, places: HivePlaces) -> Iterator[tuple[str, bytes]]:
     end = dump.manifest.end.event_id
-    for function in dump.manifest.functions:
+    for function in dump.manifest.base.functions:
         if function.resources and (files := entries.of(function)) is not None:
             check_name("a function", function.name)
             text = function_text(function, files)

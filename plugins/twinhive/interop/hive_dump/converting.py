@@ -9,11 +9,10 @@ the source's log before it can be loaded.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from twinhive import __version__
 from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest, LeftOutObject
+from twinhive.dump.manifest import BaseContent, DumpManifest, LeftOutObject, WindowContent
 from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
 from twinhive.events.decoder import decode_event
@@ -76,9 +75,7 @@ def convert(
         end=end,
         database=Database(dump.database, None, None, {}, "{}"),
         batches=(),
-        left_out=(),
-        views=0,
-        version=__version__,
+        content=BaseContent() if dump.is_bootstrap else WindowContent(),
     )
     attempt = begin_attempt(files, policy, token)
     write = _write_objects if dump.is_bootstrap else _write_events
@@ -109,9 +106,11 @@ def _write_objects(
         database=database,
         batches=tuple(taken.batches),
         left_out=tuple(taken.left_out),
-        views=len(taken.views),
-        functions=tuple(read_functions(hive_files, dump)),
-        foreign_keys=tuple(taken.foreign_keys),
+        content=BaseContent(
+            views=len(taken.views),
+            functions=tuple(read_functions(hive_files, dump)),
+            foreign_keys=tuple(taken.foreign_keys),
+        ),
     )
 
 
@@ -142,7 +141,7 @@ def _write_events(
         batches=(*batches, *taken.batches),
         left_out=(*left_out, *taken.left_out),
         events=len(rows),
-        snapshots=tuple(sorted(whole)),
+        content=WindowContent(snapshots=tuple(sorted(whole))),
     )
 
 

@@ -62,10 +62,10 @@ def write_incremental(
             terms.cmroot,
             terms.policy.follows,
             functions.of,
-            has_files=not manifest.metadata_only,
+            has_files=not manifest.statement.metadata_only,
         ),
         terms.policy,
-        frozenset(manifest.snapshots),
+        frozenset(manifest.window.snapshots),
         there,
     )
     count = sum(bool(telling.content(row)) for row in event_range.rows)

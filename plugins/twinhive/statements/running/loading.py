@@ -69,7 +69,7 @@ def loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
     sealed, dump = open_sealed(files(dumps), directory)
     place.cluster_named(sealed.cluster, f"the dump {directory}")
     replica = DatabaseAddress(cluster, _replica_database(statement, sealed, directory))
-    policy = loading_policy(place, replica, sealed, parse_scope(dump.manifest.scope), settings, directory)
+    policy = loading_policy(place, replica, sealed, parse_scope(dump.manifest.statement.scope), settings, directory)
     policy = replace(policy, fingerprint=dump.manifest.fingerprint)
     copying = _copying(place, policy, directory)
     ports = _ports(place, sealed, cluster, dumps)

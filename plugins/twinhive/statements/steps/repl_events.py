@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind, DumpLayout
-from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.manifest import window_manifest
 from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
@@ -149,8 +149,8 @@ def _write(
         cascades = followed_by_partitions(EventStream(ports, policy), events, event_range.end)
         database = dumped_database(ports.source, policy.source)
         log_id = ports.source.log_id()
-        manifest = DumpManifest.of_window(policy, log_id, token, database, event_range, (*batches, *snapshots))
-        manifest = replace(manifest, cascades=cascades, snapshots=whole)
+        manifest = window_manifest(policy, log_id, token, database, event_range, (*batches, *snapshots))
+        manifest = replace(manifest, content=replace(manifest.window, cascades=cascades, snapshots=whole))
     layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, event_range.begin.event_id, event_range.end.event_id)
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
@@ -190,5 +190,5 @@ def _say(report: Report, order: DumpOrder, dump: Dump) -> None:
     report(f"events after {manifest.begin.event_id} up to {end}: {manifest.events} of this scope")
     if order.to_event is not None and order.to_event > end and order.limit is None:
         report(f"TO {order.to_event} is newer than the newest event: the dump ends at event {end}")
-    if manifest.snapshots:
-        report(f"dumped whole, as they are at event {end}: {', '.join(manifest.snapshots)}")
+    if manifest.window.snapshots:
+        report(f"dumped whole, as they are at event {end}: {', '.join(manifest.window.snapshots)}")

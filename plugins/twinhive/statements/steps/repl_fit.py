@@ -65,7 +65,7 @@ def _objects(state: ReplicaState, manifest: DumpManifest, key: str, policy: Poli
         f"database {policy.replica} is a replica already; this dump is of a whole database",
         found=f"a replica at event {state.position.event_id}",
         expected="no such database, or a load of this dump that was cut off",
-        next_step=f"bring it further with REPL DUMP {manifest.scope or policy.source.database} FROM "
+        next_step=f"bring it further with REPL DUMP {manifest.statement.scope or policy.source.database} FROM "
         f"{state.position.event_id}; or load into another database (REPL LOAD ... INTO), or drop this one first",
     )
 
@@ -77,7 +77,7 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str 
             f"there is no replica {policy.replica}; this dump holds events only",
             found="no such database",
             expected=f"a replica at event {begin}",
-            next_step=f"load a whole database first: REPL DUMP {manifest.scope or policy.source.database}",
+            next_step=f"load a whole database first: REPL DUMP {manifest.statement.scope or policy.source.database}",
         )
     if state.phase is Phase.LOADING:
         raise ActNow(
@@ -93,10 +93,14 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str 
             f"the replica {policy.replica} is not as far as this dump begins",
             found=f"the replica at event {position}",
             expected=f"event {begin} or later, before {end}",
-            next_step=f"load the dump before this one, or dump the rest: REPL DUMP {manifest.scope} FROM {position}",
+            next_step=f"load the dump before this one, or dump the rest: {_rest(manifest, position)}",
         )
     _refuse_other_scope(state, manifest, policy)
     return None
+
+
+def _rest(manifest: DumpManifest, position: int) -> str:
+    return f"REPL DUMP {manifest.statement.scope} FROM {position}"
 
 
 def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str:
@@ -107,17 +111,17 @@ def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str
         f"the replica {policy.replica} is ahead of this dump",
         found=f"the replica at event {position}",
         expected=f"event {manifest.begin.event_id} to {end}",
-        next_step=f"nothing, if this is an old dump; else go on from there: REPL DUMP {manifest.scope} FROM {position}",
+        next_step=f"nothing, if this is an old dump; else go on from there: {_rest(manifest, position)}",
     )
 
 
 def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> None:
-    before = manifest.replaces or manifest.scope
-    if state.scope is None or before in ("", ANY_SCOPE) or state.scope in (before, manifest.scope):
+    before = manifest.statement.replaces or manifest.statement.scope
+    if state.scope is None or before in ("", ANY_SCOPE) or state.scope in (before, manifest.statement.scope):
         return
     raise ActNow(
         f"the replica {policy.replica} has another policy than this dump",
         found=f"the replica: {state.scope}; the dump: {before}",
         expected="one policy, or a dump that says REPLACE with the replica's",
-        next_step=f"REPL DUMP {manifest.scope} REPLACE {state.scope} FROM {state.position.event_id}",
+        next_step=f"REPL DUMP {manifest.statement.scope} REPLACE {state.scope} FROM {state.position.event_id}",
     )

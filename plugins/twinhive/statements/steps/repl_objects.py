@@ -10,6 +10,7 @@ from twinhive.bootstrap.folding import Folding
 from twinhive.bootstrap.list_objects import write_listing
 from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.manifest import StatementSaid
 from twinhive.dump.store import Dump, remove_other_dumps
 from twinhive.events.reader import position_at
 from twinhive.log.event_stream import EventStream
@@ -29,7 +30,9 @@ def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:
     begin = position_at(ports.source, ports.source.current_event_id())
     layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
     dump = write_listing(ports, layout, policy, ports.source.log_id(), begin, checks_places=False)
-    report(f"listed from event {begin.event_id} on: {len(dump.manifest.batches)} batches, {dump.manifest.views} views")
+    report(
+        f"listed from event {begin.event_id} on: {len(dump.manifest.batches)} batches, {dump.manifest.base.views} views"
+    )
     _list_files(ports, order, dump)
     return consolidated(ports, policy, dump, report, metadata_only=order.metadata_only)
 
@@ -47,7 +50,7 @@ def consolidated(
                 write_file_list(ports.dump_files, dump.layout, batch.name, (), end)
             return dump
         gone = seal_batches(ports, dump.layout, batches, end)
-        report(f"round {dump.manifest.round}: at event {end}; {len(gone)} batches have changed files since")
+        report(f"round {dump.manifest.base.round}: at event {end}; {len(gone)} batches have changed files since")
         if not gone:
             return dump
     raise TryAgain(
@@ -76,6 +79,6 @@ def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) ->
 
 def described(files: FileWriter, dump: Dump, scope: str, replaces: str = "", *, metadata_only: bool = False) -> Dump:
     """Write into a dump, which nobody can load yet, of which policy it is."""
-    said = replace(dump.manifest, scope=scope, replaces=replaces, metadata_only=metadata_only)
+    said = replace(dump.manifest, statement=StatementSaid(scope, replaces, metadata_only))
     files.write(dump.layout.manifest, said.to_json())
     return Dump(dump.layout, said)
