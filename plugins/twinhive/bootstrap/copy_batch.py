@@ -95,7 +95,7 @@ class CopyBatch:
             superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.statement.scope,
             # A window without events brings whole tables only, of the very event that the replica is at.
             after_event=0 if kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless else state.position.event_id,
-            batch_weight=dump.manifest.base.batch_weight,
+            batch_weight=dump.manifest.batch_weight,
         )
 
     def run(self, ports: WritePorts) -> Copied:

@@ -131,8 +131,8 @@ def write_listing(
             views=len(views),
             functions=tuple(ports.source.functions(policy.source.database)),
             foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
-            batch_weight=wanted_weight(sizes, most),
         ),
+        batch_weight=wanted_weight(sizes, most),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 

@@ -34,15 +34,13 @@ class LeftOutObject:
 class BaseContent:
     """What only a dump that is loaded has: `bootstrap` and `consolidate`.
 
-    round         how often it was brought to another event
-    batch_weight  what a batch was to weigh at most when the tables were cut, 0 where nobody has said so
+    `round` is how often it was brought to another event.
     """
 
     views: int = 0
     functions: tuple[Function, ...] = ()
     foreign_keys: tuple[TablePair, ...] = ()
     round: int = 0
-    batch_weight: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,8 @@ class DumpManifest:
     consolidate  the source as it was at `end`
     incremental  the events after `begin`, up to and with `end`
 
-    `token` tells two dumps of the same events apart.
+    `token` tells two dumps of the same events apart. `batch_weight` is what a batch was to weigh at most when the
+    tables were cut, 0 where nobody has said so.
     """
 
     kind: DumpKind
@@ -95,6 +94,7 @@ class DumpManifest:
     content: BaseContent | WindowContent
     left_out: tuple[LeftOutObject, ...] = ()
     events: int = 0
+    batch_weight: int = 0
     statement: StatementSaid = StatementSaid()
     version: str = __version__
 
@@ -145,6 +145,7 @@ class DumpManifest:
                 content=_window(fields) if kind is DumpKind.INCREMENTAL else _base(fields),
                 left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
                 events=fields["events"],
+                batch_weight=fields.get("batch_weight", 0),
                 statement=StatementSaid(
                     fields.get("scope", ""), fields.get("replaces", ""), fields.get("metadata_only", False)
                 ),
@@ -184,7 +185,6 @@ def _base(fields: dict[str, Any]) -> BaseContent:
         functions=tuple(_function(entry) for entry in fields["functions"]),
         foreign_keys=tuple(_pair(pair) for pair in fields.get("foreign_keys", ())),
         round=fields["round"],
-        batch_weight=fields.get("batch_weight", 0),
     )
 
 

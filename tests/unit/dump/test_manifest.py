@@ -26,7 +26,8 @@ A_BASE = DumpManifest(
     end=Position(7),
     database=Database("sales", None, None, {"colour": "red"}, "{}"),
     batches=(),
-    content=BaseContent(views=2, round=3, batch_weight=4),
+    content=BaseContent(views=2, round=3),
+    batch_weight=4,
 )
 A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=WindowContent((5,), ("plain",), "window_end"), events=4)
 OF_A_STATEMENT = replace(A_WINDOW, statement=StatementSaid("sales", "sales.['a']", metadata_only=True))

@@ -44,7 +44,7 @@ def test_later_rounds_know_it_too() -> None:
     first = current_dump(world.source_files, POLICY).manifest
     world.source_files.put("hdfs://east/warehouse/sales.db/plain/another", b"x")
     run_rounds(POLICY, world.ports(), {}, lambda line: None)
-    assert current_dump(world.source_files, POLICY).manifest.base.batch_weight == first.base.batch_weight == 4_000_000
+    assert current_dump(world.source_files, POLICY).manifest.batch_weight == first.batch_weight == 4_000_000
 
 
 def test_a_dump_of_an_earlier_version_says_nothing() -> None:
@@ -52,4 +52,4 @@ def test_a_dump_of_an_earlier_version_says_nothing() -> None:
     run_phase(BOOTSTRAP, POLICY, world.ports(), {}, lambda line: None)
     manifest = current_dump(world.source_files, POLICY).manifest
     earlier = manifest.to_json().replace(b'"batch_weight"', b'"unknown"')
-    assert DumpManifest.from_json(earlier, "here").base.batch_weight == 0
+    assert DumpManifest.from_json(earlier, "here").batch_weight == 0
