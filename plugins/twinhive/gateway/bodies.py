@@ -1,0 +1,134 @@
+"""Change one field of a message's struct and leave all other bytes as they are."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from struct import Struct as Packing
+from typing import Final
+
+from twinhive.wire.ends import end_of_value
+from twinhive.wire.message import MessageKind, WireError, WireMessage
+from twinhive.wire.table import LIST, MAP, STRING, STRUCT
+
+_SHORT: Final = Packing("!h")
+_INT: Final = Packing("!i")
+_FIELD: Final = Packing("!bh")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """Where a field's value stands; its type and number are the three bytes before it."""
+
+    code: int
+    begin: int
+    end: int
+
+
+def fields_of(raw: bytes, at: int) -> Iterator[tuple[int, FieldPlace]]:
+    """Yield the fields of a struct by number. Raises WireError for bytes that are none."""
+    try:
+        while code := raw[at]:
+            number = _SHORT.unpack_from(raw, at + 1)[0]
+            end = end_of_value(raw, code, at + 3)
+            yield number, FieldPlace(code, at + 3, end)
+            at = end
+    except (IndexError, ValueError) as error:
+        raise WireError("a struct that ends in the middle") from error
+
+
+def place_of(message: WireMessage, path: Sequence[int]) -> FieldPlace | None:
+    """Find a field by the numbers that lead to it; None where one of them is not there."""
+    at, found = message.at, None
+    for number in path:
+        if found is not None and found.code != STRUCT:
+            return None
+        found = next((place for one, place in fields_of(message.raw, at) if one == number), None)
+        if found is None:
+            return None
+        at = found.begin
+    return found
+
+
+def error_text(answer: WireMessage) -> str | None:
+    """Return what an exception says, whichever it is; None for an answer that is none."""
+    if answer.head.kind is MessageKind.EXCEPTION:
+        return text_at(answer, (1,)) or ""
+    number = next((number for number, _ in fields_of(answer.raw, answer.at)), 0)
+    return None if number == 0 else text_at(answer, (number, 1)) or ""
+
+
+def without(message: WireMessage, path: Sequence[int]) -> WireMessage:
+    """Take a field away, if it is there."""
+    place = place_of(message, path)
+    return message if place is None else _spliced(message, place.begin - 3, place.end, b"")
+
+
+def text_at(message: WireMessage, path: Sequence[int]) -> str | None:
+    """Return a text, None where there is none."""
+    place = place_of(message, path)
+    if place is None or place.code != STRING:
+        return None
+    return message.raw[place.begin + 4 : place.end].decode("utf-8", "surrogateescape")
+
+
+def texts_at(message: WireMessage, path: Sequence[int]) -> tuple[str, ...] | None:
+    """Return a list of texts, None where there is none."""
+    place = place_of(message, path)
+    if place is None or place.code != LIST or message.raw[place.begin] != STRING:
+        return None
+    texts, at = [], place.begin + 5
+    for _ in range(_INT.unpack_from(message.raw, place.begin + 1)[0]):
+        end = end_of_value(message.raw, STRING, at)
+        texts.append(message.raw[at + 4 : end].decode("utf-8", "surrogateescape"))
+        at = end
+    return tuple(texts)
+
+
+def with_texts(message: WireMessage, path: Sequence[int], texts: Iterable[str]) -> WireMessage:
+    """Put another list of texts in the place of one that is there. Raises WireError."""
+    place = _needed(message, path, LIST)
+    encoded = [_text(text) for text in texts]
+    value = bytes((STRING,)) + _INT.pack(len(encoded)) + b"".join(encoded)
+    return _spliced(message, place.begin, place.end, value)
+
+
+def joined_lists(messages: Sequence[WireMessage], path: Sequence[int]) -> WireMessage:
+    """Return the first message with the elements of all in its list. Raises WireError where one has no such list."""
+    count, elements, kind = 0, [], None
+    for message in messages:
+        place = _needed(message, path, LIST)
+        number = _INT.unpack_from(message.raw, place.begin + 1)[0]
+        if number:
+            kind = message.raw[place.begin]
+            elements.append(message.raw[place.begin + 5 : place.end])
+            count += number
+    first = messages[0]
+    place = _needed(first, path, LIST)
+    code = first.raw[place.begin] if kind is None else kind
+    return _spliced(first, place.begin, place.end, bytes((code,)) + _INT.pack(count) + b"".join(elements))
+
+
+def with_entries(message: WireMessage, path: Sequence[int], entries: Mapping[str, str]) -> WireMessage:
+    """Add entries to a map of texts; a message without such a map stays as it is."""
+    place = place_of(message, path)
+    if place is None or place.code != MAP or not entries:
+        return message
+    more = b"".join(_text(key) + _text(value) for key, value in entries.items())
+    count = _INT.unpack_from(message.raw, place.begin + 2)[0] + len(entries)
+    old = message.raw[place.begin + 6 : place.end]
+    return _spliced(message, place.begin, place.end, bytes((STRING, STRING)) + _INT.pack(count) + old + more)
+
+
+def _needed(message: WireMessage, path: Sequence[int], code: int) -> FieldPlace:
+    place = place_of(message, path)
+    if place is None or place.code != code:
+        raise WireError(f"no field {'/'.join(map(str, path))} in {message.head.method}")
+    return place
+
+
+def _text(text: str) -> bytes:
+    value = text.encode("utf-8", "surrogateescape")
+    return _INT.pack(len(value)) + value
+
+
+def _spliced(message: WireMessage, begin: int, end: int, value: bytes) -> WireMessage:
+    return WireMessage(message.head, message.raw[:begin] + value + message.raw[end:], message.at)

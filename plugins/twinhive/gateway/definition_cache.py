@@ -1,0 +1,68 @@
+"""Know the remotes that are defined in the local metastore, as they were some seconds ago at most."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+_LOG = logging.getLogger(__name__)
+MOST_AGE = 5.0
+"""Seconds; what another gateway or client has defined is known after that."""
+
+Read = TypeVar("Read")
+
+
+class DefinitionCache(Generic[Read]):
+    """Read with a blocking function in a thread, once for all who wait."""
+
+    def __init__(self, read: Callable[[], Read], clock: Callable[[], float], most_age: float = MOST_AGE) -> None:
+        self._read, self._clock, self._most_age = read, clock, most_age
+        self._known: Read | None = None
+        self._read_at = 0.0
+        self._failed_at = float("-inf")
+        self._reading: asyncio.Task[Read] | None = None
+
+    def forget(self) -> None:
+        """Read again before the next answer: something has just been defined or dropped here."""
+        self._read_at = float("-inf")
+        self._reading = None
+
+    async def current(self) -> Read:
+        """Return what is defined. Raises what reading raises, when nothing was ever read.
+
+        While the local metastore does not answer, what it said last holds.
+        """
+        age = self._clock() - self._read_at
+        if self._known is not None and age < self._most_age / 2:
+            return self._known
+        task = self._begin()
+        has_just_failed = self._clock() - self._failed_at < self._most_age
+        if self._known is not None and (age < self._most_age or has_just_failed):
+            return self._known
+        try:
+            return await asyncio.shield(task)
+        except Exception as error:
+            self._failed_at = self._clock()
+            if self._known is None:
+                raise
+            _LOG.warning("the definitions of remotes cannot be read", extra={"error": str(error)})
+            return self._known
+
+    def _begin(self) -> asyncio.Task[Read]:
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read_once())
+            self._reading.add_done_callback(_retrieved)
+        return self._reading
+
+    async def _read_once(self) -> Read:
+        began = self._clock()
+        reading = asyncio.current_task()
+        known = await asyncio.to_thread(self._read)
+        if self._reading is reading:  # not forgotten meanwhile: another one reads what is newer
+            self._known, self._read_at = known, began
+        return known
+
+
+def _retrieved(task: "asyncio.Task[Read]") -> None:
+    if not task.cancelled():
+        task.exception()

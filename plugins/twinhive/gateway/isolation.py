@@ -1,0 +1,103 @@
+"""Keep a remote that is down or slow from harming anything else: a breaker, and a limit of calls at once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class RemoteLimits:
+    """What a remote may take, in seconds and calls."""
+
+    connect: float = 2.0
+    """A connection, its tunnel included."""
+    call: float = 60.0
+    """One call, from its last byte sent to the last byte of its answer."""
+    calls_at_once: int = 16
+    wait: float = 1.0
+    """For one of these calls to end."""
+    failures: int = 3
+    """One after the other: they open the breaker."""
+    probe_every: float = 10.0
+    """An open breaker lets one call through."""
+    several: float = 2.0
+    """What a list over several owners waits for each of them."""
+
+
+class BreakerState(Enum):
+    """Whether calls are let through."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    PROBING = "probing"
+    """One call is under way, to find out."""
+
+
+class Breaker:
+    """Let no calls through to who has failed several times in a row, but for one probe at intervals."""
+
+    def __init__(self, limits: RemoteLimits, clock: Callable[[], float]) -> None:
+        self._limits, self._clock = limits, clock
+        self._failures = 0
+        self._probed = 0.0
+        self.state = BreakerState.CLOSED
+        self.failing_since: float | None = None
+        """By the clock; None for one that has answered last."""
+        self.last_failure = ""
+
+    def lets_through(self) -> bool:
+        """True for a call that may be tried; of an open breaker that is the probe."""
+        if self.state is BreakerState.CLOSED:
+            return True
+        now = self._clock()
+        if now - self._probed < self._limits.probe_every:
+            return False
+        self._probed, self.state = now, BreakerState.PROBING
+        return True
+
+    def answered(self) -> None:
+        """Note an answer, a refusal too: it is there."""
+        self._failures, self.state, self.failing_since, self.last_failure = 0, BreakerState.CLOSED, None, ""
+
+    def failed(self, text: str) -> None:
+        """Note that there was no answer."""
+        now = self._clock()
+        self._failures += 1
+        self.last_failure = text
+        self.failing_since = now if self.failing_since is None else self.failing_since
+        if self.state is BreakerState.PROBING or self._failures >= self._limits.failures:
+            self.state, self._probed = BreakerState.OPEN, now
+
+
+class RemoteBusyError(Exception):
+    """As many calls as it may have at once are under way, and none has ended in time."""
+
+
+class RemoteDownError(Exception):
+    """The breaker is open."""
+
+
+class RemoteGuard:
+    """What all connections to one remote share in one process."""
+
+    def __init__(self, name: str, limits: RemoteLimits, clock: Callable[[], float]) -> None:
+        self.name, self.limits = name, limits
+        self.breaker = Breaker(limits, clock)
+        self._slots = asyncio.Semaphore(limits.calls_at_once)
+
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """Hold one of the calls it may have at once. Raises RemoteDownError and RemoteBusyError."""
+        try:
+            async with asyncio.timeout(self.limits.wait):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise RemoteBusyError from None
+        try:
+            if not self.breaker.lets_through():
+                raise RemoteDownError
+            yield
+        finally:
+            self._slots.release()

@@ -1,0 +1,46 @@
+"""Ask the local metastore for one client."""
+
+from twinhive.gateway.answers import CallOutcome, failure
+from twinhive.gateway.client import Client
+from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
+from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.shared import Shared
+from twinhive.wire.message import WireMessage
+
+_READS = ("get", "list_", "show_", "partition_name_")
+_REPEATED = (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)
+
+
+def is_repeatable(method: str, kind: MethodKind | None) -> bool:
+    """True for a call that changes nothing, so that it may be made twice."""
+    return kind in _REPEATED or (kind in (MethodKind.LOCAL, MethodKind.DEFINITION) and method.startswith(_READS))
+
+
+class LocalCalls:
+    """One client's connection to the local metastore."""
+
+    def __init__(self, shared: Shared, client: Client) -> None:
+        self._shared = shared
+        self._link = Link(shared.local, shared.local_limits, client.greeting)
+
+    async def answer(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
+        """Hand a call on as it is."""
+        try:
+            return CallOutcome(await self._link.call(request, repeatable=is_repeatable(request.head.method, kind)))
+        except RefusedGreetingError as error:
+            return failure(request, f"the local metastore refuses the connection: {error}")
+        except NoAnswerError as error:
+            return failure(request, _words(request.head.method, error))
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._link.close()
+
+
+def _words(method: str, error: NoAnswerError) -> str:
+    if not error.was_sent:
+        return f"the local metastore cannot be reached: {error.text}; {method} was not sent"
+    return (
+        f"the local metastore has not answered {method}: {error.text}. It may or may not have happened: look "
+        "before you repeat it"
+    )

@@ -1,0 +1,108 @@
+"""Count what a gateway does, by remote and method, as values that several workers' add up."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from twinhive.gateway.isolation import BreakerState
+
+LOCAL = "local"
+"""How the local metastore is called among the remotes."""
+
+
+class Ending(StrEnum):
+    """How a call ended."""
+
+    ANSWERED = "answered"
+    """Refusals of the metastore are answers: 'no such table' is no failure."""
+    REFUSED = "refused"
+    """By the gateway, before anything was sent."""
+    FAILED = "failed"
+    """No answer: connection lost, too late, breaker open, too many at once."""
+
+
+@dataclass
+class CallCounts:
+    """Calls, their seconds and how they ended, by remote and method; connections; remotes that do not answer."""
+
+    calls: Counter[tuple[str, str, Ending]] = field(default_factory=Counter)
+    seconds: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    slowest: dict[tuple[str, str], float] = field(default_factory=dict)
+    connections: int = 0
+    foreign: int = 0
+    """Connections that spoke another protocol, or broken messages."""
+    breakers: dict[str, tuple[BreakerState, float | None, str]] = field(default_factory=dict)
+    """Of each remote: its breaker, since when it fails (seconds since 1970), with what."""
+
+    def ended(self, remote: str, method: str, ending: Ending, seconds: float) -> None:
+        """Count one call."""
+        self.calls[remote, method, ending] += 1
+        if ending is not Ending.REFUSED:
+            self.seconds[remote, method] += seconds
+            key = (remote, method)
+            self.slowest[key] = max(seconds, self.slowest.get(key, 0.0))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain lists, which another worker's can be added to."""
+        return {
+            "calls": [[*key, count] for key, count in self.calls.items()],
+            "seconds": [[*key, total] for key, total in self.seconds.items()],
+            "slowest": [[*key, most] for key, most in self.slowest.items()],
+            "connections": self.connections,
+            "foreign": self.foreign,
+            "breakers": [[name, *breaker] for name, breaker in self.breakers.items()],
+        }
+
+    @classmethod
+    def added_up(cls, of_workers: Iterable[Mapping[str, Any]]) -> "CallCounts":
+        """Read what `to_json` has written, of several workers; a breaker is as bad as the worst of them."""
+        whole = cls()
+        for one in of_workers:
+            for remote, method, ending, count in one["calls"]:
+                whole.calls[remote, method, Ending(ending)] += count
+            for remote, method, total in one["seconds"]:
+                whole.seconds[remote, method] += total
+            for remote, method, most in one["slowest"]:
+                whole.slowest[remote, method] = max(most, whole.slowest.get((remote, method), 0.0))
+            whole.connections += one["connections"]
+            whole.foreign += one["foreign"]
+            for name, state, since, text in one["breakers"]:
+                whole._add_breaker(name, BreakerState(state), since, text)
+        return whole
+
+    def _add_breaker(self, name: str, state: BreakerState, since: float | None, text: str) -> None:
+        known = self.breakers.get(name)
+        if known is None or (known[0] is BreakerState.CLOSED and state is not BreakerState.CLOSED):
+            self.breakers[name] = (state, since, text)
+
+
+def prometheus_text(counts: CallCounts) -> str:
+    """Write counts in Prometheus' text format."""
+    lines = ["# TYPE twinhive_gateway_calls_total counter"]
+    for (remote, method, ending), count in sorted(counts.calls.items()):
+        labels = _labels(remote=remote, method=method, ending=ending)
+        lines.append(f"twinhive_gateway_calls_total{labels} {count}")
+    lines.append("# TYPE twinhive_gateway_call_seconds_total counter")
+    for (remote, method), seconds in sorted(counts.seconds.items()):
+        lines.append(f"twinhive_gateway_call_seconds_total{_labels(remote=remote, method=method)} {seconds:.6f}")
+    lines.append("# TYPE twinhive_gateway_breaker_open gauge")
+    for name, (state, _, _) in sorted(counts.breakers.items()):
+        is_open = int(state is not BreakerState.CLOSED)
+        lines.append(f"twinhive_gateway_breaker_open{_labels(remote=name)} {is_open}")
+    lines += [
+        "# TYPE twinhive_gateway_connections gauge",
+        f"twinhive_gateway_connections {counts.connections}",
+        "# TYPE twinhive_gateway_foreign_total counter",
+        f"twinhive_gateway_foreign_total {counts.foreign}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _labels(**of: str) -> str:
+    escaped = (
+        f'{name}="{value.replace(chr(92), chr(92) * 2).replace(chr(34), chr(92) + chr(34)).replace(chr(10), " ")}"'
+        for name, value in of.items()
+    )
+    return "{" + ",".join(escaped) + "}"

@@ -1,0 +1,132 @@
+"""One client: its calls one after the other, each decided, carried out, and answered."""
+
+import asyncio
+import logging
+from typing import assert_never
+
+from twinhive.gateway.answers import CallOutcome, refusal
+from twinhive.gateway.chain import chain_answer, chain_of
+from twinhive.gateway.client import Client
+from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.method_kinds import KIND_OF, MethodKind
+from twinhive.gateway.metrics import Ending
+from twinhive.gateway.owners import NotPassedOn, ToLocal, ToRemote, ToSession, ToSeveral, owner_of
+from twinhive.gateway.remote_calls import RemoteCalls
+from twinhive.gateway.requests import named_in
+from twinhive.gateway.several import SeveralOwners
+from twinhive.gateway.shared import Shared
+from twinhive.model.remotes.definitions import Definitions
+from twinhive.wire.message import MessageKind, WireError, WireMessage
+from twinhive.wire.old_clients import old_call
+from twinhive.wire.reader import MessageReader, NotStrictBinary
+
+_LOG = logging.getLogger(__name__)
+_BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP)
+_MARKER = b"twinhive_remote"
+"""In a table that the local metastore returns, or takes: it stands for one elsewhere."""
+
+
+class Session:
+    """One connection of a client."""
+
+    def __init__(self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._shared, self._writer = shared, writer
+        self._reader = MessageReader(reader)
+        self._client = Client()
+        self._local = LocalCalls(shared, self._client)
+        self._remotes = RemoteCalls(shared, self._client)
+        self._several = SeveralOwners(shared, self._local, self._remotes)
+        self.is_idle = True
+
+    async def serve(self) -> None:
+        """Answer requests until the client hangs up. Raises OSError when it has, in the middle."""
+        try:
+            while (request := await self._reader.read()) is not None:
+                self.is_idle = False
+                answer = await self._counted(request)
+                if request.head.kind is not MessageKind.ONEWAY:
+                    self._writer.write(answer.raw)
+                    await self._writer.drain()
+                self.is_idle = True
+        except (WireError, EOFError) as error:
+            self._shared.counts.foreign += 1
+            peer = self._writer.get_extra_info("peername")
+            kind = "another protocol" if isinstance(error, NotStrictBinary) else "a broken message"
+            _LOG.warning("a connection is closed: %s", kind, extra={"client": peer, "error": str(error)})
+        finally:
+            await self._local.close()
+            await self._remotes.close()
+
+    async def _counted(self, request: WireMessage) -> WireMessage:
+        began = self._shared.clock()
+        outcome = await self._answered(request)
+        seconds = self._shared.clock() - began
+        self._shared.counts.ended(outcome.owner, request.head.method, outcome.ending, seconds)
+        if outcome.ending is not Ending.ANSWERED:
+            about = {"remote": outcome.owner, "method": request.head.method, "seconds": round(seconds, 3)}
+            _LOG.warning("a call is %s", outcome.ending, extra=about)
+        return outcome.answer
+
+    async def _answered(self, request: WireMessage) -> CallOutcome:
+        if request.head.kind not in (MessageKind.CALL, MessageKind.ONEWAY):
+            raise WireError(f"a {request.head.kind.name} where a call was expected")
+        if (old := old_call(request)) is not None:
+            outcome = await self._answered(old.instead)
+            return CallOutcome(old.answer(outcome.answer), outcome.owner, outcome.ending)
+        if (chain := chain_of(request)) is not None:
+            self._client.chain = chain
+            return CallOutcome(chain_answer(request, chain, self._shared.gateway_id))
+        return await self._decided(request, await self._shared.definitions.current())
+
+    async def _decided(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        method, kind = request.head.method, KIND_OF.get(request.head.method)
+        owner = owner_of(method, kind, named_in(request) if kind in _BY_NAME else (), defined)
+        match owner:
+            case NotPassedOn(text):
+                return refusal(request, text)
+            case ToRemote(definition):
+                return await self._remotes.answer(request, definition)
+            case ToSeveral():
+                return await self._several.answer(request, defined)
+            case ToSession():
+                return await self._session_call(request, kind)
+            case ToLocal():
+                return await self._local_call(request, kind)
+        assert_never(owner)
+
+    async def _session_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
+        outcome = await self._local.answer(request, kind)
+        if outcome.ending is Ending.ANSWERED and outcome.answer.head.kind is MessageKind.REPLY:
+            self._client.note(request)
+            await self._remotes.close()
+        return outcome
+
+    async def _local_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
+        outcome = await self._local.answer(request, kind)
+        if kind is MethodKind.READ and _MARKER in outcome.answer.raw:
+            return await self._looked_at_again(request, outcome)
+        if _changes_definitions(request, kind):
+            self._shared.definitions.forget()
+        return outcome
+
+    async def _looked_at_again(self, request: WireMessage, outcome: CallOutcome) -> CallOutcome:
+        """A remote was defined just now, by somebody else: the next calls about it must not go to its definition."""
+        self._shared.definitions.forget()
+        owner = owner_of(
+            request.head.method, MethodKind.READ, named_in(request), await self._shared.definitions.current()
+        )
+        if isinstance(owner, ToRemote):
+            return await self._remotes.answer(request, owner.definition)
+        return outcome
+
+
+def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:
+    match kind:
+        case MethodKind.TABLE_DROP:
+            return True
+        case MethodKind.DEFINITION:
+            return not request.head.method.startswith("get")
+        case MethodKind.WRITE:
+            return _MARKER in request.raw
+        case _:
+            return False

@@ -1,0 +1,161 @@
+"""Calls that concern several owners: each is asked for its part, and the answers become one."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from twinhive.gateway.answers import CallOutcome
+from twinhive.gateway.bodies import joined_lists, place_of, text_at, texts_at, with_texts, without
+from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.metrics import Ending
+from twinhive.gateway.remote_calls import RemoteCalls, RemoteError
+from twinhive.gateway.shared import Shared
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.remotes.definitions import Definition, Definitions
+from twinhive.wire.forms import DatabaseText, key_of, split_full_name
+from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.renaming import rewritten
+from twinhive.wire.roles import Role
+from twinhive.wire.walking import FoundText
+
+_LOG = logging.getLogger(__name__)
+
+
+class SeveralOwners:
+    """One client's calls to several owners."""
+
+    def __init__(self, shared: Shared, local: LocalCalls, remotes: RemoteCalls) -> None:
+        self._shared, self._local, self._remotes = shared, local, remotes
+
+    async def answer(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        """Answer a call. Where a remote is away a list goes without it, and what was asked by name is an error."""
+        match request.head.method:
+            case "get_table_meta":
+                return await self._matching(request, defined)
+            case "get_valid_write_ids":
+                return await self._by_name(request, _of_full_names(request, defined), _WRITE_IDS)
+            case "get_table_objects_by_name_req":
+                return await self._by_name(request, _of_tables(request, defined), _TABLES)
+        raise AssertionError(f"{request.head.method} has one owner")
+
+    async def _matching(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        wanted = _matcher(text_at(request, (1,)) or "*")
+        outcome = await self._local.answer(request, MethodKind.SEVERAL)
+        asked = [one for one in defined.databases.values() if wanted(one.local)]
+        if not asked or place_of(outcome.answer, (0,)) is None:
+            return outcome
+        answers = await asyncio.gather(*(self._rows_of(request, group) for group in self._by_remote(asked)))
+        parts = [outcome.answer, *(answer for group in answers for answer in group)]
+        return CallOutcome(joined_lists(parts, (0,)))
+
+    def _by_remote(self, definitions: Iterable[Definition]) -> list[list[Definition]]:
+        groups: dict[object, list[Definition]] = {}
+        for one in definitions:
+            try:
+                groups.setdefault(self._shared.remotes.of(one).key, []).append(one)
+            except TwinhiveError as error:
+                _left_out(one, str(error))
+        return list(groups.values())
+
+    async def _rows_of(self, request: WireMessage, definitions: Sequence[Definition]) -> list[WireMessage]:
+        rows: list[WireMessage] = []
+        for one in definitions:
+            try:
+                async with asyncio.timeout(self._shared.remotes.of(one).guard.limits.several):
+                    answer = await self._remotes.ask(_for_database(request, one), one)
+            except (RemoteError, WireError, TimeoutError) as error:
+                _left_out(one, str(error) or "no answer in time")
+                continue
+            if place_of(answer, (0,)) is not None:
+                rows.append(answer)
+        return rows
+
+    async def _by_name(self, request: WireMessage, shares: Sequence["_Share"], lists: "_Lists") -> CallOutcome:
+        if all(share.definition is None for share in shares):
+            return await self._local.answer(request, MethodKind.SEVERAL)
+        answers: list[WireMessage] = []
+        for share in shares:
+            part = with_texts(request, lists.asked, share.names)
+            if share.definition is None:
+                outcome = await self._local.answer(part, MethodKind.SEVERAL)
+            else:
+                for path in lists.only_here:
+                    part = without(part, path)
+                outcome = await self._remotes.answer(part, share.definition)
+            if outcome.ending is not Ending.ANSWERED or place_of(outcome.answer, lists.answered) is None:
+                return outcome
+            answers.append(outcome.answer)
+        return CallOutcome(joined_lists(answers, lists.answered))
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Where the names stand in a request, and the rows in its answer.
+
+    only_here  what means nothing to another metastore: which transactions are open here
+    """
+
+    asked: tuple[int, ...]
+    answered: tuple[int, ...]
+    only_here: tuple[tuple[int, ...], ...] = ()
+
+
+_WRITE_IDS = _Lists((1, 1), (0, 1), ((1, 2), (1, 3)))
+_TABLES = _Lists((1, 2), (0, 1))
+
+
+@dataclass(frozen=True)
+class _Share:
+    """The names of a request that one owner has, the local metastore for None."""
+
+    definition: Definition | None
+    names: list[str]
+
+
+def _shared_out(owned: Iterable[tuple[Definition | None, str]]) -> list[_Share]:
+    shares: dict[object, _Share] = {}
+    for definition, name in owned:
+        key = None if definition is None else definition.local
+        shares.setdefault(key, _Share(definition, [])).names.append(name)
+    return list(shares.values())
+
+
+def _of_full_names(request: WireMessage, defined: Definitions) -> list[_Share]:
+    return _shared_out((_owner(name, defined), name) for name in texts_at(request, _WRITE_IDS.asked) or ())
+
+
+def _owner(full_name: str, defined: Definitions) -> Definition | None:
+    split = split_full_name(full_name)
+    return None if split is None else defined.owner_of(key_of(split[1]), key_of(split[2]))
+
+
+def _of_tables(request: WireMessage, defined: Definitions) -> list[_Share]:
+    database = DatabaseText.parse(text_at(request, (1, 1)) or "").key or ""
+    return _shared_out(
+        (defined.owner_of(database, key_of(name)), name) for name in texts_at(request, _TABLES.asked) or ()
+    )
+
+
+def _for_database(request: WireMessage, definition: Definition) -> WireMessage:
+    """Ask for one database instead of a pattern; `ask` gives it the remote's name."""
+    local = str(definition.local)
+
+    def named(found: FoundText) -> bytes:
+        return DatabaseText.parse(found.text.decode("utf-8", "replace")).renamed(local).encode()
+
+    return rewritten(request, named, frozenset({Role.DATABASE_PATTERN}))
+
+
+def _matcher(text: str) -> Callable[[str], bool]:
+    """Return what a pattern of Hive's matches: names or `*`, several joined by `|` (ObjectStore)."""
+    pattern = DatabaseText.parse(text).database
+    parts = (pattern or "*").split("|")
+    compiled = [re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.IGNORECASE) for part in parts]
+    return lambda name: any(one.fullmatch(name) for one in compiled)
+
+
+def _left_out(definition: Definition, text: str) -> None:
+    _LOG.warning("a list goes without a remote", extra={"local": str(definition.local), "failure": text})

@@ -1,0 +1,30 @@
+"""What all clients of one process share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.links import LinkLimits, Open
+from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.remote_pool import RemotePool
+from twinhive.model.remotes.definitions import Definition, Definitions
+
+MOST_ANSWER_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The local metastore, the remotes, and what is counted.
+
+    gateway_id    tells gateways apart by their local metastore
+    describe      what DESCRIBE of a remote says of the remote itself
+    """
+
+    gateway_id: str
+    local: Open
+    definitions: DefinitionCache[Definitions]
+    remotes: RemotePool
+    counts: CallCounts
+    clock: Callable[[], float]
+    describe: Callable[[Definition], Mapping[str, str]] = lambda definition: {}
+    local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0, MOST_ANSWER_BYTES))

@@ -1,0 +1,1 @@
+"""What stands for databases and tables elsewhere."""

@@ -1,0 +1,46 @@
+"""Remotes: databases and tables of the local metastore that stand for ones elsewhere (seed 004)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from twinhive.model.names import TableName
+
+THRIFT = "thrift"
+"""How a remote is reached where nothing says otherwise."""
+
+
+@dataclass(frozen=True)
+class RemoteTable:
+    """A table under a local name; `via` is a connector's short name, `properties` are what the connector is told."""
+
+    local: TableName
+    remote: TableName
+    via: str = THRIFT
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RemoteDatabase:
+    """A database under a local name, with all that is in it."""
+
+    local: str
+    remote: str
+    via: str = THRIFT
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+Definition = RemoteTable | RemoteDatabase
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """All remotes of a local metastore, by their local names in lower case."""
+
+    tables: Mapping[TableName, RemoteTable] = field(default_factory=dict)
+    databases: Mapping[str, RemoteDatabase] = field(default_factory=dict)
+
+    def owner_of(self, database: str, table: str | None) -> Definition | None:
+        """Return what a name stands for, None for an object of the local metastore. Both in lower case."""
+        if (found := self.databases.get(database)) is not None:
+            return found
+        return None if table is None else self.tables.get(TableName(database, table))

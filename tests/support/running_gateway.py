@@ -1,0 +1,87 @@
+"""A gateway in a thread, over metastores on loopback, with remotes that are said by the test."""
+
+import asyncio
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.links import Open
+from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.remote_pool import RemotePool
+from twinhive.gateway.server import Server, listen
+from twinhive.gateway.session import Session
+from twinhive.gateway.shared import Shared
+from twinhive.model.remotes.definitions import Definition, Definitions
+
+
+@dataclass(frozen=True)
+class At:
+    """A remote on a loopback port."""
+
+    key: str
+    name: str
+    open: Open
+    user: str | None = None
+
+
+def opening(port: int) -> Open:
+    """Return how a loopback port is connected to."""
+
+    async def open_() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", port)
+
+    return open_
+
+
+@dataclass
+class RunningGateway:
+    """Serve until closed; `definitions` may be changed at any time.
+
+    A definition's property `port` says where its metastore is, `user` whom calls are made as.
+    """
+
+    local_port: int
+    definitions: Definitions = field(default_factory=Definitions)
+    limits: RemoteLimits = field(default_factory=lambda: RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3))
+    gateway_id: str = "this"
+    definitions_age: float = 0.0
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self.counts = CallCounts()
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        listener = listen("127.0.0.1", 0)
+        self.port = listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._run, args=(listener,), daemon=True)
+        self._thread.start()
+
+    def _run(self, listener: socket.socket) -> None:
+        self._loop.run_until_complete(self._serve(listener))
+
+    async def _serve(self, listener: socket.socket) -> None:
+        shared = Shared(
+            gateway_id=self.gateway_id,
+            local=opening(self.local_port),
+            definitions=DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age),
+            remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
+            counts=self.counts,
+            clock=time.monotonic,
+            describe=lambda definition: {"twinhive_remote": str(definition.remote)},
+        )
+        await Server(lambda reader, writer: Session(shared, reader, writer)).run(listener, self._stop)
+
+    def stop(self) -> None:
+        """Stop as SIGTERM does, and wait."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+
+def _reached(definition: Definition) -> Any:
+    port = definition.properties["port"]
+    return At(f"{port}", f"127.0.0.1:{port}", opening(int(port)), definition.properties.get("user"))

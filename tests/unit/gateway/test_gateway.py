@@ -1,0 +1,318 @@
+"""Clients of a gateway see the local metastore, and remotes under local names; what a remote does harms no other."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hive_metastore import ttypes
+
+from tests.support.running_gateway import RunningGateway
+from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from twinhive.model.names import TableName
+from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
+
+
+class World:
+    """A local metastore, one elsewhere, and the gateway."""
+
+    def __init__(self) -> None:
+        self.here, self.there = Contents("here"), Contents("there")
+        self.here.add("shop", "orders")
+        self.here.add("shop", "remote_orders")
+        self.here.partitions["shop", "remote_orders"] = []
+        self.here.databases.append("far")
+        self.there.add("sales", "orders", comment="sales", partitions=("day=1", "day=2"))
+        self.there.add("other", "hidden")
+        self.local, self.remote = WireMetastore(self.here), WireMetastore(self.there)
+        self.gateway = RunningGateway(self.local.port)
+        self.define(self.remote.port)
+
+    def define(self, port: int, **more: str) -> None:
+        """Say where both remotes are."""
+        to = {"port": str(port), **more}
+        table = RemoteTable(TableName("shop", "remote_orders"), TableName("sales", "orders"), properties=to)
+        self.gateway.definitions = Definitions(
+            {table.local: table}, {"far": RemoteDatabase("far", "sales", properties=to)}
+        )
+
+    def close(self) -> None:
+        """End everything."""
+        self.here.gate.set()
+        self.there.gate.set()
+        self.gateway.stop()
+        self.local.close()
+        self.remote.close()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    made = World()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[Any]:
+    with client_of(world.gateway.port) as made:
+        yield made
+
+
+def _table(client: Any, database: str, table: str) -> Any:
+    return client.get_table_req(ttypes.GetTableRequest(dbName=database, tblName=table)).table
+
+
+def test_a_local_table_is_the_local_metastores(client: Any) -> None:
+    assert _table(client, "shop", "orders").owner == "here"
+    assert client.get_all_databases() == ["default", "shop", "far"]
+
+
+@pytest.mark.parametrize("name", [("far", "orders"), ("@hive#FAR", "Orders"), ("shop", "remote_orders")])
+def test_a_remote_is_answered_by_its_owner_under_its_local_name(client: Any, name: tuple[str, str]) -> None:
+    found = _table(client, *name)
+    assert found.owner == "there"
+    assert (f"@hive#{found.dbName}".upper(), found.tableName) != ("", "")
+    local = ("far", "orders") if "far" in name[0].lower() else ("shop", "remote_orders")
+    assert (found.dbName, found.tableName) == local
+    assert found.sd.location == "hdfs://there/sales/orders"
+    assert found.parameters["comment"] == "sales", "a value that equals the name stays"
+    assert found.parameters["twinhive_remote"] in ("sales", "sales.orders")
+
+
+def test_partitions_of_a_remote_are_its_owners(client: Any, world: World) -> None:
+    assert client.get_partition_names("shop", "remote_orders", -1) == ["day=1", "day=2"]
+    assert client.get_partition_names("far", "orders", -1) == ["day=1", "day=2"]
+    assert client.get_all_tables("far") == ["orders"]
+    assert world.here.asked["get_partition_names"] == 0
+
+
+def test_a_missing_table_of_a_remote_is_missing_in_the_remotes_words(client: Any) -> None:
+    with pytest.raises(ttypes.NoSuchObjectException):
+        _table(client, "far", "nothing")
+
+
+@pytest.mark.parametrize("name", ["far.orders", "shop.remote_orders"])
+def test_a_remote_is_read_only_and_nothing_is_sent(client: Any, world: World, name: str) -> None:
+    database, table = name.split(".")
+    with pytest.raises(ttypes.MetaException, match=f"remote {name} is read only.*nothing was sent"):
+        client.alter_table(database, table, _table(client, database, table))
+    with pytest.raises(ttypes.MetaException, match="read only"):
+        client.create_table(ttypes.Table(dbName="far", tableName="new"))
+    for contents in (world.here, world.there):
+        assert contents.asked.keys().isdisjoint({"alter_table", "create_table"})
+
+
+def test_a_remote_tables_definition_may_be_dropped_and_a_table_in_a_remote_database_not(
+    client: Any, world: World
+) -> None:
+    client.drop_table("shop", "remote_orders", False)
+    assert ("shop", "remote_orders") not in world.here.tables
+    with pytest.raises(ttypes.MetaException, match="read only"):
+        client.drop_table("far", "orders", True)
+    assert ("sales", "orders") in world.there.tables
+
+
+def test_a_request_that_names_several_owners_is_refused(client: Any) -> None:
+    request = ttypes.ForeignKeysRequest("shop", "orders", "far", "orders")
+    with pytest.raises(ttypes.MetaException, match="several metastores"):
+        client.get_foreign_keys(request)
+
+
+def test_lists_over_several_owners_are_one(client: Any) -> None:
+    rows = [(row.dbName, row.tableName) for row in client.get_table_meta("*", "*", [])]
+    assert rows == [("shop", "orders"), ("shop", "remote_orders"), ("far", "orders")]
+    assert [row.dbName for row in client.get_table_meta("fa*|nothing", "*", [])] == ["far"]
+    request = ttypes.GetTablesRequest(dbName="shop", tblNames=["orders", "remote_orders", "nothing"])
+    found = client.get_table_objects_by_name_req(request).tables
+    assert {(one.tableName, one.owner) for one in found} == {("orders", "here"), ("remote_orders", "there")}
+
+
+def test_write_ids_come_from_the_owner_without_the_transactions_of_here(client: Any, world: World) -> None:
+    names = ["shop.orders", "far.orders", "shop.remote_orders"]
+    found = client.get_valid_write_ids(ttypes.GetValidWriteIdsRequest(names, "9:9::")).tblValidWriteIds
+    assert {one.fullTableName for one in found} == set(names)
+    assert world.here.last.validTxnList == "9:9::"
+    assert (world.there.last.fullTableNames, world.there.last.validTxnList) == (["sales.orders"], None)
+
+
+def test_the_client_is_introduced_to_each_remote_with_what_it_said_last(world: World, client: Any) -> None:
+    client.set_ugi("ann", ["staff"])
+    client.setMetaConf("hive.a", "1")
+    client.get_all_tables("far")
+    assert (world.there.users, world.there.last) == (["ann"], ("hive.a", "1"))
+    client.set_ugi("bob", [])
+    client.get_all_tables("far")
+    assert world.there.users[-1] == "bob"
+    world.define(world.remote.port, user="reader")
+    with client_of(world.gateway.port) as another:
+        another.set_ugi("eve", [])
+        another.get_all_tables("far")
+    assert "eve" in world.here.users
+
+
+def test_a_connection_that_the_remote_has_closed_is_opened_again(client: Any, world: World) -> None:
+    assert client.get_all_tables("far") == ["orders"]
+    world.remote.hang_up()
+    assert client.get_all_tables("far") == ["orders"]
+    world.local.hang_up()
+    assert client.get_all_tables("shop") == ["orders", "remote_orders"]
+
+
+def test_a_write_without_an_answer_is_not_sent_twice(client: Any, world: World) -> None:
+    client.get_all_databases()
+    world.here.gate.clear()
+
+    def cut() -> None:
+        while not world.here.asked["create_table"]:
+            time.sleep(0.01)
+        world.local.hang_up()
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    with pytest.raises(ttypes.MetaException, match="may or may not have happened"):
+        client.create_table(ttypes.Table(dbName="shop", tableName="new"))
+    cutting.join()
+    assert world.here.asked["create_table"] == 1
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def test_a_dead_remote_is_not_there_for_now_and_comes_back_by_itself(world: World, client: Any) -> None:
+    port = _free_port()
+    world.define(port)
+    for _ in range(3):
+        with pytest.raises(ttypes.MetaException, match="does not answer"):
+            client.get_all_tables("far")
+    with pytest.raises(ttypes.MetaException, match=r"not there for now since .* UTC.*nothing was sent"):
+        client.get_all_tables("far")
+    assert client.get_all_tables("shop") == ["orders", "remote_orders"]
+    back = WireMetastore(world.there, port)
+    try:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                assert client.get_all_tables("far") == ["orders"]
+                break
+            except ttypes.MetaException:
+                time.sleep(0.05)
+        else:
+            raise AssertionError("never asked again")
+    finally:
+        back.close()
+
+
+def test_a_silent_remote_delays_nobody_else(world: World) -> None:
+    world.there.gate.clear()
+    with client_of(world.gateway.port) as slow, client_of(world.gateway.port) as other:
+        failed: list[str] = []
+
+        def wait() -> None:
+            try:
+                slow.get_all_tables("far")
+            except ttypes.MetaException as error:
+                failed.append(error.message)
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        assert [other.get_all_tables("shop") for _ in range(20)] == [["orders", "remote_orders"]] * 20
+        waiting.join(20)
+        assert "within 0.5 s" in failed[0]
+        assert [(row.dbName) for row in other.get_table_meta("*", "*", [])] == ["shop", "shop"]
+
+
+def test_an_answer_that_breaks_off_in_the_middle_is_asked_again_elsewhere_or_an_error(world: World) -> None:
+    class Cutting(threading.Thread):
+        def __init__(self) -> None:
+            super().__init__(daemon=True)
+            self.listener = socket.create_server(("127.0.0.1", 0))
+            self.start()
+
+        def run(self) -> None:
+            while True:
+                try:
+                    client, _ = self.listener.accept()
+                except OSError:
+                    return
+                client.recv(1_000)
+                client.sendall(b"\x80\x01\x00\x02\x00\x00")
+                client.close()
+
+    cutting = Cutting()
+    world.define(cutting.listener.getsockname()[1])
+    with client_of(world.gateway.port) as client, pytest.raises(ttypes.MetaException, match="does not answer"):
+        client.get_all_tables("far")
+    cutting.listener.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x00\x00\x00\x10\x80\x01\x00\x01",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02",
+        b"\x01\x00\x00\x00",
+        b"\xff" * 64,
+    ],
+)
+def test_another_protocol_is_hung_up_on_and_counted(world: World, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", world.gateway.port), timeout=10) as raw:
+        raw.sendall(sent)
+        assert raw.recv(100) == b""
+    assert world.gateway.counts.foreign == 1
+    with client_of(world.gateway.port) as client:
+        assert client.get_all_databases()
+
+
+def test_gateways_in_a_circle_are_an_error(world: World) -> None:
+    world.define(world.gateway.port)
+    with client_of(world.gateway.port) as client, pytest.raises(ttypes.MetaException, match="circle of gateways"):
+        client.get_all_tables("far")
+
+
+def test_a_gateway_may_ask_another_one(world: World) -> None:
+    front_contents = Contents("front")
+    front_metastore = WireMetastore(front_contents)
+    front = RunningGateway(front_metastore.port, gateway_id="front")
+    to = {"port": str(world.gateway.port)}
+    front.definitions = Definitions({}, {"front_far": RemoteDatabase("front_far", "far", properties=to)})
+    try:
+        with client_of(front.port) as client:
+            found = _table(client, "front_far", "orders")
+            assert (found.dbName, found.owner) == ("front_far", "there")
+    finally:
+        front.stop()
+        front_metastore.close()
+
+
+def test_a_definition_that_somebody_else_has_just_made_is_seen_in_its_table(world: World) -> None:
+    slow = RunningGateway(world.local.port, definitions_age=60.0)
+    try:
+        with client_of(slow.port) as client:
+            assert _table(client, "shop", "orders").owner == "here"
+            world.here.tables["shop", "remote_orders"].parameters["twinhive_remote"] = "sales.orders"
+            slow.definitions = world.gateway.definitions
+            assert _table(client, "shop", "remote_orders").owner == "there"
+            assert client.get_partition_names("shop", "remote_orders", -1) == ["day=1", "day=2"]
+    finally:
+        slow.stop()
+
+
+def test_a_stop_lets_a_call_under_way_end_and_hangs_up_on_idle_clients(world: World) -> None:
+    with client_of(world.gateway.port) as idle, client_of(world.gateway.port) as busy:
+        idle.get_all_databases()
+        busy.get_all_databases()
+        world.here.gate.clear()
+        answers: list[Any] = []
+        asking = threading.Thread(target=lambda: answers.append(busy.get_all_tables("shop")))
+        asking.start()
+        while not world.here.asked["get_all_tables"]:
+            time.sleep(0.01)
+        threading.Timer(0.2, world.here.gate.set).start()
+        world.gateway.stop()
+        asking.join(10)
+        assert answers == [["orders", "remote_orders"]]
