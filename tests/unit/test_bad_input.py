@@ -12,6 +12,7 @@ import pytest
 from tests.bad_input.case import USAGE, Case
 from tests.bad_input.cluster_cases import CONNECTION_CASES, EXTERNAL_CASES, PREFLIGHT_CASES
 from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, POLICY_CASES, usage_cases
+from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
 from tests.bad_input.schema_rules import schema_rules
@@ -79,7 +80,10 @@ def test_bad_input_is_one_error_and_changes_nothing(
     assert desk.state() == before
 
 
-@pytest.mark.parametrize(("call", "says"), [case[1:] for case in STEP_CASES], ids=[case[0] for case in STEP_CASES])
+BEHIND = (*STEP_CASES, *CONNECTOR_CASES)
+
+
+@pytest.mark.parametrize(("call", "says"), [case[1:] for case in BEHIND], ids=[case[0] for case in BEHIND])
 def test_what_no_command_line_reaches_is_refused_as_well(call: Callable[[World], object], says: str) -> None:
     with made_errors() as seen, pytest.raises(ActNow) as caught:
         call(a_world())

@@ -1,0 +1,123 @@
+"""Catalogs that are reached like metastores: bytes in, bytes out, in this process."""
+
+import asyncio
+import logging
+import socket
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from twinhive.connectors.blocking import BlockingCalls
+from twinhive.connectors.responder import Responder
+from twinhive.model.errors import TryAgain
+from twinhive.ports.catalogs import ByteLink, CatalogConnector, ConnectorPlace
+from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.reader import MessageReader
+
+_log = logging.getLogger(__name__)
+MOST_CATALOGS: Final = 256
+
+
+class _Answering:
+    """One catalog, made when it is first needed, with the threads that its calls run in."""
+
+    def __init__(self, connector: CatalogConnector, properties: Mapping[str, str], name: str) -> None:
+        self._connector, self._properties = connector, dict(properties)
+        self._calls = BlockingCalls(name)
+        self._responder: Responder | None = None
+
+    async def ready(self) -> None:
+        if self._responder is None:
+            self._responder = Responder(await self._calls.run(lambda: self._connector.catalog(self._properties)))
+
+    async def answer(self, message: WireMessage) -> WireMessage:
+        responder = self._responder
+        assert responder is not None
+        return await self._calls.run(lambda: responder.answer(message))
+
+
+class AnsweringConnector:
+    """Open connections to catalogs. Each is served by a task; closing one gives up what it waits for."""
+
+    def __init__(self, connector: CatalogConnector) -> None:
+        self._connector = connector
+        self._answering: OrderedDict[str, _Answering] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def place(self, properties: Mapping[str, str]) -> ConnectorPlace:
+        """Say where a definition leads. Raises InvalidSettings."""
+        return self._connector.place(properties)
+
+    async def open(self, properties: Mapping[str, str]) -> ByteLink:
+        """Open a connection to the catalog of a definition. Raises ConnectionError, InvalidSettings."""
+        answering = self._of(properties)
+        try:
+            await answering.ready()
+        except TryAgain as error:
+            raise ConnectionError(str(error)) from error
+        ours, theirs = socket.socketpair()
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        task = asyncio.create_task(_serve(answering, ours, reader))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return reader, writer
+
+    async def close(self) -> None:
+        """End all connections."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _of(self, properties: Mapping[str, str]) -> _Answering:
+        place = self._connector.place(properties)
+        found = self._answering.get(place.key)
+        if found is None:
+            found = self._answering[place.key] = _Answering(self._connector, properties, place.name)
+            if len(self._answering) > MOST_CATALOGS:
+                self._answering.popitem(last=False)
+        self._answering.move_to_end(place.key)
+        return found
+
+
+async def _serve(answering: _Answering, ours: socket.socket, theirs: asyncio.StreamReader) -> None:
+    """Answer one connection until it is closed. Who is asked and cannot be reached ends it, with the reason."""
+    reader, writer = await asyncio.open_connection(sock=ours)
+    try:
+        await _answer_all(answering, MessageReader(reader), writer)
+    except (OSError, EOFError, WireError, TryAgain) as error:
+        theirs.set_exception(ConnectionResetError(str(error)))
+    except Exception as error:
+        _log.exception("A connection to a catalog has ended")
+        theirs.set_exception(ConnectionResetError(f"{type(error).__name__}: {error}"))
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _answer_all(answering: _Answering, messages: MessageReader, writer: asyncio.StreamWriter) -> None:
+    upcoming = asyncio.create_task(messages.read())
+    try:
+        while (message := await upcoming) is not None:
+            upcoming = asyncio.create_task(messages.read())
+            answer = await _answer_unless_closed(answering, message, upcoming)
+            if answer is None:
+                return
+            writer.write(answer.raw)
+            await writer.drain()
+    finally:
+        upcoming.cancel()
+
+
+async def _answer_unless_closed(
+    answering: _Answering, message: WireMessage, upcoming: "asyncio.Task[WireMessage | None]"
+) -> WireMessage | None:
+    """Return the answer, or None when the caller has closed the connection before."""
+    answer = asyncio.create_task(answering.answer(message))
+    try:
+        await asyncio.wait({answer, upcoming}, return_when=asyncio.FIRST_COMPLETED)
+        has_left = upcoming.done() and (upcoming.exception() is not None or upcoming.result() is None)
+        return None if has_left and not answer.done() else await answer
+    finally:
+        answer.cancel()
