@@ -52,6 +52,11 @@ PARTS = {
         _tests("tests/unit/model/test_fold_histories.py"),
         {"TWINHIVE_DEEP_HISTORIES": "20000"},
     ),
+    "wire": Part(
+        "100,000 mutated and 20,000 random messages of the metastore",
+        _tests("tests/unit/wire"),
+        {"TWINHIVE_WIRE_MUTATIONS": "100000", "TWINHIVE_WIRE_MESSAGES": "20000"},
+    ),
     "soak": Part("random histories between real clusters", ("-m", "tests.checker.soak", "60", str(int(time.time())))),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),
     "events": _benchmark("events", "--events", "200", "--tables", "5"),

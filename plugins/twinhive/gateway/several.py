@@ -16,10 +16,10 @@ from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions
 from twinhive.wire.forms import DatabaseText, key_of, split_full_name
+from twinhive.wire.looking import FoundText
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.renaming import rewritten
 from twinhive.wire.roles import Role
-from twinhive.wire.walking import FoundText
 
 _LOG = logging.getLogger(__name__)
 

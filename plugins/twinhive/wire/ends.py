@@ -1,4 +1,4 @@
-"""Where a struct ends, found in C: Thrift's own decoder with an empty description skips every field.
+"""Where values end, found in C: Thrift's own decoder with an empty description skips every field.
 
 What bad bytes can bring about is bounded: Thrift's decoder refuses negative sizes and more than 64 structs and lists
 inside each other, every element has at least a byte, and it fails where the bytes end.
@@ -14,13 +14,17 @@ from thrift.protocol.TProtocol import TProtocolException
 from twinhive.wire.message import WireError
 from twinhive.wire.table import BOOL, BYTE, DOUBLE, I16, I32, I64, LIST, MAP, SET, STRING, STRUCT
 
+FIXED: Final = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8, 16: 16}
+"""Bytes of the types that have always as many; 16 is a UUID."""
+BAD_BYTES: Final = (OverflowError, TypeError, ValueError, TProtocolException)
+"""What Thrift's decoder raises."""
 _INT: Final = Packing("!i").unpack_from
-_FIXED: Final = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8, 16: 16}
-MOST_ELEMENTS: Final = 16_000_000
+_LIST_OF_STRUCTS: Final = Packing("!bhbi").pack
+_MOST_ELEMENTS: Final = (1 << 31) - 1
 
 
 class Short(Exception):
-    """The bytes end before the struct does."""
+    """The bytes end before the value does."""
 
 
 class Feed:
@@ -31,7 +35,7 @@ class Feed:
     def __init__(self, raw: bytes, at: int = 0) -> None:
         self.cstringio_buf = BytesIO(raw)
         self.cstringio_buf.seek(at)
-        self.string_length_limit = self.container_length_limit = MOST_ELEMENTS
+        self.string_length_limit = self.container_length_limit = _MOST_ELEMENTS
         self.trans = self
 
     def cstringio_refill(self, partial: bytes, wanted: int) -> BytesIO:
@@ -43,6 +47,7 @@ class _Nothing:
     thrift_spec: tuple[Any, ...] = ()
 
 
+_NOTHING: Final = _Nothing()
 _SKIPPING: Final = [_Nothing, ()]
 
 
@@ -50,16 +55,16 @@ def end_of(raw: bytes, at: int) -> int:
     """Return where the struct that begins at `at` ends. Raises Short while that is missing, or WireError."""
     feed = Feed(raw, at)
     try:
-        fastbinary.decode_binary(_Nothing(), feed, _SKIPPING)
-    except (OverflowError, TypeError, ValueError, TProtocolException) as error:
+        fastbinary.decode_binary(_NOTHING, feed, _SKIPPING)
+    except BAD_BYTES as error:
         raise WireError(f"no struct of binary Thrift: {error}") from error
     return feed.cstringio_buf.tell()
 
 
 def end_of_value(raw: bytes, code: int, at: int) -> int:
     """Return where a value of any type ends, which is known to be there. Raises WireError."""
-    if code in _FIXED:
-        return at + _FIXED[code]
+    if code in FIXED:
+        return at + FIXED[code]
     if code == STRING:
         return at + 4 + int(_INT(raw, at)[0])
     if code == STRUCT:
@@ -70,9 +75,64 @@ def end_of_value(raw: bytes, code: int, at: int) -> int:
     at += len(codes)
     count: int = _INT(raw, at)[0]
     at += 4
-    if all(one in _FIXED for one in codes):
-        return at + count * sum(_FIXED[one] for one in codes)
+    if all(one in FIXED for one in codes):
+        return at + count * sum(FIXED[one] for one in codes)
     for _ in range(count):
         for one in codes:
             at = end_of_value(raw, one, at)
     return at
+
+
+class _Enough(Exception):
+    """As many structs were passed over as were asked for."""
+
+
+class StructRun:
+    """Structs that follow each other, as those of a list do: how many of them are there as a whole.
+
+    The decoder is told of a list. It makes an object where each struct begins: there the one before it has ended.
+    """
+
+    def __init__(self) -> None:
+        element = type("_Element", (), {"__new__": lambda _: self._begin()})
+        self._described = [_Nothing, (None, (1, LIST, "structs", (STRUCT, [element, ()], False), None))]
+
+    def passed(self, raw: bytes, at: int, most: int) -> tuple[int, int]:
+        """Return how many structs from `at` on are whole, at most so many, and where they end. Raises WireError."""
+        if at >= len(raw):
+            return 0, at
+        self._feed = _RunFeed(raw, at, most)
+        self._begun, self._most, self._end = 0, most, at
+        try:
+            fastbinary.decode_binary(_Nothing(), self._feed, self._described)
+        except (Short, _Enough):
+            return self._begun - 1, self._end
+        except BAD_BYTES as error:
+            raise WireError(f"no struct of binary Thrift: {error}") from error
+        raise WireError("a list that is longer than it says")
+
+    def _begin(self) -> _Nothing:
+        if self._begun:
+            self._end = self._feed.cstringio_buf.tell()
+        self._begun += 1
+        if self._begun > self._most:
+            raise _Enough
+        return _NOTHING
+
+
+class _RunFeed(Feed):
+    """The head of a list that we say is there, then the structs."""
+
+    __slots__ = ("_structs",)
+
+    def __init__(self, raw: bytes, at: int, most: int) -> None:
+        super().__init__(_LIST_OF_STRUCTS(LIST, 1, STRUCT, min(most + 1, _MOST_ELEMENTS)))
+        self._structs: BytesIO | None = BytesIO(raw)
+        self._structs.seek(at)
+
+    def cstringio_refill(self, partial: bytes, wanted: int) -> BytesIO:
+        """Go on to the structs once."""
+        if self._structs is None:
+            raise Short
+        self.cstringio_buf, self._structs = self._structs, None
+        return self.cstringio_buf

@@ -1,12 +1,25 @@
-"""Reading whole messages from a stream, in bounded memory and time."""
+"""Reading messages from a stream, whole or in renamed pieces, in bounded memory and time.
+
+Deadlines are the caller's. Errors are WireError for bytes that are no message or more than the most, and EOFError for a
+stream that ends in the middle; after either nothing more can be read from the stream.
+"""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Final
 
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import Spoken, WireError, WireMessage, read_head, spoken
+from twinhive.wire.message import Head, Spoken, WireError, WireMessage, read_head, spoken
+from twinhive.wire.pieces import RenamedPieces
+from twinhive.wire.renames import Renames
+from twinhive.wire.renaming import renamed, struct_of
+from twinhive.wire.scanning import StructScan
+from twinhive.wire.table import NO_FIELDS
 
 MOST_REQUEST_BYTES: Final = 64 << 20
+MOST_BUFFERED_BYTES: Final = 32 << 20
+"""A longer answer is handed on in pieces."""
+MOST_ANSWER_BYTES: Final = (1 << 31) - 1
 _CHUNK: Final = 1 << 18
 
 
@@ -26,35 +39,79 @@ class MessageReader:
         self._most_bytes = most_bytes
         self._held = b""
 
-    async def read(self) -> WireMessage | None:
-        """Read the next message whole; None when the stream has ended before it began. The deadline is the caller's.
+    @property
+    def held(self) -> bytes:
+        """What was received and belongs to no message that was read."""
+        return self._held
 
-        Raises NotStrictBinary by the first byte, WireError for bytes that are no message or more than the most, and
-        EOFError when the stream ends in the middle.
+    async def read(self) -> WireMessage | None:
+        """Read the next message whole; None when the stream has ended before it began.
+
+        Raises NotStrictBinary by the first byte, WireError, EOFError.
         """
-        if not self._held and not await self._more():
+        if (head := await self._head()) is None:
             return None
+        return await self._whole(*head)
+
+    async def renamed(self, renames: Renames, buffered: int = MOST_BUFFERED_BYTES) -> AsyncIterator[bytes]:
+        """Read an answer and yield it with other names.
+
+        Nothing is yielded before the answer is whole or has more bytes than `buffered`: until then the call can still
+        be made elsewhere. A longer answer comes in pieces, and is never held as a whole.
+        """
+        if (read := await self._head()) is None:
+            raise EOFError("the stream ended before the answer")
+        head, at = read
+        message = self._whole_if_there(head, at)
+        if message is not None:
+            yield renamed(message, renames).raw
+            return
+        begun, self._held = self._held[:at], self._held[at:]
+        pieces = RenamedPieces(struct_of(WireMessage(head, begun, at)), renames, self._most_bytes)
+        ready = bytearray(begun)
+        ended = pieces.feed(self._held)
+        while not ended:
+            ready += pieces.taken()
+            if len(ready) > buffered:
+                yield bytes(ready)
+                ready, buffered = bytearray(), 0
+            ended = pieces.feed(await self._chunk())
+        self._held = pieces.window
+        yield bytes(ready + pieces.taken())
+
+    async def _head(self) -> tuple[Head, int] | None:
+        if not self._held:
+            self._held = await self._stream.read(_CHUNK)
+            if not self._held:
+                return None
         if (found := spoken(self._held)) is not Spoken.STRICT_BINARY:
             raise NotStrictBinary(found)
         while (read := read_head(self._held)) is None:
-            await self._need_more()
-        head, at = read
-        while True:
-            try:
-                end = end_of(self._held, at)
-                break
-            except Short:
-                await self._need_more()
+            self._held += await self._chunk()
+        return read
+
+    def _whole_if_there(self, head: Head, at: int) -> WireMessage | None:
+        try:
+            end = end_of(self._held, at)
+        except Short:
+            return None
         raw, self._held = self._held[:end], self._held[end:]
         return WireMessage(head, raw, at)
 
-    async def _need_more(self) -> None:
-        if len(self._held) >= self._most_bytes:
-            raise WireError(f"a message of more than {self._most_bytes} bytes")
-        if not await self._more():
-            raise EOFError("the stream ended in the middle of a message")
+    async def _whole(self, head: Head, at: int) -> WireMessage:
+        if (message := self._whole_if_there(head, at)) is not None:
+            return message
+        scan = StructScan(NO_FIELDS, frozenset(), self._most_bytes)
+        chunks = [self._held]
+        ended = scan.feed(self._held[at:])
+        while not ended:
+            chunks.append(await self._chunk())
+            ended = scan.feed(chunks[-1])
+        self._held = scan.window
+        whole = b"".join(chunks)
+        return WireMessage(head, whole[: len(whole) - len(self._held)], at)
 
-    async def _more(self) -> bool:
-        got = await self._stream.read(_CHUNK)
-        self._held += got
-        return bool(got)
+    async def _chunk(self) -> bytes:
+        if not (chunk := await self._stream.read(_CHUNK)):
+            raise EOFError("the stream ended in the middle of a message")
+        return chunk

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from twinhive.wire.forms import DatabaseText, key_of, split_full_name
+from twinhive.wire.looking import FoundText
 from twinhive.wire.message import WireError
 from twinhive.wire.roles import Role
-from twinhive.wire.walking import FoundText
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Renames:
     def change(self, one: FoundText) -> bytes | None:
         """Return what a text becomes, None where it stays. Raises WireError where it would become two things."""
         text = one.text.decode("utf-8", "surrogateescape")
-        match one.role:
+        match one.field.role:
             case Role.DATABASE:
                 new = self._database(text, one.tables)
             case Role.DATABASE_PATTERN:

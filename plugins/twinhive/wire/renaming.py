@@ -1,23 +1,35 @@
 """The names in a message, and the same message with other names.
 
 A name is replaced where the table of methods says that one stands: a comment, a parameter, a value of a partition, a
-column with the same text stay as they are.
+column with the same text stay as they are. Of a large message the names are counted first (`decoding`); when the bytes
+that a field with that name has occur exactly as often, they are replaced at once, else an exact walk finds each.
 """
 
-from collections.abc import Callable
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from struct import Struct as Packing
 from typing import Final, assert_never
 
+from twinhive.wire.decoding import groups_in
+from twinhive.wire.looking import FoundText
 from twinhive.wire.message import MessageKind, WireError, WireMessage
 from twinhive.wire.renames import Renames
 from twinhive.wire.roles import Role
-from twinhive.wire.table import METHODS, Struct
-from twinhive.wire.walking import FoundText, found_in
+from twinhive.wire.table import METHODS, NO_FIELDS, STRING, Struct
+from twinhive.wire.walking import found_in
 
-_INT: Final = Packing("!i")
 NAMES: Final = frozenset(Role) - {Role.LOCATION, Role.VIEW_TEXT}
 """What a client names things by."""
+Change = Callable[[FoundText], bytes | None]
+"""What a text becomes; None where it stays."""
+
+_INT: Final = Packing("!i")
+_FIELD: Final = Packing("!bhi")
+_SMALL: Final = 1 << 14
+_PLAIN: Final = re.compile(rb"[\x20-\xff]{1,255}")
+"""Names whose field cannot begin in the middle of another one: the bytes before them have a control character first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +44,31 @@ class Name:
 
 def names_of(message: WireMessage, roles: frozenset[Role] = NAMES) -> tuple[Name, ...]:
     """List the names in a call or a reply, each once. Raises WireError for a method or bytes that are not known."""
-    found = found_in(message.raw, message.at, struct_of(message), roles)
-    names = (Name(one.role, _text(one.text), _maybe(one.database), _maybe(one.catalog)) for one in found)
+    found = _all_found(message, struct_of(message), roles)
+    names = (_name(one.field.role, one) for one in found if one.field.role in roles)
     return tuple(dict.fromkeys(names))
 
 
 def renamed(message: WireMessage, renames: Renames) -> WireMessage:
     """Return the message with other names. Raises WireError."""
-    return message if renames.nothing else rewritten(message, renames.change, NAMES)
+    if renames.nothing:
+        return message
+    return WireMessage(message.head, renamed_struct(message.raw, message.at, struct_of(message), renames), message.at)
 
 
-def rewritten(message: WireMessage, change: Callable[[FoundText], bytes | None], roles: frozenset[Role]) -> WireMessage:
-    """Return the message with each text of `roles` replaced by what `change` returns for it; None keeps it."""
-    parts, last = [], 0
-    for one in found_in(message.raw, message.at, struct_of(message), roles):
-        if (new := change(one)) is not None:
-            parts += [message.raw[last : one.at], _INT.pack(len(new)), new]
-            last = one.at + 4 + len(one.text)
-    return message if not last else WireMessage(message.head, b"".join([*parts, message.raw[last:]]), message.at)
+def renamed_struct(raw: bytes, at: int, struct: Struct, renames: Renames) -> bytes:
+    """Return bytes with other names in the struct that begins at `at`. Raises WireError."""
+    if len(raw) > _SMALL and (groups := groups_in(raw, at, struct, NAMES)) is not None:
+        new = _replaced(raw[at:], groups, renames.change)
+        if new is not None:
+            return raw[:at] + new
+    return _spliced(raw, found_in(raw, at, struct, NAMES), renames.change)
+
+
+def rewritten(message: WireMessage, change: Change, roles: frozenset[Role]) -> WireMessage:
+    """Return the message with texts of `roles` replaced one by one. Raises WireError."""
+    found = found_in(message.raw, message.at, struct_of(message), roles)
+    return WireMessage(message.head, _spliced(message.raw, found, change), message.at)
 
 
 def struct_of(message: WireMessage) -> Struct:
@@ -63,9 +82,51 @@ def struct_of(message: WireMessage) -> Struct:
         case MessageKind.REPLY:
             return method.returned
         case MessageKind.EXCEPTION:
-            return Struct("TApplicationException", ())
+            return NO_FIELDS
         case _:
             assert_never(message.head.kind)
+
+
+def _all_found(message: WireMessage, struct: Struct, roles: frozenset[Role]) -> Iterable[FoundText]:
+    if len(message.raw) > _SMALL and (groups := groups_in(message.raw, message.at, struct, roles)) is not None:
+        return (one for found, _ in groups for one in found)
+    return found_in(message.raw, message.at, struct, roles)
+
+
+def _spliced(raw: bytes, found: Iterable[FoundText], change: Change) -> bytes:
+    parts, last = [], 0
+    for one in found:
+        if (new := change(one)) is not None:
+            parts += [raw[last : one.at], _INT.pack(len(new)), new]
+            last = one.at + 4 + len(one.text)
+    return b"".join([*parts, raw[last:]]) if last else raw
+
+
+def _replaced(body: bytes, groups: Iterable[tuple[list[FoundText], int]], change: Change) -> bytes | None:
+    """Replace whole fields at once; None where counts do not prove that exactly the names are meant."""
+    counts: Counter[tuple[int, bytes]] = Counter()
+    changes: dict[tuple[int, bytes], set[bytes | None]] = defaultdict(set)
+    for found, count in groups:
+        for one in found:
+            new, key = change(one), (one.field.number, one.text)
+            if one.field.kind.code == STRING:
+                counts[key] += count
+                changes[key].add(new)
+            elif new is not None:
+                return None
+    for (number, text), becomes in changes.items():
+        if becomes == {None}:
+            continue
+        old_field = _FIELD.pack(STRING, number, len(text)) + text
+        if len(becomes) > 1 or not _PLAIN.fullmatch(text) or body.count(old_field) != counts[number, text]:
+            return None
+        (name,) = (one for one in becomes if one is not None)
+        body = body.replace(old_field, _FIELD.pack(STRING, number, len(name)) + name)
+    return body
+
+
+def _name(role: Role, one: FoundText) -> Name:
+    return Name(role, _text(one.text), _maybe(one.database), _maybe(one.catalog))
 
 
 def _text(value: bytes) -> str:

@@ -60,9 +60,9 @@ class Field:
     of: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Struct:
-    """The fields of a struct that the table keeps."""
+    """The fields of a struct that the table keeps; there is one of each."""
 
     name: str
     fields: tuple[Field, ...]
@@ -168,5 +168,7 @@ def _method(name: str, entry: Mapping[str, list[list[str]]]) -> Method:
 
 
 _READ = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {"structs": {}, "methods": {}}
+NO_FIELDS: Final = Struct("", ())
+"""A struct of which only the end is looked for."""
 STRUCTS: Final[Mapping[str, Struct]] = {name: _struct(name, rows) for name, rows in _READ["structs"].items()}
 METHODS: Final[Mapping[str, Method]] = {name: _method(name, entry) for name, entry in _READ["methods"].items()}

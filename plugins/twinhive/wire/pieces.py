@@ -1,0 +1,114 @@
+"""A large answer with other names, in pieces as it comes in: never held as a whole.
+
+Whole structs with names are renamed run by run. The names of a struct that is too large for that, such as the answer
+itself, are held back until the struct ends or a megabyte waits behind them; what is known of it by then decides. When
+the rest of the struct says otherwise the answer breaks off with an error: a wrong name never gets a proper end.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cache
+from struct import Struct as Packing
+from typing import Final
+
+from twinhive.wire.looking import FoundText, relate
+from twinhive.wire.message import WireError
+from twinhive.wire.renames import Renames
+from twinhive.wire.renaming import NAMES, renamed_struct
+from twinhive.wire.scanning import StructScan
+from twinhive.wire.table import LIST, STRUCT, Field, Kind, Struct
+
+_INT: Final = Packing("!i")
+_RUN_HEAD: Final = Packing("!bhbi")
+_STOP: Final = b"\0"
+_MOST_WAITING: Final = 1 << 20
+
+
+@dataclass(slots=True)
+class _Held:
+    """A name whose struct is not whole yet, and what it was sent on as."""
+
+    found: FoundText
+    sent: bytes | None = None
+
+
+class RenamedPieces(StructScan):
+    """Rename the struct of an answer while it is fed; `taken` returns what can be sent on."""
+
+    def __init__(self, struct: Struct, renames: Renames, most_bytes: int) -> None:
+        super().__init__(struct, NAMES, most_bytes)
+        self._renames = renames
+        self._out: deque[bytearray | _Held] = deque()
+        self._waiting_bytes = 0
+        self._copied = 0
+        self._open: list[list[_Held]] = [[]]
+
+    def taken(self) -> bytes:
+        """Return what is ready since the last time. Raises WireError."""
+        if self._waiting_bytes > _MOST_WAITING:
+            for own in self._open:
+                self._decide(own)
+        ready = bytearray()
+        while self._out and (part := _ready(self._out[0])) is not None:
+            ready += part
+            if isinstance(self._out.popleft(), bytearray):
+                self._waiting_bytes -= len(part)
+        return bytes(ready)
+
+    def text(self, field: Field, at: int, end: int) -> None:
+        """Hold a name back."""
+        held = _Held(FoundText(field, at, self.window[at + 4 : end]))
+        self._copy(at)
+        self._out.append(held)
+        self._open[-1].append(held)
+        self._copied = end
+
+    def structs(self, struct: Struct, at: int, end: int, count: int) -> None:
+        """Rename a run of whole structs, as the one field of a struct that is a list of them."""
+        self._copy(at)
+        body = _RUN_HEAD.pack(LIST, 0, STRUCT, count) + self.window[at:end] + _STOP
+        self._put(renamed_struct(body, 0, _list_of(struct), self._renames)[_RUN_HEAD.size : -1])
+        self._copied = end
+
+    def entered(self) -> None:
+        """Collect the names of another struct."""
+        self._open.append([])
+
+    def left(self) -> None:
+        """Decide about the names of the struct that has ended. Raises WireError when one was sent on as another."""
+        self._decide(self._open.pop())
+
+    def read_to(self, at: int) -> None:
+        """Take what was not taken yet before the window moves."""
+        self._copy(at)
+        self._copied = 0
+
+    def _copy(self, at: int) -> None:
+        self._put(self.window[self._copied : at])
+        self._copied = at
+
+    def _put(self, data: bytes) -> None:
+        self._waiting_bytes += len(data)
+        if self._out and isinstance(last := self._out[-1], bytearray):
+            last += data
+        else:
+            self._out.append(bytearray(data))
+
+    def _decide(self, own: list[_Held]) -> None:
+        relate([one.found for one in own])
+        for one in own:
+            new = self._renames.change(one.found)
+            text = one.found.text if new is None else new
+            encoded = _INT.pack(len(text)) + text
+            if one.sent is not None and one.sent != encoded:
+                raise WireError("a name that was sent on already is another one by what came after it")
+            one.sent = encoded
+
+
+def _ready(one: bytearray | _Held) -> bytes | bytearray | None:
+    return one.sent if isinstance(one, _Held) else one
+
+
+@cache
+def _list_of(struct: Struct) -> Struct:
+    return Struct(f"list of {struct.name}", (Field(0, "run", Kind(LIST, "", (Kind(STRUCT, struct.name),))),))

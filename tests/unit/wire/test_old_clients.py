@@ -1,0 +1,41 @@
+"""Clients of before call what Hive 4.1 has removed, and get the answer that they know."""
+
+import pytest
+from hive_metastore import ThriftHiveMetastore
+from hive_metastore.ttypes import GetTableResult, GetTablesResult, Table
+
+from tests.support.wire_messages import answer, decoded, request
+from twinhive.wire.message import declared_error
+from twinhive.wire.old_clients import old_call
+
+
+def test_a_table_is_asked_and_answered_in_the_old_way() -> None:
+    old = old_call(request("get_table", dbname="shop", tbl_name="orders"))
+    asked = decoded(ThriftHiveMetastore.get_table_req_args, old.instead.body).req
+    assert (old.instead.head.method, asked.dbName, asked.tblName) == ("get_table_req", "shop", "orders")
+    table = Table(tableName="orders", dbName="shop", parameters={"a": "b"})
+    got = old.answer(answer("get_table_req", GetTableResult(table=table)))
+    assert got.head.method == "get_table"
+    assert decoded(ThriftHiveMetastore.get_table_result, got.body).success == table
+
+
+def test_tables_are_asked_and_answered_in_the_old_way() -> None:
+    old = old_call(request("get_table_objects_by_name", dbname="shop", tbl_names=["a", "b"]))
+    asked = decoded(ThriftHiveMetastore.get_table_objects_by_name_req_args, old.instead.body).req
+    assert (asked.dbName, asked.tblNames) == ("shop", ["a", "b"])
+    tables = [Table(tableName="a"), Table(tableName="b")]
+    got = old.answer(answer("get_table_objects_by_name_req", GetTablesResult(tables=tables)))
+    assert decoded(ThriftHiveMetastore.get_table_objects_by_name_result, got.body).success == tables
+
+
+@pytest.mark.parametrize("kind", ["MetaException", "NoSuchObjectException"])
+def test_errors_pass(kind: str) -> None:
+    old = old_call(request("get_table", dbname="shop", tbl_name="orders"))
+    got = old.answer(declared_error("get_table_req", 1, "gone", kind))
+    assert decoded(ThriftHiveMetastore.get_table_result, got.body).success is None
+    errors = [one for one in vars(decoded(ThriftHiveMetastore.get_table_result, got.body)).values() if one]
+    assert [type(one).__name__ for one in errors] == [kind]
+
+
+def test_other_methods_are_left_alone() -> None:
+    assert old_call(request("get_all_tables", db_name="shop")) is None
