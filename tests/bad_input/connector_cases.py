@@ -7,6 +7,7 @@ from unittest import mock
 
 from twinhive.connectors import registry
 from twinhive.connectors.registry import ConnectorContext, Connectors
+from twinhive.connectors.ssh_route import KEYS, KNOWN_HOSTS, ROUTE, STRICT, TIMEOUT, route_of
 from twinhive.connectors.thrift import ThriftConnector
 
 ConnectorCase = tuple[str, Callable[[object], object], str]
@@ -23,6 +24,12 @@ def _own(value: str) -> object:
         return connectors().of("own")
 
 
+def _ssh(key: str, value: str) -> object:
+    """Ask for a tunnel of which one property is wrong."""
+    right = {ROUTE: "ann@a", KEYS: "ann.pem", KNOWN_HOSTS: "known_hosts"}
+    return route_of({**right, key: value}, 1)
+
+
 CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
     ("connector: none of that name", lambda _: connectors().of("no.such.Factory"), "VIA names no connector"),
     ("connector: a class that is none", lambda _: _own("decimal:Decimal"), "is no connector"),
@@ -33,4 +40,9 @@ CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
         lambda _: ThriftConnector().place({"hive.metastore.uris": "thrift://a:9083,http://b"}),
         "cannot be read",
     ),
+    ("ssh: no known hosts", lambda _: _ssh(KNOWN_HOSTS, ""), f"has no {KNOWN_HOSTS}"),
+    ("ssh: hosts that are not looked at", lambda _: _ssh(STRICT, "no"), "is not opened"),
+    ("ssh: a route that is none", lambda _: _ssh(ROUTE, "ann@a -> b"), f"{ROUTE} cannot be read"),
+    ("ssh: fewer keys than hops", lambda _: _ssh(ROUTE, "ann@a -> bob@b"), "not one key for each hop"),
+    ("ssh: a time that is none", lambda _: _ssh(TIMEOUT, "soon"), f"{TIMEOUT} cannot be read"),
 )

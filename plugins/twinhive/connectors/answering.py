@@ -10,7 +10,7 @@ from typing import Final
 
 from twinhive.connectors.blocking import BlockingCalls
 from twinhive.connectors.responder import Responder
-from twinhive.model.errors import TryAgain
+from twinhive.model.errors import TryAgain, TwinhiveError
 from twinhive.ports.catalogs import ByteLink, CatalogConnector, ConnectorPlace
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MessageReader
@@ -54,7 +54,7 @@ class AnsweringConnector:
         answering = self._of(properties)
         try:
             await answering.ready()
-        except TryAgain as error:
+        except TwinhiveError as error:
             raise ConnectionError(str(error)) from error
         ours, theirs = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=theirs)

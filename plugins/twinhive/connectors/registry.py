@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twinhive.connectors.answering import AnsweringConnector
+from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.thrift import ThriftConnector
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalogs import CatalogConnector, Connector
@@ -82,7 +83,8 @@ class Connectors:
 
     @cached_property
     def _builtin(self) -> Mapping[str, Callable[[], Connector | CatalogConnector]]:
-        return {THRIFT: lambda: ThriftConnector(self.context.connect_seconds)}
+        context = self.context
+        return {THRIFT: lambda: ThriftConnector(context.connect_seconds), SSH: lambda: SshConnector(context.file_of)}
 
 
 def _entry_point(text: str) -> EntryPoint:

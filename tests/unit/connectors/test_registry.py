@@ -1,0 +1,71 @@
+"""Which connector a VIA means."""
+
+import asyncio
+from unittest import mock
+
+import pytest
+
+from tests.bad_input.connector_cases import connectors
+from tests.support.ssh_servers import echo_server
+from twinhive.connectors.registry import connector_name
+from twinhive.connectors.ssh import SshConnector
+from twinhive.connectors.thrift import ThriftConnector
+from twinhive.model.errors import InvalidSettings
+
+
+@pytest.mark.parametrize(
+    ("via", "name"),
+    [
+        ("org.apache.hadoop.hive.metastore.ThriftHiveMetastoreClientFactory", "thrift"),
+        ("org.apache.hadoop.hive.metastore.SSHThriftHiveMetastoreClientFactory", "ssh"),
+        ("com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory", "glue"),
+        ("xxx.yyy.iceberg.hive.zzz.IcebergTableHiveClientFactory", "iceberg"),
+        ("Thrift", "thrift"),
+        (" iceberg ", "iceberg"),
+    ],
+)
+def test_a_via_is_a_class_of_seed_004_or_a_short_name(via: str, name: str) -> None:
+    assert connector_name(via) == name
+
+
+def test_each_connector_is_made_once() -> None:
+    there = connectors()
+
+    assert isinstance(there.of("thrift"), ThriftConnector)
+    assert isinstance(there.of("ssh"), SshConnector)
+    assert there.of("thrift") is there.of("a.b.ThriftHiveMetastoreClientFactory")
+    asyncio.run(there.close())
+
+
+def test_classes_that_are_not_offered_are_not_loaded() -> None:
+    with pytest.raises(InvalidSettings), mock.patch("importlib.import_module", side_effect=AssertionError):
+        connectors().of("os:system")
+
+
+def test_addresses_are_tried_in_turn() -> None:
+    async def ask() -> None:
+        async with echo_server() as port:
+            uris = {"hive.metastore.uris": f"thrift://127.0.0.1:1, thrift://127.0.0.1:{port}"}
+            reader, writer = await ThriftConnector().open(uris)
+            writer.write(b"hello")
+            assert await reader.readexactly(5) == b"hello"
+            writer.close()
+            with pytest.raises(ConnectionError, match=r"thrift://127\.0\.0\.1:1: .*; thrift://\[::1\]:1: "):
+                await ThriftConnector().open({"hive.metastore.uris": "thrift://127.0.0.1:1,thrift://[::1]:1"})
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ",", "host:9083", "thrift://", "thrift://a:b", "thrift://u@a", "thrift://a/p", "thrift://[a", "http://a"],
+)
+def test_addresses_that_are_none(text: str) -> None:
+    with pytest.raises(InvalidSettings):
+        ThriftConnector().place({"hive.metastore.uris": text})
+
+
+def test_the_place_of_a_metastore() -> None:
+    place = ThriftConnector().place({"hive.metastore.uris": "thrift://a,thrift://b:1"})
+
+    assert place.addresses == ("thrift://a:9083", "thrift://b:1")
