@@ -3,7 +3,7 @@
 A message is `0x8001`, a kind, the method's name, a sequence number, and one struct. There is no length.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from struct import Struct as Packing
 from typing import Final
@@ -62,7 +62,7 @@ class WireMessage:
     """One whole message: its head, its bytes, and where its body begins in them."""
 
     head: Head
-    raw: bytes
+    raw: bytes = field(repr=False)
     at: int
 
     @property
@@ -115,12 +115,12 @@ def message_of(raw: bytes) -> WireMessage:
 def call(method: str, sequence: int, body: bytes = STOP) -> WireMessage:
     """Build a call; `body` is the struct of its arguments."""
     kind = MessageKind.ONEWAY if method in METHODS and METHODS[method].oneway else MessageKind.CALL
-    return _message(Head(kind, method, sequence), body)
+    return message_with(Head(kind, method, sequence), body)
 
 
 def reply(method: str, sequence: int, body: bytes = STOP) -> WireMessage:
     """Build a reply; `body` is the struct of its result, by default that of a method that returns nothing."""
-    return _message(Head(MessageKind.REPLY, method, sequence), body)
+    return message_with(Head(MessageKind.REPLY, method, sequence), body)
 
 
 def text_field(number: int, text: str) -> bytes:
@@ -150,9 +150,10 @@ def declared_error(method: str, sequence: int, text: str, *preferred: str) -> Wi
 def application_error(method: str, sequence: int, text: str, reason: int = 1) -> WireMessage:
     """Build Thrift's own exception; reason 1 is 'unknown method', which old and new clients know how to take."""
     body = text_field(1, text) + _FIELD.pack(8, 2) + _INT.pack(reason) + STOP
-    return _message(Head(MessageKind.EXCEPTION, method, sequence), body)
+    return message_with(Head(MessageKind.EXCEPTION, method, sequence), body)
 
 
-def _message(head: Head, body: bytes) -> WireMessage:
+def message_with(head: Head, body: bytes) -> WireMessage:
+    """Build a message from its head and its body."""
     encoded = head.encoded
     return WireMessage(head, encoded + body, len(encoded))

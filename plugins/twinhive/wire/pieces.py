@@ -16,7 +16,7 @@ from twinhive.wire.message import WireError
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import NAMES, renamed_struct
 from twinhive.wire.scanning import StructScan
-from twinhive.wire.table import LIST, STRUCT, Field, Kind, Struct
+from twinhive.wire.table import LIST, NO_FIELDS, STRUCT, Field, Kind, Struct
 
 _INT: Final = Packing("!i")
 _RUN_HEAD: Final = Packing("!bhbi")
@@ -30,6 +30,23 @@ class _Held:
 
     found: FoundText
     sent: bytes | None = None
+
+
+class PassedPieces(StructScan):
+    """Hand the struct of an answer on as it is, and know where it ends."""
+
+    def __init__(self, struct: Struct, most_bytes: int) -> None:
+        super().__init__(struct, frozenset(), most_bytes)
+        self._passed = bytearray()
+
+    def taken(self) -> bytes:
+        """Return what was read since the last time."""
+        passed, self._passed = self._passed, bytearray()
+        return bytes(passed)
+
+    def read_to(self, at: int) -> None:
+        """Take what was read before the window moves."""
+        self._passed += self.window[:at]
 
 
 class RenamedPieces(StructScan):
@@ -112,3 +129,8 @@ def _ready(one: bytearray | _Held) -> bytes | bytearray | None:
 @cache
 def _list_of(struct: Struct) -> Struct:
     return Struct(f"list of {struct.name}", (Field(0, "run", Kind(LIST, "", (Kind(STRUCT, struct.name),))),))
+
+
+def pieces_of(struct: Struct, renames: Renames, most_bytes: int) -> PassedPieces | RenamedPieces:
+    """Return what renames an answer while it is fed, or only hands it on where every name stays."""
+    return PassedPieces(NO_FIELDS, most_bytes) if renames.nothing else RenamedPieces(struct, renames, most_bytes)

@@ -10,7 +10,7 @@ from typing import Final
 
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Head, Spoken, WireError, WireMessage, read_head, spoken
-from twinhive.wire.pieces import RenamedPieces
+from twinhive.wire.pieces import pieces_of
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed, struct_of
 from twinhive.wire.scanning import StructScan
@@ -67,7 +67,7 @@ class MessageReader:
             yield renamed(message, renames).raw
             return
         begun, self._held = self._held[:at], self._held[at:]
-        pieces = RenamedPieces(struct_of(WireMessage(head, begun, at)), renames, self._most_bytes)
+        pieces = pieces_of(struct_of(WireMessage(head, begun, at)), renames, self._most_bytes)
         ready = bytearray(begun)
         ended = pieces.feed(self._held)
         while not ended:

@@ -5,7 +5,7 @@ from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import GetTableResult, GetTablesResult, Table
 
 from tests.support.wire_messages import answer, decoded, request
-from twinhive.wire.message import declared_error
+from twinhive.wire.message import application_error, call, declared_error, reply
 from twinhive.wire.old_clients import old_call
 
 
@@ -35,6 +35,35 @@ def test_errors_pass(kind: str) -> None:
     assert decoded(ThriftHiveMetastore.get_table_result, got.body).success is None
     errors = [one for one in vars(decoded(ThriftHiveMetastore.get_table_result, got.body)).values() if one]
     assert [type(one).__name__ for one in errors] == [kind]
+
+
+@pytest.mark.parametrize(("method", "element"), [("get_indexes", 12), ("get_index_names", 11)])
+def test_a_table_has_no_indexes(method: str, element: int) -> None:
+    asked = call(method, 9, request("get_table", dbname="shop", tbl_name="orders").body[:-1] + b"\6\0\3\x7f\xff\0")
+    old = old_call(asked)
+    assert old.instead.head.method == "get_table_req"
+    got = old.answer(answer("get_table_req", GetTableResult(table=Table(tableName="orders"))))
+    assert got.raw == reply(method, 9, bytes((15, 0, 0, element, 0, 0, 0, 0, 0))).raw
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "number"),
+    [
+        ("get_indexes", "MetaException", 2),
+        ("get_indexes", "NoSuchObjectException", 1),
+        ("get_index_names", "NoSuchObjectException", 1),
+    ],
+)
+def test_their_errors_have_the_old_numbers(method: str, kind: str, number: int) -> None:
+    old = old_call(call(method, 1, request("get_table", dbname="shop", tbl_name="orders").body))
+    received = declared_error("get_table_req", 1, "gone", kind)
+    assert old.answer(received).body == bytes((12, 0, number)) + received.body[3:]
+
+
+def test_thrifts_own_errors_pass() -> None:
+    old = old_call(request("get_table", dbname="shop", tbl_name="orders"))
+    got = old.answer(application_error("get_table_req", 1, "no"))
+    assert got.raw == application_error("get_table", 1, "no").raw
 
 
 def test_other_methods_are_left_alone() -> None:
