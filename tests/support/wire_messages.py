@@ -154,7 +154,7 @@ def _renamed_fields(struct: Any, own: dict[str, Role], renames: Renames) -> Iter
             case Role.SNAPSHOT:
                 yield name, _snapshot(value, renames)
             case Role.DATABASE_PATTERN:
-                yield name, _inside(value, lambda one: renames.databases.get(one.strip().lower(), one))
+                yield name, _inside(value, lambda one: _database(one, (), renames))
 
 
 def _all(value: Any) -> list[str]:

@@ -39,10 +39,8 @@ class Renames:
         """Return what a text becomes, None where it stays. Raises WireError where it would become two things."""
         text = one.text.decode("utf-8", "surrogateescape")
         match one.field.role:
-            case Role.DATABASE:
+            case Role.DATABASE | Role.DATABASE_PATTERN:  # a pattern may be a name
                 new = self._database(text, one.tables)
-            case Role.DATABASE_PATTERN:
-                new = self.databases.get(key_of(text))
             case Role.TABLE:
                 new = self._table(text, one.database)
             case Role.FULL_NAME:

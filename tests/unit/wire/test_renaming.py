@@ -57,6 +57,13 @@ def test_a_name_keeps_its_form_and_any_case_is_meant() -> None:
         assert decoded(ThriftHiveMetastore.get_all_tables_args, sent.body).db_name == new
 
 
+def test_a_pattern_that_is_a_name_is_renamed() -> None:
+    for pattern, new in {"@hive#Shop": "@hive#w", "shop": "w", "sh*": "sh*", "shop|a": "shop|a"}.items():
+        sent = renamed(request("get_table_meta", db_patterns=pattern, tbl_patterns="shop"), Renames({"shop": "w"}))
+        read = decoded(ThriftHiveMetastore.get_table_meta_args, sent.body)
+        assert (read.db_patterns, read.tbl_patterns) == (new, "shop")
+
+
 def test_a_table_takes_its_database_with_it() -> None:
     asked = request("get_table_objects_by_name_req", req=GetTablesRequest(dbName="a", tblNames=["x", "Y"]))
     sent = renamed(asked, Renames({"a": "other"}, {("a", "x"): ("b", "x1"), ("a", "y"): ("b", "y1")}))
