@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from twinhive.connectors import registry
+from twinhive.connectors.glue import ENDPOINT, PROFILE, GlueConnector
 from twinhive.connectors.registry import ConnectorContext, Connectors
 from twinhive.connectors.ssh_route import KEYS, KNOWN_HOSTS, ROUTE, STRICT, TIMEOUT, route_of
 from twinhive.connectors.thrift import ThriftConnector
@@ -40,6 +41,12 @@ CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
         lambda _: ThriftConnector().place({"hive.metastore.uris": "thrift://a:9083,http://b"}),
         "cannot be read",
     ),
+    (
+        "glue: an endpoint that is none",
+        lambda _: GlueConnector().place({ENDPOINT: "glue"}),
+        f"{ENDPOINT} cannot be read",
+    ),
+    ("glue: no such profile", lambda _: GlueConnector().catalog({PROFILE: "nobody's"}), "AWS cannot be asked"),
     ("ssh: no known hosts", lambda _: _ssh(KNOWN_HOSTS, ""), f"has no {KNOWN_HOSTS}"),
     ("ssh: hosts that are not looked at", lambda _: _ssh(STRICT, "no"), "is not opened"),
     ("ssh: a route that is none", lambda _: _ssh(ROUTE, "ann@a -> b"), f"{ROUTE} cannot be read"),

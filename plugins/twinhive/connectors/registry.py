@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twinhive.connectors.answering import AnsweringConnector
+from twinhive.connectors.glue import GlueConnector
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.thrift import ThriftConnector
 from twinhive.model.errors import InvalidSettings
@@ -84,7 +85,11 @@ class Connectors:
     @cached_property
     def _builtin(self) -> Mapping[str, Callable[[], Connector | CatalogConnector]]:
         context = self.context
-        return {THRIFT: lambda: ThriftConnector(context.connect_seconds), SSH: lambda: SshConnector(context.file_of)}
+        return {
+            THRIFT: lambda: ThriftConnector(context.connect_seconds),
+            SSH: lambda: SshConnector(context.file_of),
+            GLUE: lambda: GlueConnector(context.connect_seconds),
+        }
 
 
 def _entry_point(text: str) -> EntryPoint:
