@@ -5,27 +5,16 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import Open
 from twinhive.gateway.metrics import CallCounts
-from twinhive.gateway.remote_pool import RemotePool
+from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.server import Server, listen
 from twinhive.gateway.session import Session
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import Definition, Definitions
-
-
-@dataclass(frozen=True)
-class At:
-    """A remote on a loopback port."""
-
-    key: str
-    name: str
-    open: Open
-    user: str | None = None
 
 
 def opening(port: int) -> Open:
@@ -82,6 +71,6 @@ class RunningGateway:
         assert not self._thread.is_alive()
 
 
-def _reached(definition: Definition) -> Any:
+def _reached(definition: Definition) -> ReachedRemote:
     port = definition.properties["port"]
-    return At(f"{port}", f"127.0.0.1:{port}", opening(int(port)), definition.properties.get("user"))
+    return ReachedRemote(f"{port}", f"127.0.0.1:{port}", definition.properties.get("user"), opening(int(port)))

@@ -15,6 +15,7 @@ from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, 
 from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
+from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
 from tests.bad_input.schema_rules import schema_rules
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
 from tests.bad_input.statement_cases import STATEMENT_CASES
@@ -41,6 +42,7 @@ CASES: tuple[Case, ...] = (
     *PREFLIGHT_CASES,
     *EXTERNAL_CASES,
     *STATEMENT_CASES,
+    *REMOTE_COMMAND_CASES,
 )
 SEEN: set[tuple[str, int]] = set()
 """Where errors were made by the cases that have run."""
@@ -80,7 +82,7 @@ def test_bad_input_is_one_error_and_changes_nothing(
     assert desk.state() == before
 
 
-BEHIND = (*STEP_CASES, *CONNECTOR_CASES)
+BEHIND = (*STEP_CASES, *CONNECTOR_CASES, *REMOTE_CASES)
 
 
 @pytest.mark.parametrize(("call", "says"), [case[1:] for case in BEHIND], ids=[case[0] for case in BEHIND])

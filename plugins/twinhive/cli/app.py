@@ -21,6 +21,8 @@ _MODULES: Mapping[str, str] = {
     "run": "twinhive.cli.run",
     "copy": "twinhive.cli.tree_copy",
     "sql": "twinhive.cli.sql",
+    "gateway": "twinhive.cli.gateway",
+    "remotes": "twinhive.cli.remotes",
     "events": "twinhive.cli.events",
     "check": "twinhive.cli.check",
     "policies": "twinhive.cli.check",

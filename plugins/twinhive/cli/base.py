@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinhive.cli.connection_sources import resolver
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.settings import Configuration, default_directory, load_configuration
 
 if TYPE_CHECKING:
@@ -36,3 +36,18 @@ def wiring_of(config: Path | None, policy: str) -> "Wiring":
     from twinhive.wiring.policies import Wiring
 
     return Wiring.of(configuration_of(config), policy, resolver())
+
+
+def local_cluster(configuration: Configuration, cluster: str | None) -> str:
+    """Return the cluster of the local metastore: the named one, or the only one. Raises InvalidSettings."""
+    there = sorted(configuration.clusters)
+    if cluster in there:
+        return cluster
+    if cluster is None and len(there) == 1:
+        return there[0]
+    raise InvalidSettings(
+        "whose metastore is the local one is not known" if cluster is None else f"there is no cluster {cluster}",
+        found=f"clusters.yaml has {', '.join(there) or 'none'}",
+        expected="the name of one of them",
+        next_step="name it with --cluster",
+    )

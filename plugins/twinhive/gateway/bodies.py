@@ -91,6 +91,41 @@ def with_texts(message: WireMessage, path: Sequence[int], texts: Iterable[str]) 
     return _spliced(message, place.begin, place.end, value)
 
 
+def elements_at(message: WireMessage, path: Sequence[int]) -> tuple[bytes, ...]:
+    """Return the encoded elements of a list; none where there is no list."""
+    place = place_of(message, path)
+    if place is None or place.code != LIST:
+        return ()
+    elements, at, code = [], place.begin + 5, message.raw[place.begin]
+    for _ in range(_INT.unpack_from(message.raw, place.begin + 1)[0]):
+        end = end_of_value(message.raw, code, at)
+        elements.append(message.raw[at:end])
+        at = end
+    return tuple(elements)
+
+
+def with_elements(message: WireMessage, path: Sequence[int], elements: Sequence[bytes]) -> WireMessage:
+    """Put other structs into a list that is there. Raises WireError."""
+    place = _needed(message, path, LIST)
+    value = bytes((STRUCT,)) + _INT.pack(len(elements)) + b"".join(elements)
+    return _spliced(message, place.begin, place.end, value)
+
+
+def text_in(element: bytes, number: int) -> str | None:
+    """Return a text of an encoded struct, None where there is none."""
+    place = next((place for one, place in fields_of(element, 0) if one == number), None)
+    return None if place is None else element[place.begin + 4 : place.end].decode("utf-8", "surrogateescape")
+
+
+def with_texts_added(message: WireMessage, path: Sequence[int], texts: Iterable[str]) -> WireMessage:
+    """Put a list of texts into a struct, in the place of one that may be there. Raises WireError without the struct."""
+    message = without(message, path)
+    struct = _needed(message, path[:-1], STRUCT)
+    encoded = [_text(text) for text in texts]
+    value = _FIELD.pack(LIST, path[-1]) + bytes((STRING,)) + _INT.pack(len(encoded)) + b"".join(encoded)
+    return _spliced(message, struct.begin, struct.begin, value)
+
+
 def joined_lists(messages: Sequence[WireMessage], path: Sequence[int]) -> WireMessage:
     """Return the first message with the elements of all in its list. Raises WireError where one has no such list."""
     count, elements, kind = 0, [], None

@@ -42,13 +42,18 @@ class ToSession:
 
 
 @dataclass(frozen=True)
+class ToNobody:
+    """Nothing has to be done, and nothing is answered."""
+
+
+@dataclass(frozen=True)
 class NotPassedOn:
     """Nobody gets it; `text` says why."""
 
     text: str
 
 
-Owner = ToLocal | ToRemote | ToSeveral | ToSession | NotPassedOn
+Owner = ToLocal | ToRemote | ToSeveral | ToSession | ToNobody | NotPassedOn
 
 
 def owner_of(method: str, kind: MethodKind | None, named: Iterable[Named], defined: Definitions) -> Owner:
@@ -56,6 +61,8 @@ def owner_of(method: str, kind: MethodKind | None, named: Iterable[Named], defin
     match kind:
         case None:
             return NotPassedOn(f"the gateway does not know {method}, and sends nothing that it does not know")
+        case MethodKind.NEVER if method == "shutdown":
+            return ToNobody()  # what Hive's client says when it closes its connection
         case MethodKind.NEVER:
             return NotPassedOn(f"{method} would end or change the metastore for all its clients")
         case MethodKind.LOCAL | MethodKind.DEFINITION:

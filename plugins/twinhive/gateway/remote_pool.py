@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Protocol
 
 from twinhive.gateway.isolation import BreakerState, RemoteGuard, RemoteLimits
 from twinhive.gateway.links import Open
@@ -10,15 +9,18 @@ from twinhive.gateway.metrics import CallCounts
 from twinhive.model.remotes.definitions import Definition
 
 
-class Reached(Protocol):
-    """How a definition's metastore is reached."""
+@dataclass(frozen=True)
+class ReachedRemote:
+    """How a definition's metastore is reached.
+
+    key   equal for definitions that share a metastore, a tunnel and an identity
+    name  for people: its address, without anything secret
+    user  whom calls are made as; None for whoever calls
+    """
 
     key: Hashable
-    """Equal for definitions that share a metastore, a tunnel and an identity."""
     name: str
-    """For people: its address, without anything secret."""
     user: str | None
-    """Whom calls are made as; None for whoever calls."""
     open: Open
 
 
@@ -38,7 +40,7 @@ class RemotePool:
 
     def __init__(
         self,
-        reached: Callable[[Definition], Reached],
+        reached: Callable[[Definition], ReachedRemote],
         limits: RemoteLimits,
         counts: CallCounts,
         clock: Callable[[], float],

@@ -10,13 +10,13 @@ from twinhive.gateway.client import Client
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.metrics import Ending
-from twinhive.gateway.owners import NotPassedOn, ToLocal, ToRemote, ToSession, ToSeveral, owner_of
+from twinhive.gateway.owners import NotPassedOn, ToLocal, ToNobody, ToRemote, ToSession, ToSeveral, owner_of
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.requests import named_in
 from twinhive.gateway.several import SeveralOwners
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import Definitions
-from twinhive.wire.message import MessageKind, WireError, WireMessage
+from twinhive.wire.message import MessageKind, WireError, WireMessage, reply
 from twinhive.wire.old_clients import old_call
 from twinhive.wire.reader import MessageReader, NotStrictBinary
 
@@ -82,6 +82,8 @@ class Session:
         method, kind = request.head.method, KIND_OF.get(request.head.method)
         owner = owner_of(method, kind, named_in(request) if kind in _BY_NAME else (), defined)
         match owner:
+            case ToNobody():
+                return CallOutcome(reply(method, request.head.sequence))
             case NotPassedOn(text):
                 return refusal(request, text)
             case ToRemote(definition):

@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from twinhive.gateway.answers import CallOutcome
-from twinhive.gateway.bodies import joined_lists, place_of, text_at, texts_at, with_texts, without
+from twinhive.gateway.bodies import (
+    elements_at,
+    joined_lists,
+    place_of,
+    text_at,
+    text_in,
+    texts_at,
+    with_elements,
+    with_texts,
+    with_texts_added,
+    without,
+)
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.metrics import Ending
@@ -38,7 +49,7 @@ class SeveralOwners:
             case "get_valid_write_ids":
                 return await self._by_name(request, _of_full_names(request, defined), _WRITE_IDS)
             case "get_table_objects_by_name_req":
-                return await self._by_name(request, _of_tables(request, defined), _TABLES)
+                return await self._tables(request, defined)
         raise AssertionError(f"{request.head.method} has one owner")
 
     async def _matching(self, request: WireMessage, defined: Definitions) -> CallOutcome:
@@ -73,6 +84,29 @@ class SeveralOwners:
                 rows.append(answer)
         return rows
 
+    async def _tables(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        """Tables of one database, by names or by a pattern: those that are remotes come from where they are."""
+        database = DatabaseText.parse(text_at(request, (1, 1)) or "").key or ""
+        if (whole := defined.owner_of(database, None)) is not None:
+            return await self._remotes.answer(request, whole)
+        outcome = await self._local.answer(request, MethodKind.SEVERAL)
+        rows, has_remotes = [], False
+        for row in elements_at(outcome.answer, _TABLE_ROWS):
+            definition = defined.owner_of(database, key_of(text_in(row, 1) or ""))
+            if definition is None:
+                rows.append(row)
+                continue
+            has_remotes = True
+            part = with_texts_added(without(request, _PATTERN), _TABLES, [text_in(row, 1) or ""])
+            found = await self._remotes.answer(part, definition)
+            if found.ending is Ending.ANSWERED and place_of(found.answer, _TABLE_ROWS) is not None:
+                rows += elements_at(found.answer, _TABLE_ROWS)
+            elif texts_at(request, _TABLES):
+                return found
+            else:
+                _left_out(definition, "it does not answer")
+        return CallOutcome(with_elements(outcome.answer, _TABLE_ROWS, rows)) if has_remotes else outcome
+
     async def _by_name(self, request: WireMessage, shares: Sequence["_Share"], lists: "_Lists") -> CallOutcome:
         if all(share.definition is None for share in shares):
             return await self._local.answer(request, MethodKind.SEVERAL)
@@ -104,7 +138,7 @@ class _Lists:
 
 
 _WRITE_IDS = _Lists((1, 1), (0, 1), ((1, 2), (1, 3)))
-_TABLES = _Lists((1, 2), (0, 1))
+_TABLES, _PATTERN, _TABLE_ROWS = (1, 2), (1, 8), (0, 1)
 
 
 @dataclass(frozen=True)
@@ -130,13 +164,6 @@ def _of_full_names(request: WireMessage, defined: Definitions) -> list[_Share]:
 def _owner(full_name: str, defined: Definitions) -> Definition | None:
     split = split_full_name(full_name)
     return None if split is None else defined.owner_of(key_of(split[1]), key_of(split[2]))
-
-
-def _of_tables(request: WireMessage, defined: Definitions) -> list[_Share]:
-    database = DatabaseText.parse(text_at(request, (1, 1)) or "").key or ""
-    return _shared_out(
-        (defined.owner_of(database, key_of(name)), name) for name in texts_at(request, _TABLES.asked) or ()
-    )
 
 
 def _for_database(request: WireMessage, definition: Definition) -> WireMessage:

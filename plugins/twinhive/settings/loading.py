@@ -40,7 +40,7 @@ def load_configuration(directory: Path) -> Configuration:
 def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
     """Read the clusters, and what is wrong with the file."""
     try:
-        return ClustersFile.model_validate(_read_yaml(path)).clusters, None
+        return ClustersFile.model_validate(read_yaml(path)).clusters, None
     except (OSError, yaml.YAMLError, ValueError) as error:
         return {}, explain(path, error, ClustersFile)
 
@@ -48,7 +48,7 @@ def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None
 def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:
     name, content = said_name(path.stem), None
     try:
-        content = _read_yaml(path)
+        content = read_yaml(path)
         given = content.get("policy") if isinstance(content, dict) else None
         name = given if isinstance(given, str) and is_policy_name(given) else name
         settings = PolicySettings.model_validate(content)
@@ -65,5 +65,6 @@ def _told(content: Any) -> NotificationSettings:
         return NotificationSettings()
 
 
-def _read_yaml(path: Path) -> Any:
+def read_yaml(path: Path) -> Any:
+    """Read a file's content. Raises OSError, yaml.YAMLError."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe loader)

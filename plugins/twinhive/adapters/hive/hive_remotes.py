@@ -1,0 +1,106 @@
+"""Read the remotes that are defined in a metastore, in few calls."""
+
+from typing import Any
+
+from hive_metastore import ttypes
+from thrift.protocol.TBase import TBase
+from thrift.Thrift import TApplicationException, TMessageType, TType
+from thrift.TRecursive import fix_spec
+
+from twinhive.adapters.hive.hive_reader import CATALOG, ThriftMetastoreReader
+from twinhive.adapters.hive.thrift_connection import Request
+from twinhive.adapters.hive.thrift_json import tree_of
+from twinhive.model import thrift_objects as objects
+from twinhive.model.objects import Database, Table
+
+_METHOD = "get_databases_req"
+"""Of Hive 4.1; the bindings do not know it."""
+_ALL = -1
+
+
+class ThriftRemoteReader:
+    """Read one metastore."""
+
+    def __init__(self, metastore: ThriftMetastoreReader) -> None:
+        self._metastore = metastore
+
+    def all_databases(self) -> list[Database]:
+        """Return all databases, in one call."""
+        answer = self._metastore.connections.read(Request("reading all databases", _databases))
+        return [objects.read_database(tree_of(one)) for one in answer]
+
+    def views_with(self, parameter: str) -> list[Table]:
+        """Return the views of all databases that have a parameter; its key holds no dot."""
+        read = self._metastore.connections.read
+        views = read(Request("listing views", lambda client: client.get_table_meta("*", "*", ["VIRTUAL_VIEW"])))
+        found: list[Table] = []
+        for database in sorted({one.dbName for one in views or ()}):
+            found += self._views_of(database, parameter)
+        return found
+
+    def _views_of(self, database: str, parameter: str) -> list[Table]:
+        text = f'hive_filter_field_params__{parameter} like ".*"'
+        names = self._metastore.connections.read(
+            Request(
+                f"finding views of {database}", lambda client: client.get_table_names_by_filter(database, text, _ALL)
+            )
+        )
+        return self._metastore.tables(database, names) if names else []
+
+
+class _DatabasesAsked(TBase):  # type: ignore[misc] # the library has no types
+    thrift_spec = (
+        None,
+        (1, TType.STRING, "catalogName", "UTF8", None),
+        (2, TType.STRING, "pattern", "UTF8", None),
+    )
+
+    def __init__(self, catalogName: str | None = None, pattern: str | None = None) -> None:
+        self.catalogName, self.pattern = catalogName, pattern
+
+
+class _DatabasesArguments(TBase):  # type: ignore[misc] # the library has no types
+    thrift_spec = (None, (1, TType.STRUCT, "request", [_DatabasesAsked, None], None))
+
+    def __init__(self, request: Any = None) -> None:
+        self.request = request
+
+
+class _DatabasesAnswer(TBase):  # type: ignore[misc] # the library has no types
+    thrift_spec = (None, (1, TType.LIST, "databases", (TType.STRUCT, [ttypes.Database, None], False), None))
+
+    def __init__(self, databases: Any = None) -> None:
+        self.databases = databases
+
+
+class _DatabasesResult(TBase):  # type: ignore[misc] # the library has no types
+    thrift_spec = (
+        (0, TType.STRUCT, "success", [_DatabasesAnswer, None], None),
+        (1, TType.STRUCT, "o1", [ttypes.MetaException, None], None),
+    )
+
+    def __init__(self, success: Any = None, o1: Any = None) -> None:
+        self.success, self.o1 = success, o1
+
+
+fix_spec([_DatabasesAsked, _DatabasesArguments, _DatabasesAnswer, _DatabasesResult])
+
+
+def _databases(client: Any) -> list[Any]:
+    out, into = client._oprot, client._iprot
+    out.writeMessageBegin(_METHOD, TMessageType.CALL, 0)
+    _DatabasesArguments(_DatabasesAsked(CATALOG)).write(out)
+    out.writeMessageEnd()
+    out.trans.flush()
+    _, kind, _ = into.readMessageBegin()
+    if kind == TMessageType.EXCEPTION:
+        error = TApplicationException()
+        error.read(into)
+        into.readMessageEnd()
+        raise error
+    result = _DatabasesResult()
+    result.read(into)
+    into.readMessageEnd()
+    if result.o1 is not None:
+        raise result.o1
+    return list(result.success.databases or ())

@@ -1,0 +1,130 @@
+"""Run a metastore gateway, and say what engines need to use one (seed 004)."""
+
+import asyncio
+import os
+import socket
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from twinhive.cli.base import configuration_of, local_cluster
+from twinhive.cli.connection_sources import resolver
+from twinhive.cli.terminal import Config, errors_shown
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.json_log import log_to
+from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.server import Server, listen
+from twinhive.gateway.session import Session
+from twinhive.gateway.workers import Serve, Supervisor, run_alone, run_worker
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import ActNow
+from twinhive.settings import default_directory
+from twinhive.wiring.endpoints import file_system_endpoint
+from twinhive.wiring.gateway import RemotesWiring
+
+app = typer.Typer(rich_markup_mode=None)
+PORT = 9093
+
+
+class GatewayAction(StrEnum):
+    """What `twinhive gateway` does."""
+
+    SERVE = "serve"
+    CONF = "conf"
+
+
+@app.command()
+def gateway(
+    action: Annotated[
+        GatewayAction,
+        typer.Argument(help="serve: run until it is stopped; conf: print what Spark has to be told"),
+    ] = GatewayAction.SERVE,
+    cluster: Annotated[
+        str | None, typer.Option(help="The cluster of the local metastore; not needed where there is one only")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on")] = PORT,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that share the port")] = 1,
+    status_port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65_535, help="Answer GET /metrics (Prometheus) and /remotes (JSON) on this port"),
+    ] = None,
+    worker: Annotated[bool, typer.Option("--worker", hidden=True)] = False,
+    config: Config = None,
+) -> None:
+    """Serve the metastore's API: databases and tables of other metastores under local names.
+
+    Clients name it in hive.metastore.uris instead of the local metastore, or several gateways separated by commas. It
+    keeps nothing itself. Remotes are made with CREATE REMOTE TABLE or DATABASE; what they may reach is in remotes.yaml
+    beside clusters.yaml (docs/remotes.md). Its log is one JSON object a line on standard error.
+    """
+    with errors_shown():
+        configuration = configuration_of(config)
+        if action is GatewayAction.CONF:
+            ends = [file_system_endpoint(one.file_system, resolver()) for one in configuration.clusters.values()]
+            for key, value in spark_settings(ends, f"thrift://{host}:{port}").items():
+                typer.echo(f"{key}={value}")
+            return
+        chosen = local_cluster(configuration, cluster)
+        wiring = RemotesWiring(configuration, config or default_directory(), chosen, resolver())
+        _serve(wiring, (host, port), workers, status_port, is_worker=worker)
+
+
+def spark_settings(ends: list[FileSystemEndpoint], uri: str) -> dict[str, str]:
+    """Return settings of Spark for the file systems of all clusters, and for the gateway."""
+    merged = {"spark.hadoop.hive.metastore.uris": uri}
+    name_services = [end.properties["dfs.nameservices"] for end in ends if "dfs.nameservices" in end.properties]
+    for end in ends:
+        merged |= {f"spark.hadoop.{key}": value for key, value in end.properties.items() if key != "fs.defaultFS"}
+    if name_services:
+        several = dict.fromkeys(name for text in name_services for name in text.split(","))
+        merged["spark.hadoop.dfs.nameservices"] = ",".join(several)
+    return merged
+
+
+def _serve(
+    wiring: RemotesWiring, at: tuple[str, int], workers: int, status_port: int | None, *, is_worker: bool
+) -> None:
+    log_to(sys.stderr)
+    status = None if status_port is None else (at[0], status_port)
+    if is_worker:
+        asyncio.run(run_worker(_serving(wiring, at, shared=True)))
+    elif workers == 1:
+        with listening(*at) as listener:
+            asyncio.run(run_alone(_serving(wiring, at, listener=listener), status))
+    else:
+        listening(*at).close()  # a port that is taken is told once, and not by each worker
+        wiring.metastore.log_id()
+        command = [sys.executable, "-m", "twinhive.cli.app", *sys.argv[1:], "--worker"]
+        asyncio.run(Supervisor(command, workers).run(status))
+
+
+def _serving(
+    wiring: RemotesWiring, at: tuple[str, int], *, shared: bool = False, listener: socket.socket | None = None
+) -> Serve:
+    async def serve(counts: CallCounts, stop: asyncio.Event) -> None:
+        common = wiring.shared(counts, RemoteLimits())
+
+        def on_count(number: int) -> None:
+            counts.connections = number
+
+        server = Server(lambda reader, writer: Session(common, reader, writer), on_count)
+        await server.run(listener or listen(*at, shared=shared), stop)
+        await wiring.connectors.close()
+
+    return serve
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Listen there. Raises ActNow for a port that is taken."""
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise ActNow(
+            f"the gateway cannot listen on {host}:{port}",
+            found=os.strerror(error.errno) if error.errno else str(error),
+            expected="a free port, and an address of this machine",
+            next_step="name another one with --port or --host, or end what listens there",
+        ) from error

@@ -1,0 +1,64 @@
+"""Ask a remote once, whether it answers and has what a definition names."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+
+from twinhive.gateway.bodies import error_text
+from twinhive.gateway.client import set_user
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
+from twinhive.gateway.remote_pool import ReachedRemote
+from twinhive.gateway.shared import MOST_ANSWER_BYTES
+from twinhive.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
+from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
+
+
+class RemoteState(StrEnum):
+    """What came of asking."""
+
+    THERE = "there"
+    MISSING = "missing"
+    """The remote answers, and has nothing of that name, or refuses to tell."""
+    AWAY = "away"
+
+
+@dataclass(frozen=True)
+class Probed:
+    """The state, in words what is wrong, and the remote's own answer."""
+
+    state: RemoteState
+    text: str = ""
+    answer: WireMessage | None = None
+
+
+async def probe(reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None) -> Probed:
+    """Ask, as a user or as whom the remote is always asked."""
+    chosen = reached.user or user
+    link = Link(
+        reached.open,
+        LinkLimits(limits.connect, limits.call, MOST_ANSWER_BYTES),
+        lambda: () if chosen is None else (set_user(chosen),),
+    )
+    try:
+        answer = await link.call(_question(definition), repeatable=True)
+    except (NoAnswerError, RefusedGreetingError) as error:
+        return Probed(RemoteState.AWAY, str(error))
+    finally:
+        await link.close()
+    text = error_text(answer)
+    return Probed(RemoteState.THERE, "", answer) if text is None else Probed(RemoteState.MISSING, text)
+
+
+def probe_now(reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None) -> Probed:
+    """The same, for who has no event loop."""
+    return asyncio.run(probe(reached, definition, limits, user))
+
+
+def _question(definition: Definition) -> WireMessage:
+    match definition:
+        case RemoteDatabase(remote=remote):
+            return call("get_database_req", 1, struct_field(1, text_field(1, remote) + STOP) + STOP)
+        case RemoteTable(remote=remote):
+            body = text_field(1, remote.database) + text_field(2, remote.table) + STOP
+            return call("get_table_req", 1, struct_field(1, body) + STOP)

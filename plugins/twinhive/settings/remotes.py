@@ -1,0 +1,50 @@
+"""What `remotes.yaml` says: what users may connect to with remotes (seed 004)."""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import Field
+
+from twinhive.model.errors import InvalidSettings
+from twinhive.settings.kinds import Strict
+from twinhive.settings.loading import read_yaml
+from twinhive.settings.problems import explain
+
+
+class AllowedSettings(Strict):
+    """One rule."""
+
+    connector: str = "thrift"
+    """`thrift`, `ssh`, `glue`, `iceberg`, or the name of a connector of your own"""
+    addresses: Annotated[tuple[str, ...], Field(min_length=1)]
+    """what it may connect to, as `twinhive remotes` shows it (`thrift://host:port`); `*` stands for any characters. All
+    addresses of a remote have to be in one rule"""
+    identity: str = "caller"
+    """as whom: `caller` passes the client's user on, anything else is the name of a user"""
+
+
+class RemotesFile(Strict):
+    """The whole file."""
+
+    clusters: bool = True
+    """the metastores of `clusters.yaml` may be reached, by connector `thrift`, as the caller"""
+    allow: tuple[AllowedSettings, ...] = ()
+    """what else may be reached; the first rule that holds counts"""
+    key_directory: str | None = None
+    """the directory of private keys and known hosts; definitions name files in it, without a path"""
+
+
+def load_remotes(path: Path) -> RemotesFile:
+    """Read the file; without one nothing is allowed but the clusters. Raises InvalidSettings."""
+    if not path.exists():
+        return RemotesFile()
+    try:
+        return RemotesFile.model_validate(read_yaml(path) or {})
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        raise InvalidSettings(
+            explain(path, error, RemotesFile),
+            found=path,
+            expected="rules as docs/remotes.md describes them",
+            next_step=f"correct {path.name}; until then no remote is reached",
+        ) from error

@@ -1,0 +1,130 @@
+"""Build a gateway from settings: its local metastore, the remotes that are defined there, and what these may reach."""
+
+import time
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
+from twinhive.connectors.registry import ConnectorContext, Connectors, connector_name
+from twinhive.connectors.thrift import MetastoreAddress, ThriftConnector
+from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.links import Streams
+from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
+from twinhive.gateway.shared import Shared
+from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.files import authority
+from twinhive.model.remotes.definitions import THRIFT, Definition, Definitions
+from twinhive.ports.files import FileReader
+from twinhive.remotes.access import CALLER, FILE, Access, Allowed
+from twinhive.remotes.kept import REMOTE, definitions_of, shown
+from twinhive.settings import Configuration, Resolve
+from twinhive.settings.remotes import RemotesFile, load_remotes
+from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.files import files
+
+_LOOK_SECONDS = 1.0
+"""How old what is known of the file may be."""
+
+
+class RemotesWiring:
+    """The remotes of one local metastore: where they are defined, and what they may reach."""
+
+    def __init__(self, configuration: Configuration, directory: Path, cluster: str, resolve: Resolve) -> None:
+        self._configuration, self._directory, self._resolve = configuration, directory, resolve
+        self._cluster = cluster
+        self._looked_at = float("-inf")
+        self._access = Access()
+        self.connectors = Connectors(ConnectorContext(lambda name: self.access.key_file(name), self._files_at))
+
+    @cached_property
+    def endpoint(self) -> MetastoreEndpoint:
+        """The local metastore."""
+        return metastore_endpoint(self._configuration.clusters[self._cluster].metastore, self._resolve, self._cluster)
+
+    @cached_property
+    def metastore(self) -> ThriftMetastore:
+        """The local metastore."""
+        at = self.endpoint
+        return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster)
+
+    def definitions(self) -> Definitions:
+        """Read what is defined now. Raises Unreachable."""
+        reader = ThriftRemoteReader(self.metastore)
+        return definitions_of(reader.all_databases(), reader.views_with(REMOTE))
+
+    @property
+    def access(self) -> Access:
+        """What may be reached, as the file says now. Raises InvalidSettings for a file that cannot be used."""
+        now = time.monotonic()
+        if now - self._looked_at >= _LOOK_SECONDS:
+            self._access = self._read_access()
+            self._looked_at = now
+        return self._access
+
+    def reached(self, definition: Definition) -> ReachedRemote:
+        """Say where a definition leads. Raises Refused, InvalidSettings."""
+        name = connector_name(definition.via)
+        connector = self.connectors.of(definition.via)
+        place = connector.place(definition.properties)
+        rule = self.access.rule_for(definition.local, name, place.addresses)
+
+        async def open_() -> Streams:
+            return await connector.open(definition.properties)
+
+        return ReachedRemote((name, place.key, rule.user), place.name, rule.user, open_)
+
+    def shared(self, counts: CallCounts, limits: RemoteLimits) -> Shared:
+        """Return what all clients of one process share. Raises Unreachable."""
+        addresses = [MetastoreAddress(host, port) for host, port in self.endpoint.addresses]
+        connector = ThriftConnector()
+
+        async def open_() -> Streams:
+            return await connector.open_to(addresses)
+
+        return Shared(
+            gateway_id=self.metastore.log_id(),
+            local=open_,
+            definitions=DefinitionCache(self.definitions, time.monotonic),
+            remotes=RemotePool(self.reached, limits, counts, time.monotonic, time.time),
+            counts=counts,
+            clock=time.monotonic,
+            describe=shown,
+        )
+
+    def _files_at(self, path: str) -> FileReader:
+        clusters = self._configuration.clusters.values()
+        return files(file_system_of(path, [file_system_endpoint(one.file_system, self._resolve) for one in clusters]))
+
+    def _read_access(self) -> Access:
+        file = load_remotes(self._directory / FILE)
+        rules = [_rule_of(one.connector, one.addresses, one.identity) for one in file.allow]
+        directory = None if file.key_directory is None else self._directory / file.key_directory
+        return Access((*self._cluster_rules(file), *rules), directory)
+
+    def _cluster_rules(self, file: RemotesFile) -> list[Allowed]:
+        if not file.clusters:
+            return []
+        ends = (metastore_endpoint(one.metastore, self._resolve) for one in self._configuration.clusters.values())
+        return [Allowed(THRIFT, tuple(str(MetastoreAddress(*address)) for address in end.addresses)) for end in ends]
+
+
+def _rule_of(connector: str, addresses: tuple[str, ...], identity: str) -> Allowed:
+    return Allowed(connector, addresses, None if identity == CALLER else identity)
+
+
+def file_system_of(path: str, ends: Sequence[FileSystemEndpoint]) -> FileSystemEndpoint:
+    """Return the one of these file systems that a path is on. Raises InvalidSettings."""
+    found = next((end for end in ends if authority(path) == end.root), None)
+    if found is None:
+        raise InvalidSettings(
+            f"{path} is on no file system that is known here",
+            found=authority(path),
+            expected=f"one of clusters.yaml: {', '.join(sorted(end.root for end in ends))}",
+            next_step="add a cluster with this file system to clusters.yaml, or name a file of one that is there",
+        )
+    return found

@@ -1,0 +1,44 @@
+"""Nothing is reached that `remotes.yaml` does not allow."""
+
+from pathlib import Path
+
+import pytest
+
+from twinhive.model.errors import Refused
+from twinhive.remotes.access import Access, Allowed
+from twinhive.settings.remotes import RemotesFile, load_remotes
+
+RULES = (
+    Allowed("thrift", ("thrift://*.east.example:9083",), "reader"),
+    Allowed("thrift", ("thrift://*",)),
+    Allowed("ssh", ("ssh://bastion:22", "thrift://hms:9083")),
+)
+
+
+def test_the_first_rule_that_holds_says_as_whom() -> None:
+    access = Access(RULES)
+    assert access.rule_for("far", "thrift", ["thrift://A.east.example:9083"]).user == "reader"
+    assert access.rule_for("far", "thrift", ["thrift://b:1"]).user is None
+    assert access.rule_for("far", "ssh", ["ssh://bastion:22", "thrift://hms:9083"]).connector == "ssh"
+
+
+def test_without_rules_and_without_addresses_nothing_is_allowed() -> None:
+    for access, addresses in ((Access(), ["thrift://a:1"]), (Access(RULES), [])):
+        with pytest.raises(Refused):
+            access.rule_for("far", "thrift", addresses)
+
+
+def test_a_key_file_is_found_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "id.pem").write_text("key")
+    assert Access(key_directory=tmp_path).key_file("id.pem") == tmp_path / "id.pem"
+    for name in ("", ".", "..", "/etc/hostname", "id.pem/", "nothing", "../id.pem"):
+        with pytest.raises(Refused):
+            Access(key_directory=tmp_path).key_file(name)
+
+
+def test_a_file_is_read_and_without_one_only_clusters_are_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "remotes.yaml"
+    assert load_remotes(path) == RemotesFile(clusters=True, allow=(), key_directory=None)
+    path.write_text("clusters: false\nallow:\n- {connector: ssh, addresses: ['ssh://*'], identity: reader}\n")
+    found = load_remotes(path)
+    assert (found.clusters, found.allow[0].connector, found.allow[0].identity) == (False, "ssh", "reader")
