@@ -125,7 +125,7 @@ def reply(method: str, sequence: int, body: bytes = STOP) -> WireMessage:
 
 def text_field(number: int, text: str) -> bytes:
     """Encode one field that is a text."""
-    value = text.encode()
+    value = text.encode("utf-8", "surrogateescape")
     return _FIELD.pack(STRING, number) + _INT.pack(len(value)) + value
 
 

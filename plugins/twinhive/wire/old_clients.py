@@ -10,9 +10,12 @@ from struct import Struct as Packing
 from typing import Final
 
 from twinhive.wire.ends import end_of_value
-from twinhive.wire.message import STOP, Head, MessageKind, WireMessage, call, message_with, struct_field
+from twinhive.wire.forms import DatabaseText
+from twinhive.wire.message import STOP, Head, MessageKind, WireMessage, call, message_with, struct_field, text_field
 from twinhive.wire.table import LIST, METHODS, STRING, STRUCT
 
+_CATALOG: Final = 4
+"""Number of the catalog in the requests for tables."""
 _LIST: Final = Packing("!bhbi").pack
 
 
@@ -73,7 +76,19 @@ def old_call(message: WireMessage) -> OldCall | None:
     """Return what to call instead of a method that was removed; None for every other method."""
     if (how := _REPLACED.get(message.head.method)) is None:
         return None
-    return OldCall(message, call(how.method, message.head.sequence, struct_field(1, message.body) + STOP))
+    body = _with_catalog(message.body)
+    return OldCall(message, call(how.method, message.head.sequence, struct_field(1, body) + STOP))
+
+
+def _with_catalog(body: bytes) -> bytes:
+    """Put the catalog of a database (`@hive#sales`) where the new requests have it: they take the name as it stands."""
+    if body[:3] != bytes((STRING, 0, 1)):
+        return body
+    end = end_of_value(body, STRING, 3)
+    form = DatabaseText.parse(body[7:end].decode("utf-8", "surrogateescape"))
+    if not form.catalog or not form.database:
+        return body
+    return text_field(1, form.database) + body[end : -len(STOP)] + text_field(_CATALOG, form.catalog) + STOP
 
 
 def _only_field(raw: bytes, at: int) -> bytes:

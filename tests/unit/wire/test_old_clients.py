@@ -19,6 +19,13 @@ def test_a_table_is_asked_and_answered_in_the_old_way() -> None:
     assert decoded(ThriftHiveMetastore.get_table_result, got.body).success == table
 
 
+def test_a_catalog_before_the_database_gets_its_own_field() -> None:
+    """`get_table_req` of Hive 4.1 knows no database `@hive#shop`; `get_table` did."""
+    old = old_call(request("get_table", dbname="@hive#shop", tbl_name="orders"))
+    asked = decoded(ThriftHiveMetastore.get_table_req_args, old.instead.body).req
+    assert (asked.dbName, asked.tblName, asked.catName) == ("shop", "orders", "hive")
+
+
 def test_tables_are_asked_and_answered_in_the_old_way() -> None:
     old = old_call(request("get_table_objects_by_name", dbname="shop", tbl_names=["a", "b"]))
     asked = decoded(ThriftHiveMetastore.get_table_objects_by_name_req_args, old.instead.body).req
