@@ -6,8 +6,10 @@ from pathlib import Path
 from unittest import mock
 
 from twinhive.connectors import registry
+from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.glue import ENDPOINT, PROFILE, GlueConnector
-from twinhive.connectors.registry import ConnectorContext, Connectors
+from twinhive.connectors.iceberg import NAME, PATH, URI, IcebergConnector
+from twinhive.connectors.registry import Connectors
 from twinhive.connectors.ssh_route import KEYS, KNOWN_HOSTS, ROUTE, STRICT, TIMEOUT, route_of
 from twinhive.connectors.thrift import ThriftConnector
 
@@ -31,6 +33,10 @@ def _ssh(key: str, value: str) -> object:
     return route_of({**right, key: value}, 1)
 
 
+def _iceberg(properties: dict[str, str]) -> object:
+    return IcebergConnector(mock.Mock()).catalog(properties)
+
+
 CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
     ("connector: none of that name", lambda _: connectors().of("no.such.Factory"), "VIA names no connector"),
     ("connector: a class that is none", lambda _: _own("decimal:Decimal"), "is no connector"),
@@ -47,6 +53,10 @@ CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
         f"{ENDPOINT} cannot be read",
     ),
     ("glue: no such profile", lambda _: GlueConnector().catalog({PROFILE: "nobody's"}), "AWS cannot be asked"),
+    ("iceberg: nothing", lambda _: _iceberg({}), "no Iceberg table or catalog"),
+    ("iceberg: a secret", lambda _: _iceberg({URI: "http://a", "iceberg.catalog.token": "t"}), "more of an Iceberg"),
+    ("iceberg: no path", lambda _: _iceberg({PATH: "s3://b/../c"}), f"{PATH} cannot be read"),
+    ("iceberg: an unknown catalog", lambda _: _iceberg({NAME: "no such"}), "cannot be used"),
     ("ssh: no known hosts", lambda _: _ssh(KNOWN_HOSTS, ""), f"has no {KNOWN_HOSTS}"),
     ("ssh: hosts that are not looked at", lambda _: _ssh(STRICT, "no"), "is not opened"),
     ("ssh: a route that is none", lambda _: _ssh(ROUTE, "ann@a -> b"), f"{ROUTE} cannot be read"),

@@ -12,6 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as NotConnected
 
+from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.filters import parse_filter
 from twinhive.connectors.glue_objects import database_of, partition_of, table_of
 from twinhive.connectors.pruning import glue_expression
@@ -74,6 +75,11 @@ class GlueConnector:
                 next_step="create the remote again, or complete ~/.aws/config where the gateway runs",
             ) from error
         return GlueCatalog(client, properties.get(CATALOG_ID, "").strip())
+
+
+def connector(context: ConnectorContext) -> GlueConnector:
+    """Make the connector."""
+    return GlueConnector(context.connect_seconds)
 
 
 class GlueCatalog:

@@ -1,19 +1,17 @@
 """Which connector a definition's VIA means."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Any, Final
 
 from twinhive.connectors.answering import AnsweringConnector
-from twinhive.connectors.glue import GlueConnector
-from twinhive.connectors.ssh import SshConnector
-from twinhive.connectors.thrift import ThriftConnector
+from twinhive.connectors.context import ConnectorContext
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalogs import CatalogConnector, Connector
-from twinhive.ports.files import FileReader
+
+__all__ = ["ENTRY_POINTS", "ConnectorContext", "Connectors", "connector_name"]
 
 ENTRY_POINTS: Final = "twinhive.connectors"
 THRIFT, SSH, GLUE, ICEBERG = "thrift", "ssh", "glue", "iceberg"
@@ -25,18 +23,6 @@ _CLASSES: Final[Mapping[str, str]] = {
     "IcebergTableHiveClientFactory": ICEBERG,
 }
 """Classes that people know from Hive's clients, by the last part of their names."""
-
-
-@dataclass(frozen=True)
-class ConnectorContext:
-    """What connectors get from outside: files by the names that definitions use, and seconds for connecting.
-
-    `file_of` makes a local path of a key file's name. `files_at` returns the reader of a path's file system.
-    """
-
-    file_of: Callable[[str], Path]
-    files_at: Callable[[str], FileReader]
-    connect_seconds: float = 2.0
 
 
 def connector_name(via: str) -> str:
@@ -69,8 +55,7 @@ class Connectors:
             await connector.close()
 
     def _make(self, name: str) -> Connector:
-        make = self._builtin.get(name)
-        made = make() if make is not None else _loaded(_entry_point(name))
+        made = self._builtin(name) if name in _CLASSES.values() else _loaded(_entry_point(name))
         if isinstance(made, Connector):
             return made
         if isinstance(made, CatalogConnector):
@@ -82,14 +67,9 @@ class Connectors:
             next_step="write it as docs/connectors.md says",
         )
 
-    @cached_property
-    def _builtin(self) -> Mapping[str, Callable[[], Connector | CatalogConnector]]:
-        context = self.context
-        return {
-            THRIFT: lambda: ThriftConnector(context.connect_seconds),
-            SSH: lambda: SshConnector(context.file_of),
-            GLUE: lambda: GlueConnector(context.connect_seconds),
-        }
+    def _builtin(self, name: str) -> Any:
+        """Import one of ours when it is needed: each brings libraries that take memory."""
+        return import_module(f"twinhive.connectors.{name}").connector(self.context)
 
 
 def _entry_point(text: str) -> EntryPoint:

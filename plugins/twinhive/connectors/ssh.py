@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 import asyncssh
 
+from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.ssh_route import Hop, Route, route_of
 from twinhive.connectors.ssh_stream import TunnelSession
 from twinhive.connectors.thrift import MetastoreAddress, metastore_addresses
@@ -56,6 +57,11 @@ class SshConnector:
         tunnels, self._tunnels = list(self._tunnels.values()), {}
         for tunnel in tunnels:
             await tunnel.close()
+
+
+def connector(context: ConnectorContext) -> SshConnector:
+    """Make the connector."""
+    return SshConnector(context.file_of)
 
 
 class _Tunnel:

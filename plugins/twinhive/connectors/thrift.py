@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from twinhive.connectors.context import ConnectorContext
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalogs import ByteLink, ConnectorPlace
 
@@ -55,6 +56,11 @@ class ThriftConnector:
 
     async def close(self) -> None:
         """Nothing is shared."""
+
+
+def connector(context: ConnectorContext) -> ThriftConnector:
+    """Make the connector."""
+    return ThriftConnector(context.connect_seconds)
 
 
 def metastore_addresses(properties: Mapping[str, str]) -> tuple[MetastoreAddress, ...]:
