@@ -6,15 +6,16 @@ the rest of the struct says otherwise the answer breaks off with an error: a wro
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from struct import Struct as Packing
 from typing import Final
 
 from twinhive.wire.looking import FoundText, relate
-from twinhive.wire.message import WireError
+from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.renames import Renames
-from twinhive.wire.renaming import NAMES, renamed_struct
+from twinhive.wire.renaming import NAMES, renamed_struct, struct_of
 from twinhive.wire.scanning import StructScan
 from twinhive.wire.table import LIST, NO_FIELDS, STRUCT, Field, Kind, Struct
 
@@ -22,6 +23,7 @@ _INT: Final = Packing("!i")
 _RUN_HEAD: Final = Packing("!bhbi")
 _STOP: Final = b"\0"
 _MOST_WAITING: Final = 1 << 20
+_SLICE: Final = 1 << 18
 
 
 @dataclass(slots=True)
@@ -129,6 +131,15 @@ def _ready(one: bytearray | _Held) -> bytes | bytearray | None:
 @cache
 def _list_of(struct: Struct) -> Struct:
     return Struct(f"list of {struct.name}", (Field(0, "run", Kind(LIST, "", (Kind(STRUCT, struct.name),))),))
+
+
+def renamed_pieces(message: WireMessage, renames: Renames) -> Iterator[bytes]:
+    """Yield a message with other names in pieces, so that others need not wait for all of it. Raises WireError."""
+    pieces = pieces_of(struct_of(message), renames, len(message.raw))
+    yield message.raw[: message.at]
+    for at in range(message.at, len(message.raw), _SLICE):
+        pieces.feed(message.raw[at : at + _SLICE])
+        yield pieces.taken()
 
 
 def pieces_of(struct: Struct, renames: Renames, most_bytes: int) -> PassedPieces | RenamedPieces:

@@ -1,4 +1,4 @@
-"""Reading messages from a stream, whole or in renamed pieces, in bounded memory and time.
+"""Reading messages from a stream, whole or in pieces, in bounded memory and time.
 
 Deadlines are the caller's. Errors are WireError for bytes that are no message or more than the most, and EOFError for a
 stream that ends in the middle; after either nothing more can be read from the stream.
@@ -12,7 +12,7 @@ from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Head, Spoken, WireError, WireMessage, read_head, spoken
 from twinhive.wire.pieces import pieces_of
 from twinhive.wire.renames import Renames
-from twinhive.wire.renaming import renamed, struct_of
+from twinhive.wire.renaming import struct_of
 from twinhive.wire.scanning import StructScan
 from twinhive.wire.table import NO_FIELDS
 
@@ -51,33 +51,18 @@ class MessageReader:
         """
         if (head := await self._head()) is None:
             return None
-        return await self._whole(*head)
+        message = await self._whole(*head, self._most_bytes)
+        assert isinstance(message, WireMessage)  # nothing longer is begun
+        return message
 
-    async def renamed(self, renames: Renames, buffered: int = MOST_BUFFERED_BYTES) -> AsyncIterator[bytes]:
-        """Read an answer and yield it with other names.
+    async def read_answer(self, buffered: int = MOST_BUFFERED_BYTES) -> "WireMessage | LongAnswer":
+        """Read an answer whole, or only begin to when it has more than `buffered` bytes. Raises WireError, EOFError.
 
-        Nothing is yielded before the answer is whole or has more bytes than `buffered`: until then the call can still
-        be made elsewhere. A longer answer comes in pieces, and is never held as a whole.
+        Of one that is whole the call can still be made elsewhere when it is not what was wanted.
         """
         if (read := await self._head()) is None:
             raise EOFError("the stream ended before the answer")
-        head, at = read
-        message = self._whole_if_there(head, at)
-        if message is not None:
-            yield renamed(message, renames).raw
-            return
-        begun, self._held = self._held[:at], self._held[at:]
-        pieces = pieces_of(struct_of(WireMessage(head, begun, at)), renames, self._most_bytes)
-        ready = bytearray(begun)
-        ended = pieces.feed(self._held)
-        while not ended:
-            ready += pieces.taken()
-            if len(ready) > buffered:
-                yield bytes(ready)
-                ready, buffered = bytearray(), 0
-            ended = pieces.feed(await self._chunk())
-        self._held = pieces.window
-        yield bytes(ready + pieces.taken())
+        return await self._whole(*read, buffered)
 
     async def _head(self) -> tuple[Head, int] | None:
         if not self._held:
@@ -98,14 +83,18 @@ class MessageReader:
         raw, self._held = self._held[:end], self._held[end:]
         return WireMessage(head, raw, at)
 
-    async def _whole(self, head: Head, at: int) -> WireMessage:
+    async def _whole(self, head: Head, at: int, buffered: int) -> "WireMessage | LongAnswer":
         if (message := self._whole_if_there(head, at)) is not None:
             return message
         scan = StructScan(NO_FIELDS, frozenset(), self._most_bytes)
-        chunks = [self._held]
+        chunks, count = [self._held], len(self._held) - at
         ended = scan.feed(self._held[at:])
         while not ended:
+            if count > buffered:
+                self._held = b""
+                return LongAnswer(self, WireMessage(head, b"".join(chunks), at))
             chunks.append(await self._chunk())
+            count += len(chunks[-1])
             ended = scan.feed(chunks[-1])
         self._held = scan.window
         whole = b"".join(chunks)
@@ -115,3 +104,26 @@ class MessageReader:
         if not (chunk := await self._stream.read(_CHUNK)):
             raise EOFError("the stream ended in the middle of a message")
         return chunk
+
+
+class LongAnswer:
+    """An answer that is too long to be held: its head, then pieces. Nothing else can be read before its end."""
+
+    def __init__(self, reader: MessageReader, begun: WireMessage) -> None:
+        self.head = begun.head
+        self._reader, self._begun = reader, begun
+
+    async def pieces(self, renames: Renames) -> AsyncIterator[bytes]:
+        """Yield the answer with other names, as it comes. Raises WireError, EOFError: then it has no proper end."""
+        begun, reader = self._begun, self._reader
+        pieces = pieces_of(struct_of(begun), renames, reader._most_bytes)
+        yield begun.raw[: begun.at]
+        for at in range(begun.at, len(begun.raw), _CHUNK):
+            pieces.feed(begun.raw[at : at + _CHUNK])
+            yield pieces.taken()
+        self._begun = WireMessage(begun.head, b"", 0)
+        while not pieces.ended:
+            pieces.feed(await reader._chunk())
+            if piece := pieces.taken():
+                yield piece
+        reader._held = pieces.window

@@ -200,3 +200,22 @@ def test_a_struct_that_ends_in_the_middle_is_an_error() -> None:
         end_of(message.raw[:-1], message.at)
     with pytest.raises(WireError, match="ends in the middle"):
         names_of(message_of(message.raw[:-1]))
+
+
+@pytest.mark.parametrize("size", [1, 999, 5_000])
+def test_the_bound_is_the_same_wherever_the_message_is_cut(size: int) -> None:
+    message = call("get_table", 1, struct.pack("!bhi", STRING, 1, 1000) + b"x" * 1000 + b"\0")
+
+    async def read(most: int) -> WireMessage | None:
+        stream = asyncio.StreamReader()
+        reading = asyncio.ensure_future(MessageReader(stream, most).read())
+        for at in range(0, len(message.raw), size):
+            stream.feed_data(message.raw[at : at + size])
+            await asyncio.sleep(0)
+        stream.feed_eof()
+        return await reading
+
+    assert asyncio.run(read(len(message.body))) == message
+    if size < len(message.raw):  # one that has come at once is there already
+        with pytest.raises(WireError, match="where 900 are allowed"):
+            asyncio.run(read(900))

@@ -3,7 +3,6 @@
 import asyncio
 import struct
 import tracemalloc
-from collections.abc import AsyncIterator
 
 import pytest
 from hive_metastore import ThriftHiveMetastore
@@ -18,7 +17,8 @@ from hive_metastore.ttypes import (
 
 from tests.support.wire_messages import answer, decoded
 from twinhive.wire.message import STOP, WireError, WireMessage, reply
-from twinhive.wire.reader import MessageReader
+from twinhive.wire.pieces import renamed_pieces
+from twinhive.wire.reader import LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
 from twinhive.wire.table import LIST, STRUCT
@@ -34,8 +34,12 @@ async def sent_in_pieces(stream: asyncio.StreamReader, raw: bytes) -> None:
         await asyncio.sleep(0)
 
 
-async def collected(pieces: AsyncIterator[bytes]) -> list[bytes]:
-    return [piece async for piece in pieces]
+async def read_from(reader: MessageReader, renames: Renames, buffered: int) -> list[bytes]:
+    """Return an answer with other names, in the pieces that it comes in."""
+    read = await reader.read_answer(buffered)
+    return (
+        [renamed(read, renames).raw] if isinstance(read, WireMessage) else [one async for one in read.pieces(renames)]
+    )
 
 
 def pieces_of(message: WireMessage, renames: Renames, buffered: int, behind: bytes = b"") -> list[bytes]:
@@ -43,7 +47,7 @@ def pieces_of(message: WireMessage, renames: Renames, buffered: int, behind: byt
         stream = asyncio.StreamReader(limit=CHUNK)
         reader = MessageReader(stream, 1 << 30)
         _, pieces = await asyncio.gather(
-            sent_in_pieces(stream, message.raw + behind), collected(reader.renamed(renames, buffered))
+            sent_in_pieces(stream, message.raw + behind), read_from(reader, renames, buffered)
         )
         stream.feed_eof()
         assert reader.held + await stream.read() == behind
@@ -116,8 +120,9 @@ def test_a_large_answer_takes_little_memory() -> None:
     async def passed() -> int:
         stream = asyncio.StreamReader(limit=CHUNK)
         feeding = asyncio.ensure_future(sent_in_pieces(stream, message.raw))
-        pieces = MessageReader(stream, 1 << 30).renamed(BACK, 100_000)
-        lengths = [len(piece) async for piece in pieces]
+        answer = await MessageReader(stream, 1 << 30).read_answer(100_000)
+        assert isinstance(answer, LongAnswer)
+        lengths = [len(piece) async for piece in answer.pieces(BACK)]
         await feeding
         return sum(lengths)
 
@@ -128,14 +133,22 @@ def test_a_large_answer_takes_little_memory() -> None:
     assert peak < 8 << 20
 
 
-def test_an_answer_that_ends_in_the_middle_is_an_error() -> None:
+@pytest.mark.parametrize("buffered", [0, 1 << 30])
+def test_an_answer_that_ends_in_the_middle_is_an_error(buffered: int) -> None:
     message = answer("get_partitions", partitions(3_000))
 
     async def read() -> None:
         stream = asyncio.StreamReader()
         stream.feed_data(message.raw[:-1])
         stream.feed_eof()
-        await collected(MessageReader(stream).renamed(BACK))
+        await read_from(MessageReader(stream), BACK, buffered)
 
     with pytest.raises(EOFError):
         asyncio.run(read())
+
+
+def test_one_that_is_held_can_be_renamed_in_pieces_too() -> None:
+    message = answer("get_partitions", partitions(10_000))
+    pieces = list(renamed_pieces(message, BACK))
+    assert len(pieces) > 3
+    assert b"".join(pieces) == renamed(message, BACK).raw
