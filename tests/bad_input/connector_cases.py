@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from twinhive.connectors import registry
+from twinhive.connectors.answering import AnsweringConnector
 from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.glue import ENDPOINT, PROFILE, GlueConnector
 from twinhive.connectors.iceberg import NAME, PATH, URI, IcebergConnector
@@ -37,6 +38,12 @@ def _iceberg(properties: dict[str, str]) -> object:
     return IcebergConnector(mock.Mock()).catalog(properties)
 
 
+def _odd_place() -> object:
+    odd = mock.Mock()
+    odd.place.side_effect = KeyError("folder")
+    return AnsweringConnector(odd).place({})
+
+
 CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
     ("connector: none of that name", lambda _: connectors().of("no.such.Factory"), "VIA names no connector"),
     ("connector: a class that is none", lambda _: _own("decimal:Decimal"), "is no connector"),
@@ -53,6 +60,7 @@ CONNECTOR_CASES: tuple[ConnectorCase, ...] = (
         f"{ENDPOINT} cannot be read",
     ),
     ("glue: no such profile", lambda _: GlueConnector().catalog({PROFILE: "nobody's"}), "AWS cannot be asked"),
+    ("connector: one that cannot read properties", lambda _: _odd_place(), "cannot read its properties"),
     ("iceberg: nothing", lambda _: _iceberg({}), "no Iceberg table or catalog"),
     ("iceberg: a secret", lambda _: _iceberg({URI: "http://a", "iceberg.catalog.token": "t"}), "more of an Iceberg"),
     ("iceberg: no path", lambda _: _iceberg({PATH: "s3://b/../c"}), f"{PATH} cannot be read"),

@@ -10,7 +10,7 @@ from typing import Final
 
 from twinhive.connectors.blocking import BlockingCalls
 from twinhive.connectors.responder import Responder
-from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.errors import InvalidSettings, TryAgain, TwinhiveError
 from twinhive.ports.catalogs import ByteLink, CatalogConnector, ConnectorPlace
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MessageReader
@@ -47,15 +47,27 @@ class AnsweringConnector:
 
     def place(self, properties: Mapping[str, str]) -> ConnectorPlace:
         """Say where a definition leads. Raises InvalidSettings."""
-        return self._connector.place(properties)
+        try:
+            return self._connector.place(properties)
+        except TwinhiveError:
+            raise
+        except Exception as error:
+            raise InvalidSettings(
+                "a remote's connector cannot read its properties",
+                found=f"{type(error).__name__}: {error}",
+                expected="the properties that the connector needs",
+                next_step="create the remote again with them (docs/connectors.md)",
+            ) from error
 
     async def open(self, properties: Mapping[str, str]) -> ByteLink:
         """Open a connection to the catalog of a definition. Raises ConnectionError, InvalidSettings."""
         answering = self._of(properties)
         try:
             await answering.ready()
-        except TwinhiveError as error:
-            raise ConnectionError(str(error)) from error
+        except OSError:
+            raise
+        except Exception as error:
+            raise ConnectionError(str(error) or type(error).__name__) from error
         ours, theirs = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=theirs)
         task = asyncio.create_task(_serve(answering, ours, reader))
@@ -70,7 +82,7 @@ class AnsweringConnector:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _of(self, properties: Mapping[str, str]) -> _Answering:
-        place = self._connector.place(properties)
+        place = self.place(properties)
         found = self._answering.get(place.key)
         if found is None:
             found = self._answering[place.key] = _Answering(self._connector, properties, place.name)

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -18,6 +17,7 @@ from twinhive.connectors.glue_objects import database_of, partition_of, table_of
 from twinhive.connectors.pruning import glue_expression
 from twinhive.connectors.reading import types_of, values_of
 from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.web_addresses import is_web_address
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import partition_name
 from twinhive.ports.catalog_objects import CatalogDatabase, CatalogPartition, CatalogTable
@@ -43,7 +43,7 @@ class GlueConnector:
     def place(self, properties: Mapping[str, str]) -> ConnectorPlace:
         """Say which region or endpoint, whose catalog, and whose profile is used. Raises InvalidSettings."""
         endpoint = properties.get(ENDPOINT, "").strip()
-        if endpoint and (urlsplit(endpoint).scheme not in ("http", "https") or not urlsplit(endpoint).netloc):
+        if endpoint and not is_web_address(endpoint):
             raise InvalidSettings(
                 f"a remote's {ENDPOINT} cannot be read",
                 found=endpoint,
@@ -65,8 +65,11 @@ class GlueConnector:
             retries={"total_max_attempts": 3, "mode": "standard"},
         )
         try:
-            session = boto3.Session(profile_name=properties.get(PROFILE) or None, region_name=properties.get(REGION))
-            client = session.client("glue", endpoint_url=properties.get(ENDPOINT) or None, config=config)
+            session = boto3.Session(
+                profile_name=properties.get(PROFILE, "").strip() or None,
+                region_name=properties.get(REGION, "").strip() or None,
+            )
+            client = session.client("glue", endpoint_url=properties.get(ENDPOINT, "").strip() or None, config=config)
         except (BotoCoreError, ValueError) as error:
             raise InvalidSettings(
                 "AWS cannot be asked with what the remote says",

@@ -20,6 +20,7 @@ from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.iceberg_files import metadata_text, newest_metadata
 from twinhive.connectors.iceberg_table import hive_table, parsed
 from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.web_addresses import is_web_address
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalog_objects import CatalogDatabase, CatalogPartition, CatalogTable
 from twinhive.ports.catalogs import Catalog, ConnectorPlace
@@ -162,7 +163,7 @@ def _way(properties: Mapping[str, str]) -> tuple[str, str]:
             next_step=f"create the remote again with one of them: '{PATH}' = 's3://bucket/tables/t'",
         )
     (way, value) = ways[0]
-    if (way == PATH and not _is_path(value)) or (way == URI and not value.startswith(("http://", "https://"))):
+    if (way == PATH and not _is_path(value)) or (way == URI and not is_web_address(value)):
         raise InvalidSettings(
             f"a remote's {way} cannot be read",
             found=value,

@@ -176,6 +176,8 @@ def test_a_catalog_of_the_configuration(tmp_path, monkeypatch: pytest.MonkeyPatc
         {"iceberg.catalog.name": "lake", "iceberg.catalog.uri": "http://evil"},
         {"iceberg.catalog.name": "lake", "iceberg.catalog.warehouse": "http://evil"},
         {"iceberg.catalog.uri": "file:///etc"},
+        {"iceberg.catalog.uri": "https://allowed@evil/"},
+        {"iceberg.catalog.uri": "https://evil\\@allowed/"},
         {"iceberg.catalog.uri": "http://a", "iceberg.catalog.py-io-impl": "os.system"},
         {"iceberg.table.path": "/no/scheme"},
         {"iceberg.table.path": "http://[a"},
