@@ -185,6 +185,8 @@ class StructScan:
         kinds = tuple(Kind(code) for code in self.window[at : at + codes])
         if tuple(part.code for part in kind.parts) == tuple(part.code for part in kinds):
             kinds = kind.parts
+        else:
+            field = None  # not what the table says: nobody reads it
         count = _INT(self.window, at + codes)[0]
         if count < 0 or sum(_LEAST.get(one.code, 1) for one in kinds) * count > self._most:
             raise WireError(f"a container of {count} values, where {self._most} bytes are allowed")
