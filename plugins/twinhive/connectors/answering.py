@@ -17,6 +17,7 @@ from twinhive.wire.reader import MessageReader
 
 _log = logging.getLogger(__name__)
 MOST_CATALOGS: Final = 256
+MOST_REQUEST_BYTES: Final = 16 << 20
 
 
 class _Answering:
@@ -96,7 +97,7 @@ async def _serve(answering: _Answering, ours: socket.socket, theirs: asyncio.Str
     """Answer one connection until it is closed. Who is asked and cannot be reached ends it, with the reason."""
     reader, writer = await asyncio.open_connection(sock=ours)
     try:
-        await _answer_all(answering, MessageReader(reader), writer)
+        await _answer_all(answering, MessageReader(reader, MOST_REQUEST_BYTES), writer)
     except (OSError, EOFError, WireError, TryAgain) as error:
         theirs.set_exception(ConnectionResetError(str(error)))
     except Exception as error:

@@ -22,6 +22,7 @@ _FIXED: Final = {
     DOUBLE: Packing("!d"),
 }
 _MOST_DEPTH: Final = 32
+_MOST_VALUES: Final = 500_000
 Fields = Mapping[int, Any]
 
 
@@ -95,7 +96,7 @@ def _sequence(number: int, code: int, encoded: list[bytes]) -> bytes:
 
 class _Reading:
     def __init__(self, raw: bytes) -> None:
-        self._raw = raw
+        self._raw, self._values = raw, 0
 
     def struct(self, at: int, depth: int) -> tuple[dict[int, Any], int]:
         fields: dict[int, Any] = {}
@@ -105,8 +106,9 @@ class _Reading:
         return fields, at + 1
 
     def _value(self, code: int, at: int, depth: int) -> tuple[Any, int]:
-        if depth > _MOST_DEPTH:
-            raise WireError("a request with too many structs inside each other")
+        self._values += 1
+        if depth > _MOST_DEPTH or self._values > _MOST_VALUES:
+            raise WireError("a request with too many values, or too many inside each other")
         if code in _FIXED:
             packing = _FIXED[code]
             return packing.unpack_from(self._raw, at)[0], at + packing.size

@@ -1,12 +1,13 @@
 """Hive's filter texts over partition keys and over tables: `day >= '2026-01-01' and (hour in (1, 2) or hour = 5)`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from twinhive.connectors.refusals import RefusedCall
 
+T = TypeVar("T")
 Literal = str | int
 _MOST_BYTES: Final = 1 << 20
 _MOST_DEPTH: Final = 100
@@ -99,6 +100,8 @@ class _FilterReading:
 
     def _one(self, depth: int) -> Filter:
         kind, value, at = self._tokens[self._at]
+        if value == "(" and kind == "sign" and self._begins_members():
+            return self._members()
         if value == "(" and kind == "sign":
             if depth >= _MOST_DEPTH:
                 raise _unreadable(self._text, at)
@@ -107,20 +110,17 @@ class _FilterReading:
             self.expect(")")
             return inner
         if kind == "name" and not self._begins_literal():
-            return self._tested(self._next()[1].strip("`").lower())
+            return self._tested(self._key())
         literal = self._literal()
         operator = self._comparison()
-        key_kind, key, key_at = self._next()
-        if key_kind != "name":
-            raise _unreadable(self._text, key_at)
-        return KeyTest(key.strip("`").lower(), _same(_MIRRORED[operator]), (literal,))
+        return KeyTest(self._key(), _same(_MIRRORED[operator]), (literal,))
 
     def _tested(self, key: str) -> KeyTest:
         is_negated = self._take_word("not")
         if self._take_word("like"):
             return KeyTest(key, "like", (self._literal(),), is_negated)
         if self._take_word("in"):
-            return KeyTest(key, "in", self._list(), is_negated)
+            return KeyTest(key, "in", self._bracketed(self._literal), is_negated)
         if self._take_word("between"):
             low = self._literal()
             if not self._take_word("and"):
@@ -130,12 +130,47 @@ class _FilterReading:
             raise _unreadable(self._text, self._tokens[self._at][2])
         return KeyTest(key, _same(self._comparison()), (self._literal(),))
 
-    def _list(self) -> tuple[Literal, ...]:
+    def _begins_members(self) -> bool:
+        """Say whether a bracket holds one key, or a struct of keys, before IN: so the metastore itself wants it."""
+        kinds = [(kind, value.lower()) for kind, value, _ in self._tokens[self._at + 1 : self._at + 3]]
+        return kinds[0] == ("name", "struct") or (kinds[0][0] == "name" and kinds[1:] == [("sign", ")")])
+
+    def _members(self) -> Filter:
+        """Read `(day) in ('a', 'b')` or `(struct(day, hour)) in (struct('a', 1), struct('b', 2))`."""
         self.expect("(")
-        found = [self._literal()]
+        if not self._take_word("struct"):
+            key = self._key()
+            self.expect(")")
+            return self._tested(key)
+        keys = self._bracketed(self._key)
+        self.expect(")")
+        if not self._take_word("in"):
+            raise _unreadable(self._text, self._tokens[self._at][2])
+        rows = self._bracketed(lambda: self._row(len(keys)))
+        return AnyOf(tuple(AllOf(tuple(map(_equals, keys, row))) for row in rows))
+
+    def _row(self, width: int) -> tuple[Literal, ...]:
+        at = self._tokens[self._at][2]
+        self._take_word("const")
+        if not self._take_word("struct"):
+            raise _unreadable(self._text, at)
+        row = self._bracketed(self._literal)
+        if len(row) != width:
+            raise _unreadable(self._text, at)
+        return row
+
+    def _key(self) -> str:
+        kind, value, at = self._next()
+        if kind != "name":
+            raise _unreadable(self._text, at)
+        return value.strip("`").lower()
+
+    def _bracketed(self, one: Callable[[], T]) -> tuple[T, ...]:
+        self.expect("(")
+        found = [one()]
         while self._tokens[self._at][:2] == ("sign", ","):
             self._next()
-            found.append(self._literal())
+            found.append(one())
         self.expect(")")
         return tuple(found)
 
@@ -150,7 +185,7 @@ class _FilterReading:
             self._next()  # DATE, TIMESTAMP
         kind, value, at = self._next()
         if kind == "string":
-            return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+            return value[1:-1]  # the metastore keeps backslashes as they are
         if kind == "date":
             return value
         if kind == "number" and len(value) < 40:
@@ -173,6 +208,10 @@ class _FilterReading:
         token = self._tokens[self._at]
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
+
+
+def _equals(key: str, literal: Literal) -> KeyTest:
+    return KeyTest(key, "=", (literal,))
 
 
 def _same(operator: str) -> str:

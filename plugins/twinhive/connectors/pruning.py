@@ -61,10 +61,9 @@ def glue_expression(filter_: Filter, types: Mapping[str, str]) -> str | None:
 
 
 def _passes(test: KeyTest, values: Mapping[str, str], types: Mapping[str, str]) -> bool:
-    value = values[test.key]
-    if value == DEFAULT_PARTITION:
-        return False
-    kind = types[test.key]
+    value, kind = values[test.key], types[test.key]
+    if value == DEFAULT_PARTITION and not kind.startswith(_TEXTS):
+        return False  # of texts the metastore compares this name as any other
     literals = [_typed_literal(test, literal, kind) for literal in test.literals]
     ours = _value_as(kind, value)
     if ours is None:

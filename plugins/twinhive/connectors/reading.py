@@ -140,7 +140,7 @@ def _in_order(table: CatalogTable, partitions: Sequence[CatalogPartition]) -> li
 
 
 def _check_values(table: CatalogTable, values: Sequence[str]) -> None:
-    if len(values) > len(table.partition_keys):
+    if any(values[len(table.partition_keys) :]):
         raise RefusedCall(
             "more values than partition keys", found=len(values), expected=f"at most {len(table.partition_keys)}"
         )

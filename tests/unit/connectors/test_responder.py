@@ -1,11 +1,15 @@
 """Calls are encoded and answers decoded by pyiceberg's bindings: what they know comes back as it was."""
 
+import random
+from contextlib import suppress
+
 import pytest
 from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.transport.TTransport import TMemoryBuffer
 
 from tests.support.memory_catalog import sales_catalog
+from tests.support.seeds import seeds
 from twinhive.connectors.asked import ANSWERED
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import Refused, Unreachable
@@ -133,6 +137,11 @@ def test_names_of_partitions(client) -> None:
         ("hour not between 5 and 10", 12),
         ("day like '2026-01-0_' and '5' = hour", 6),
         ("5 > hour", 6),
+        ("(hour) in (5, 15) and (day) not in ('2026-01-01')", 10),
+        ("(struct(day, hour)) in (const struct('2026-01-01', 5), struct('2026-01-02', 0), struct('x', 0))", 2),
+        ("(struct(day, hour)) in (struct('2026-01-01'))", None),
+        ("((((hour = 5))))", 6),
+        ("(" * 2000, None),
         ("hour <> 5 AND day != '2026-01-01'", 15),
         ("hour = ", None),
         ("day > 5", None),
@@ -231,3 +240,31 @@ def test_bad_bytes_are_no_call(catalog) -> None:
     for body in (b"\x0b\0\1\0\0\xff\xff", b"\x0f\0\1\x0b\x7f\xff\xff\xff", b"\x0c\0\1" * 500, b"\x63\0\1"):
         with pytest.raises(WireError):
             Responder(catalog).answer(call("get_all_tables", 1, body))
+
+
+def test_mutated_calls_are_answered_or_no_calls(catalog) -> None:
+    chosen = random.Random(seeds(1)[0])
+    responder = Responder(catalog)
+    strings = [b"sales", b"orders", b"day > '2026'", b"*", b""]
+    for _ in range(20_000):
+        two = b"".join(_field(chosen.choice((1, 2, 3, 4)), chosen.choice(strings)) for _ in range(3)) + STOP
+        body = bytearray(two if chosen.random() < 0.5 else struct_field(1, two) + STOP)
+        for _ in range(chosen.choice((0, 1, 1, 3))):
+            body[chosen.randrange(len(body))] = chosen.choice(
+                (0, 1, 8, 11, 12, 13, 15, 127, 255, chosen.randrange(256))
+            )
+        asked = call(chosen.choice(list(ANSWERED)), 1, bytes(body[: chosen.choice((None, None, -1, 5))]))
+        with suppress(WireError):
+            assert responder.answer(asked).head.sequence == 1
+
+
+def test_many_values_are_no_call(catalog) -> None:
+    many = 1_000_000
+    with pytest.raises(WireError, match="too many values"):
+        Responder(catalog).answer(
+            call("get_all_tables", 1, b"\x0f\0\1\x0c" + many.to_bytes(4, "big") + STOP * (many + 1))
+        )
+
+
+def _field(number: int, value: bytes) -> bytes:
+    return bytes((11, 0, number)) + len(value).to_bytes(4, "big") + value
