@@ -11,7 +11,8 @@ import typer
 
 from twinhive.cli.base import configuration_of, local_cluster
 from twinhive.cli.connection_sources import resolver
-from twinhive.cli.terminal import Config, errors_shown
+from twinhive.cli.json_output import print_json
+from twinhive.cli.terminal import AsJson, Config, errors_shown
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.json_log import log_to
 from twinhive.gateway.metrics import CallCounts
@@ -20,7 +21,6 @@ from twinhive.gateway.session import Session
 from twinhive.gateway.workers import Serve, Supervisor, run_alone, run_worker
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow
-from twinhive.settings import default_directory
 from twinhive.wiring.endpoints import file_system_endpoint
 from twinhive.wiring.gateway import RemotesWiring
 
@@ -52,6 +52,7 @@ def gateway(
         typer.Option(min=1, max=65_535, help="Answer GET /metrics (Prometheus) and /remotes (JSON) on this port"),
     ] = None,
     worker: Annotated[bool, typer.Option("--worker", hidden=True)] = False,
+    as_json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Serve the metastore's API: databases and tables of other metastores under local names.
@@ -60,21 +61,28 @@ def gateway(
     keeps nothing itself. Remotes are made with CREATE REMOTE TABLE or DATABASE; what they may reach is in remotes.yaml
     beside clusters.yaml (docs/remotes.md). Its log is one JSON object a line on standard error.
     """
-    with errors_shown():
+    with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         if action is GatewayAction.CONF:
             ends = [file_system_endpoint(one.file_system, resolver()) for one in configuration.clusters.values()]
-            for key, value in spark_settings(ends, f"thrift://{host}:{port}").items():
-                typer.echo(f"{key}={value}")
+            _print_settings(spark_settings(ends, f"thrift://{host}:{port}"), as_json=as_json)
             return
         chosen = local_cluster(configuration, cluster)
-        wiring = RemotesWiring(configuration, config or default_directory(), chosen, resolver())
+        wiring = RemotesWiring(configuration, chosen, resolver())
         _serve(wiring, (host, port), workers, status_port, is_worker=worker)
+
+
+def _print_settings(settings: dict[str, str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"settings": settings})
+        return
+    for key, value in settings.items():
+        typer.echo(f"{key}={value}")
 
 
 def spark_settings(ends: list[FileSystemEndpoint], uri: str) -> dict[str, str]:
     """Return settings of Spark for the file systems of all clusters, and for the gateway."""
-    merged = {"spark.hadoop.hive.metastore.uris": uri}
+    merged = {"spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
     name_services = [end.properties["dfs.nameservices"] for end in ends if "dfs.nameservices" in end.properties]
     for end in ends:
         merged |= {f"spark.hadoop.{key}": value for key, value in end.properties.items() if key != "fs.defaultFS"}

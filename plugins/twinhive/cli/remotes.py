@@ -16,7 +16,6 @@ from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.probe import Probed, RemoteState, probe
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase
-from twinhive.settings import default_directory
 from twinhive.wiring.gateway import RemotesWiring
 
 app = typer.Typer(rich_markup_mode=None)
@@ -61,7 +60,7 @@ def remotes(
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         chosen = local_cluster(configuration, cluster)
-        wiring = RemotesWiring(configuration, config or default_directory(), chosen, resolver())
+        wiring = RemotesWiring(configuration, chosen, resolver())
         rows = asyncio.run(_rows(wiring, wiring.definitions(), user, ask=ask))
     if as_json:
         print_json({"remotes": [_fields(row) for row in rows]})

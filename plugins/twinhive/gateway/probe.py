@@ -9,6 +9,7 @@ from twinhive.gateway.client import set_user
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.remote_pool import ReachedRemote
+from twinhive.gateway.requests import DEFAULT_CATALOG
 from twinhive.gateway.shared import MOST_ANSWER_BYTES
 from twinhive.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
 from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
@@ -58,7 +59,8 @@ def probe_now(reached: ReachedRemote, definition: Definition, limits: RemoteLimi
 def _question(definition: Definition) -> WireMessage:
     match definition:
         case RemoteDatabase(remote=remote):
-            return call("get_database_req", 1, struct_field(1, text_field(1, remote) + STOP) + STOP)
+            body = text_field(1, remote) + text_field(2, DEFAULT_CATALOG) + STOP
+            return call("get_database_req", 1, struct_field(1, body) + STOP)
         case RemoteTable(remote=remote):
             body = text_field(1, remote.database) + text_field(2, remote.table) + STOP
             return call("get_table_req", 1, struct_field(1, body) + STOP)

@@ -49,6 +49,7 @@ class Configuration:
 
     clusters: Mapping[str, ClusterSettings]
     policies: Mapping[str, PolicyEntry]
+    directory: Path = Path("dags")
 
     def policy(self, name: str) -> PolicyEntry:
         """Return a policy's entry. Raises InvalidSettings that lists the known names."""

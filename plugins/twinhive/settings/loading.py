@@ -34,7 +34,7 @@ def load_configuration(directory: Path) -> Configuration:
     clusters, clusters_error = load_clusters(directory / "clusters.yaml")
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
-    return Configuration(clusters, without_conflicts(entries))
+    return Configuration(clusters, without_conflicts(entries), directory)
 
 
 def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
@@ -34,8 +33,8 @@ _LOOK_SECONDS = 1.0
 class RemotesWiring:
     """The remotes of one local metastore: where they are defined, and what they may reach."""
 
-    def __init__(self, configuration: Configuration, directory: Path, cluster: str, resolve: Resolve) -> None:
-        self._configuration, self._directory, self._resolve = configuration, directory, resolve
+    def __init__(self, configuration: Configuration, cluster: str, resolve: Resolve) -> None:
+        self._configuration, self._resolve = configuration, resolve
         self._cluster = cluster
         self._looked_at = float("-inf")
         self._access = Access()
@@ -101,9 +100,9 @@ class RemotesWiring:
         return files(file_system_of(path, [file_system_endpoint(one.file_system, self._resolve) for one in clusters]))
 
     def _read_access(self) -> Access:
-        file = load_remotes(self._directory / FILE)
+        file = load_remotes(self._configuration.directory / FILE)
         rules = [_rule_of(one.connector, one.addresses, one.identity) for one in file.allow]
-        directory = None if file.key_directory is None else self._directory / file.key_directory
+        directory = None if file.key_directory is None else self._configuration.directory / file.key_directory
         return Access((*self._cluster_rules(file), *rules), directory)
 
     def _cluster_rules(self, file: RemotesFile) -> list[Allowed]:

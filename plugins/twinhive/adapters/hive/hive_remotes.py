@@ -1,21 +1,27 @@
-"""Read the remotes that are defined in a metastore, in few calls."""
+"""Read the remotes that are defined in a metastore, in few calls, and keep new ones there."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from hive_metastore import ttypes
+from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.protocol.TBase import TBase
+from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.Thrift import TApplicationException, TMessageType, TType
+from thrift.transport.TTransport import TMemoryBuffer
 from thrift.TRecursive import fix_spec
 
 from twinhive.adapters.hive.hive_reader import CATALOG, ThriftMetastoreReader
 from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.adapters.hive.thrift_json import tree_of
 from twinhive.model import thrift_objects as objects
-from twinhive.model.objects import Database, Table
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Parameters, Table
 
 _METHOD = "get_databases_req"
 """Of Hive 4.1; the bindings do not know it."""
 _ALL = -1
+Columns = Sequence[tuple[str, str]]
+"""Names and types."""
 
 
 class ThriftRemoteReader:
@@ -104,3 +110,59 @@ def _databases(client: Any) -> list[Any]:
     if result.o1 is not None:
         raise result.o1
     return list(result.success.databases or ())
+
+
+class ThriftRemoteWriter:
+    """Keep remotes in a metastore, and take them away; each change is sent once."""
+
+    def __init__(self, metastore: ThriftMetastoreReader) -> None:
+        self._metastore = metastore
+
+    def create_view(self, name: TableName, columns: Columns, text: str, parameters: Parameters) -> None:
+        """Create a view. Raises AlreadyThere, and Missing without the database."""
+        view = ttypes.Table(
+            tableName=name.table,
+            dbName=name.database,
+            owner=None,
+            sd=ttypes.StorageDescriptor(
+                cols=[ttypes.FieldSchema(column, kind, "") for column, kind in columns],
+                inputFormat="org.apache.hadoop.mapred.SequenceFileInputFormat",
+                outputFormat="org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
+                serdeInfo=ttypes.SerDeInfo(parameters={}),
+                bucketCols=[],
+                sortCols=[],
+                parameters={},
+            ),
+            partitionKeys=[],
+            parameters=dict(parameters),
+            viewOriginalText=text,
+            viewExpandedText=text,
+            tableType="VIRTUAL_VIEW",
+        )
+        request = ttypes.CreateTableRequest(table=view)
+        self._write(f"creating remote table {name}", lambda client: client.create_table_req(request))
+
+    def create_remote_database(self, name: str, parameters: Parameters) -> None:
+        """Create a database of type REMOTE: the metastore keeps tables out of it. Raises AlreadyThere."""
+        database = ttypes.Database(name=name, type=ttypes.DatabaseType.REMOTE, parameters=dict(parameters))
+        self._write(f"creating remote database {name}", lambda client: client.create_database(database))
+
+    def drop_view(self, name: TableName) -> None:
+        """Drop a view; of anything else no file would be deleted. Raises Missing."""
+        self._write(f"dropping remote table {name}", lambda client: client.drop_table(name.database, name.table, False))
+
+    def drop_remote_database(self, name: str) -> None:
+        """Drop a database that has no tables; its directory stays. Raises Missing, Refused."""
+        self._write(f"dropping remote database {name}", lambda client: client.drop_database(name, False, False))
+
+    def _write(self, doing: str, call: Callable[[Any], Any]) -> None:
+        self._metastore.connections.write(Request(doing, call))
+
+
+def table_of_answer(body: bytes) -> Table:
+    """Read the body of an answer to `get_table_req`. Raises ValueError for anything else."""
+    result = ThriftHiveMetastore.get_table_req_result()
+    result.read(TBinaryProtocolAccelerated(TMemoryBuffer(body), string_length_limit=None))
+    if result.success is None or result.success.table is None:
+        raise ValueError("an answer without a table")
+    return objects.read_table(tree_of(result.success.table))

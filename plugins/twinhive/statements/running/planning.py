@@ -9,10 +9,12 @@ from twinhive.model.text import Text
 from twinhive.ports import FileWriter
 from twinhive.replica.source_scope import read_scope
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse, to_text
+from twinhive.statements.remote_language.parsing import is_about_remotes
 from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.dumping import Dumping, dumping_of
 from twinhive.statements.running.loading import Loading, loading_of
+from twinhive.statements.running.remote_statements import plan_remotes
 from twinhive.statements.running.running import for_statements, run_statement
 from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_dump import ReplDump
@@ -25,6 +27,8 @@ from twinhive.step.base import Work
 @for_statements()
 def plan_statement(text: str, place: StatementPlace) -> list[str]:
     """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
+    if is_about_remotes(text):
+        return plan_remotes(text, place)
     statement = parse(text)
     match statement:
         case DumpStatement():

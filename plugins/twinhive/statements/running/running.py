@@ -2,30 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.text import Reader, render
 from twinhive.owned.staging import own_staging
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse
+from twinhive.statements.remote_language.parsing import is_about_remotes
+from twinhive.statements.running.answers import Answer
 from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.dumping import dumping_of
 from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hive
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.loading import loading_of
+from twinhive.statements.running.remote_statements import run_remotes
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
 from twinhive.step.base import Report, Work
 from twinhive.wiring.policies import metastore
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a statement returns: names of columns, and rows of values; LOAD returns neither."""
-
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str | int, ...], ...] = ()
 
 
 @contextmanager
@@ -45,11 +39,13 @@ def lines_of_statements(say: Callable[[str], None]) -> Report:
 
 @for_statements()
 def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], say: Callable[[str], None]) -> Answer:
-    """Run a statement; `holder` says who does, for the lease. Raises InvalidSettings for a text that is none.
+    """Run a REPL statement, or several about remotes (seed 004). Raises InvalidSettings for a text that is none.
 
-    The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump, `last_repl_id` of a status, which has no row
-    for a database that no replication knows.
+    `holder` says who does, for the lease. The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump,
+    `last_repl_id` of a status, which has no row for a database that no replication knows.
     """
+    if is_about_remotes(text):
+        return run_remotes(text, place, say)
     statement, report = parse(text), lines_of_statements(say)
     match statement:
         case DumpStatement():

@@ -1,0 +1,36 @@
+"""What a statement about a remote asks for, as values: names complete, defaults filled in (seed 004)."""
+
+from dataclasses import dataclass
+
+from twinhive.model.errors import Refused
+from twinhive.model.remotes.definitions import Definition, Definitions, RemoteTable
+
+
+@dataclass(frozen=True)
+class ThereAlready:
+    """A local name that is taken; `same` by a remote that is just so."""
+
+    name: str
+    is_same: bool
+    what: str
+
+
+def taken_by(definition: Definition, defined: Definitions, *, has_object: bool) -> ThereAlready | None:
+    """Return what has the local name, None for a free one. `has_object`: something in the metastore is called so."""
+    database = definition.local.database if isinstance(definition, RemoteTable) else definition.local
+    table = definition.local.table if isinstance(definition, RemoteTable) else None
+    there = defined.owner_of(database, table)
+    if there is None:
+        return ThereAlready(str(definition.local), is_same=False, what="an object of its own") if has_object else None
+    return ThereAlready(str(definition.local), there == definition, f"a remote of {there.remote}, by {there.via}")
+
+
+def refuse_itself(definition: Definition, local_addresses: frozenset[str], addresses: tuple[str, ...]) -> None:
+    """Raise Refused for a remote that stands for its own name at its own metastore."""
+    if str(definition.local) == str(definition.remote) and local_addresses & set(addresses):
+        raise Refused(
+            f"remote {definition.local} would stand for itself",
+            found=f"{definition.remote} at {', '.join(addresses)}, which is the local metastore",
+            expected="another metastore, or another name",
+            next_step="correct hive.metastore.uris, or CONNECTED TO",
+        )

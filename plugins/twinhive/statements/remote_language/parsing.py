@@ -1,0 +1,202 @@
+"""Read statements about remotes: text in, values out."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from lark import Token, Tree
+
+from twinhive.statements.language.pointing import Misplaced, pointed_at
+from twinhive.statements.language.quoting import unquoted
+from twinhive.statements.language.syntax import Grammar, Node
+from twinhive.statements.remote_language.values import (
+    CreateRemoteDatabase,
+    CreateRemoteTable,
+    DescribeRemote,
+    DropRemoteDatabase,
+    DropRemoteTable,
+    NameSaid,
+    Property,
+    RemoteStatement,
+    ShowRemotes,
+    UseDatabase,
+)
+
+CORRECT_IT = "correct the statement; docs/remotes.md has the grammar, with examples"
+_DATABASE = re.compile(r"\w+", re.ASCII)
+_FAMILY = re.compile(
+    r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+remote|desc(?:ribe)?|use)\b", re.IGNORECASE
+)
+_PIECE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|[^;]", re.DOTALL)
+
+_NAMES: Mapping[str, str] = {
+    **{f"_{word}": word for word in ("CREATE", "DROP", "SHOW", "DESCRIBE", "USE", "REMOTE", "TABLE", "DATABASE")},
+    **{word: word for word in ("TABLE", "DATABASE", "TABLES", "DATABASES", "EXTENDED")},
+    "NAME": "a name (`in backticks` if it is a word of the grammar)",
+    "DOT": "'.'",
+    **{f"_{word}": word for word in ("IF", "NOT", "EXISTS", "CONNECTED", "TO", "VIA", "IN", "FROM", "LIKE", "WITH")},
+    **{f"_{word}": word for word in ("TBLPROPERTIES", "DBPROPERTIES")},
+    "LPAR": "'('",
+    "STRING": "a text in quotes",
+    "EQUAL": "'='",
+    "COMMA": "','",
+    "RPAR": "')'",
+    "$END": "the end of the statement",
+}
+
+
+def _advice(found: str, allowed: Collection[str]) -> str:
+    return CORRECT_IT
+
+
+_GRAMMAR = Grammar(Path(__file__).with_name("grammar.lark"), ("statement",), _NAMES, _advice)
+
+
+def is_about_remotes(text: str) -> bool:
+    """True for a text that begins as these statements do."""
+    return _FAMILY.match(text) is not None
+
+
+def statements_in(text: str) -> list[str]:
+    """Split a text at the semicolons outside of quotes and comments; what holds comments only is left out."""
+    parts, last, at = [], 0, 0
+    while at < len(text):
+        if text[at] == ";":
+            parts.append(text[last:at])
+            last = at = at + 1
+            continue
+        piece = _PIECE.match(text, at)
+        at = piece.end() if piece else at + 1
+    parts.append(text[last:])
+    return [part.strip() for part in parts if re.sub(r"--[^\n]*", "", part).strip()]
+
+
+def parse_remote(text: str) -> RemoteStatement:
+    """Read one statement. Raises InvalidSettings that points at the first place that is wrong."""
+    try:
+        [child] = _GRAMMAR.tree_of(text, "statement").children
+        assert isinstance(child, Tree)
+        return _READERS[str(child.data)](child)
+    except Misplaced as wrong:
+        raise pointed_at(text, wrong) from None
+
+
+def _create_table(tree: Node) -> CreateRemoteTable:
+    parts = _parts(tree)
+    return CreateRemoteTable(
+        _name(parts["name"]),
+        _name(_parts(parts["connected"])["name"]) if "connected" in parts else None,
+        _via(parts),
+        _properties(parts.get("table_properties")),
+        "if_not_exists" in parts,
+    )
+
+
+def _create_database(tree: Node) -> CreateRemoteDatabase:
+    parts = _parts(tree)
+    return CreateRemoteDatabase(
+        _database(parts["name"]),
+        _database(_parts(parts["connected"])["name"]) if "connected" in parts else None,
+        _via(parts),
+        _properties(parts.get("database_properties")),
+        "if_not_exists" in parts,
+    )
+
+
+def _drop(tree: Node) -> DropRemoteTable | DropRemoteDatabase:
+    parts = _parts(tree)
+    if _tokens(tree)[0].type == "TABLE":
+        return DropRemoteTable(_name(parts["name"]), "if_exists" in parts)
+    return DropRemoteDatabase(_database(parts["name"]), "if_exists" in parts)
+
+
+def _show(tree: Node) -> ShowRemotes:
+    parts = _parts(tree)
+    database = _database(_parts(parts["in_database"])["name"]) if "in_database" in parts else None
+    like = _text(_tokens(parts["like"])[0]) if "like" in parts else None
+    return ShowRemotes(_tokens(tree)[0].type == "DATABASES", database, like)
+
+
+def _describe(tree: Node) -> DescribeRemote:
+    return DescribeRemote(_name(_parts(tree)["name"]), bool(_tokens(tree)))
+
+
+def _use(tree: Node) -> UseDatabase:
+    return UseDatabase(_database(_parts(tree)["name"]))
+
+
+_READERS: Mapping[str, Callable[[Node], RemoteStatement]] = {
+    "create_table": _create_table,
+    "create_database": _create_database,
+    "drop": _drop,
+    "show": _show,
+    "describe": _describe,
+    "use": _use,
+}
+
+
+def _name(tree: Node) -> NameSaid:
+    first, *more = _tokens(tree)
+    if not more:
+        return NameSaid(None, _word(first))
+    return NameSaid(_checked_database(first), _word(more[0]))
+
+
+def _database(tree: Node) -> str:
+    first, *more = _tokens(tree)
+    if more:
+        raise Misplaced(
+            more[0].start_pos or 0,
+            found=f"{first}.{more[0]} as the name of a database",
+            expected="one word",
+            next_step=CORRECT_IT,
+        )
+    return _checked_database(first)
+
+
+def _checked_database(token: Token) -> str:
+    name = _word(token)
+    if not _DATABASE.fullmatch(name):
+        raise Misplaced(
+            token.start_pos or 0,
+            found=f"{name} as the name of a database",
+            expected="letters a to z, digits and _, in any case",
+            next_step=CORRECT_IT,
+        )
+    return name
+
+
+def _word(token: Token) -> str:
+    return token.strip("`").lower()
+
+
+def _via(parts: Mapping[str, Node]) -> str | None:
+    return _text(_tokens(parts["via"])[0]) if "via" in parts else None
+
+
+def _text(token: Token) -> str:
+    return unquoted(token, token.start_pos or 0)
+
+
+def _properties(tree: Node | None) -> tuple[Property, ...]:
+    tokens = [] if tree is None else _tokens(tree)
+    properties: dict[str, str] = {}
+    for key_token, value_token in zip(tokens[::2], tokens[1::2], strict=True):
+        key = _text(key_token)
+        if key in properties:
+            raise Misplaced(
+                key_token.start_pos or 0,
+                found=f"key {key} for the second time",
+                expected="each key once",
+                next_step=CORRECT_IT,
+            )
+        properties[key] = _text(value_token)
+    return tuple(properties.items())
+
+
+def _parts(tree: Node) -> dict[str, Node]:
+    return {str(child.data): child for child in tree.children if isinstance(child, Tree)}
+
+
+def _tokens(tree: Node) -> list[Token]:
+    return [child for child in tree.children if isinstance(child, Token)]

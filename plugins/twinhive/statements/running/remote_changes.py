@@ -1,0 +1,185 @@
+"""Make and drop remotes: what is allowed, whether it is there, and then the one change of the local metastore."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter, table_of_answer
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.probe import Probed, RemoteState, probe_now
+from twinhive.gateway.remote_pool import ReachedRemote
+from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table, TableKind
+from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.remotes.kept import REMOTE, parameters_of, shown, table_definition, unreadable
+from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
+from twinhive.statements.running.clusters import StatementPlace
+from twinhive.wiring.gateway import RemotesWiring
+
+
+class RemoteChanges:
+    """Change one local metastore; one that pretends only says what would be done."""
+
+    def __init__(self, place: StatementPlace, say: Callable[[str], None], *, pretends: bool) -> None:
+        self._place, self._say, self._pretends = place, say, pretends
+
+    def definitions(self) -> Definitions:
+        """Read what is defined now."""
+        return self._wiring.definitions()
+
+    def ask(self, definition: Definition) -> Probed:
+        """Ask a remote once. Raises Refused for one that may not be reached."""
+        return self._probe(self._wiring.reached(definition), definition)
+
+    def check_database(self, name: str) -> None:
+        """Raise Missing for a database that is not there."""
+        if self._wiring.metastore.database(name) is None:
+            raise Missing(
+                f"there is no database {name}",
+                found=f"no such database at {', '.join(self._wiring.metastore.addresses())}",
+                expected="a database of the local metastore",
+                next_step="create it first, or name another one",
+            )
+
+    def create(self, definition: Definition, *, if_not_exists: bool) -> None:
+        """Make a remote. Raises ActNow, and Unreachable where the remote does not answer, unless `if_not_exists`."""
+        there = self._taken(definition)
+        if there is not None:
+            self._exists(there, if_not_exists=if_not_exists)
+            return
+        reached = self._wiring.reached(definition)
+        addresses = {f"thrift://{host}:{port}" for host, port in self._wiring.endpoint.addresses}
+        refuse_itself(definition, frozenset(addresses), tuple(reached.name.split(",")))
+        columns = self._columns(definition, reached, keeps_away=if_not_exists)
+        match definition:
+            case RemoteTable(local=view):
+                text = unreadable(definition, columns)
+                self._do(
+                    f"create view {view} in the local metastore, with {_words(definition)}",
+                    lambda: self._writer.create_view(view, columns, text, parameters_of(definition)),
+                )
+            case RemoteDatabase(local=database):
+                self._do(
+                    f"create database {database} of type REMOTE in the local metastore, with {_words(definition)}",
+                    lambda: self._writer.create_remote_database(database, parameters_of(definition)),
+                )
+
+    def drop_table(self, name: TableName, *, if_exists: bool) -> None:
+        """Take a remote table away; the table at the remote stays."""
+        table = self._wiring.metastore.table(name)
+        if table is None and if_exists:
+            self._say(f"there is no {name}")
+            return
+        if table is None or table_definition(table) is None:
+            raise _no_remote(f"{name}", "table", "nothing of this name" if table is None else _kind(table))
+        self._do(f"drop view {name} in the local metastore", lambda: self._writer.drop_view(name))
+
+    def drop_database(self, name: str, *, if_exists: bool) -> None:
+        """Take a remote database away; the database at the remote stays."""
+        database = self._wiring.metastore.database(name)
+        if database is None and if_exists:
+            self._say(f"there is no {name}")
+            return
+        if database is None or REMOTE not in database.parameters:
+            found = "nothing of this name" if database is None else "a database of the local metastore"
+            raise _no_remote(name, "database", found)
+        self._do(f"drop database {name} in the local metastore", lambda: self._writer.drop_remote_database(name))
+
+    @cached_property
+    def _wiring(self) -> RemotesWiring:
+        return RemotesWiring(self._place.configuration, self._place.dumping_cluster(), self._place.resolve)
+
+    @property
+    def _writer(self) -> ThriftRemoteWriter:
+        return ThriftRemoteWriter(self._wiring.metastore)
+
+    def _taken(self, definition: Definition) -> ThereAlready | None:
+        if isinstance(definition, RemoteDatabase):
+            has_object = self._wiring.metastore.database(definition.local) is not None
+        else:
+            self.check_database(definition.local.database)
+            has_object = self._wiring.metastore.table(definition.local) is not None
+        return taken_by(definition, self.definitions(), has_object=has_object)
+
+    def _exists(self, there: ThereAlready, *, if_not_exists: bool) -> None:
+        if not if_not_exists:
+            raise AlreadyThere(
+                f"{there.name} is there already",
+                found=there.what,
+                expected="a name that is free",
+                next_step="choose another name; a remote is taken away with DROP REMOTE TABLE or DATABASE",
+            )
+        same = "just so" if there.is_same else f"as {there.what}; it stays as it is"
+        self._say(f"{there.name} is there already, {same}")
+
+    def _columns(
+        self, definition: Definition, reached: ReachedRemote, *, keeps_away: bool
+    ) -> tuple[tuple[str, str], ...]:
+        """Ask the remote what is to be made; return a table's columns, partition keys after the others."""
+        self._say(f"asked {reached.name} for {definition.remote}")
+        probed = self._probe(reached, definition)
+        match probed.state:
+            case RemoteState.AWAY:
+                if not keeps_away:
+                    raise _away(definition, reached, probed)
+                self._say(f"{reached.name} does not answer: {probed.text}; the remote is kept all the same")
+                return ()
+            case RemoteState.MISSING:
+                raise _missing(definition, reached, probed)
+        assert probed.answer is not None
+        if isinstance(definition, RemoteDatabase):
+            return ()
+        table = table_of_answer(probed.answer.body)
+        if table.kind is TableKind.VIEW and REMOTE in table.parameters:
+            raise Refused(
+                f"{definition.remote} at {reached.name} is a remote itself",
+                found=f"it stands for {table.parameters[REMOTE] or 'a table of its own name'}",
+                expected="a table or a view that is there",
+                next_step="name the metastore that it stands for; or the gateway of that one",
+            )
+        return table.columns + tuple((key, "string") for key in table.partition_keys)
+
+    def _probe(self, reached: ReachedRemote, definition: Definition) -> Probed:
+        return probe_now(reached, definition, RemoteLimits(), self._wiring.endpoint.user)
+
+    def _do(self, what: str, change: Callable[[], None]) -> None:
+        if self._pretends:
+            self._say(f"would {what}")
+            return
+        change()
+        self._say(f"done: {what}")
+
+
+def _words(definition: Definition) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(shown(definition).items()))
+
+
+def _kind(table: Table) -> str:
+    return f"an object of the local metastore itself, of the kind {table.kind.value}"
+
+
+def _no_remote(name: str, kind: str, found: str) -> ActNow:
+    return Missing(
+        f"{name} is no remote {kind}; nothing was dropped",
+        found=found,
+        expected=f"a remote {kind}, as SHOW REMOTE {kind.upper()}S lists them",
+        next_step=f"correct the name; of anything else use DROP {kind.upper()} in Hive or Spark",
+    )
+
+
+def _away(definition: Definition, reached: ReachedRemote, probed: Probed) -> Unreachable:
+    return Unreachable(
+        f"remote {definition.local} was not made: {reached.name} does not answer",
+        found=probed.text,
+        expected=f"an answer for {definition.remote}",
+        next_step="correct the address, or run the statement again later; with IF NOT EXISTS it is kept unasked",
+    )
+
+
+def _missing(definition: Definition, reached: ReachedRemote, probed: Probed) -> Missing:
+    return Missing(
+        f"remote {definition.local} was not made: {definition.remote} is not there",
+        found=f"{reached.name} says: {probed.text}",
+        expected="a name that the remote has, and that we may read there",
+        next_step="correct CONNECTED TO, and run the statement again",
+    )
