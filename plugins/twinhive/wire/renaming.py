@@ -28,6 +28,7 @@ Change = Callable[[FoundText], bytes | None]
 _INT: Final = Packing("!i")
 _FIELD: Final = Packing("!bhi")
 _SMALL: Final = 1 << 14
+_WALKED: Final = 1 << 20
 _PLAIN: Final = re.compile(rb"[\x20-\xff]{1,255}")
 """Names whose field cannot begin in the middle of another one: the bytes before them have a control character first."""
 
@@ -90,6 +91,8 @@ def struct_of(message: WireMessage) -> Struct:
 def _all_found(message: WireMessage, struct: Struct, roles: frozenset[Role]) -> Iterable[FoundText]:
     if len(message.raw) > _SMALL and (groups := groups_in(message.raw, message.at, struct, roles)) is not None:
         return (one for found, _ in groups for one in found)
+    if len(message.raw) > _WALKED:
+        raise WireError("a large message that is not what the server's classes write")
     return found_in(message.raw, message.at, struct, roles)
 
 

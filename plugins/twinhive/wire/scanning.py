@@ -19,6 +19,8 @@ _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from
 _LARGE: Final = 1 << 14
 _DEEPEST: Final = 64
+_MOST_STEPS: Final = 2_000_000
+_BYTES_PER_STEP: Final = 32
 _LEAST: Final = {**FIXED, STRING: 4, STRUCT: 1, LIST: 5, SET: 5, MAP: 6}
 """Bytes that a value has at least."""
 
@@ -46,7 +48,7 @@ class StructScan:
     def __init__(self, struct: Struct, roles: frozenset[Role], most_bytes: int) -> None:
         self._roles = roles
         self._most = most_bytes
-        self._read = 0
+        self._read = self._steps = 0
         self._run = StructRun()
         self._levels = [self._level(struct)]
         self._waiting = bytearray()
@@ -94,6 +96,9 @@ class StructScan:
         return _Level(struct, looked_into(struct, self._roles) if struct is not None else {})
 
     def _advance(self) -> bool:
+        self._steps += 1
+        if self._steps > _MOST_STEPS + self._read // _BYTES_PER_STEP:
+            raise WireError("a message of more and smaller values than any real one has")
         level = self._levels[-1]
         if level.kinds:
             return self._next_of_container(level)
@@ -116,6 +121,8 @@ class StructScan:
         if not level.left:
             self._levels.pop()
             return True
+        if all(kind.code in FIXED for kind in level.kinds):
+            return self._some_of_one_size(level)
         kind = level.kinds[0] if level.is_at_key else level.kinds[-1]
         if kind.code == STRUCT and len(level.kinds) == 1 and self._some_structs(level, kind):
             return True
@@ -128,6 +135,14 @@ class StructScan:
         if count:
             self._take(kind, level.field, self.at, end, count)
             level.left -= count
+            self._steps += count
+        return count > 0
+
+    def _some_of_one_size(self, level: _Level) -> bool:
+        size = sum(FIXED[kind.code] for kind in level.kinds)
+        count = min(level.left // len(level.kinds), (len(self.window) - self.at) // size)
+        level.left -= count * len(level.kinds)
+        self.at += count * size
         return count > 0
 
     def _value(self, kind: Kind, field: Field | None, at: int) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.seeds import seeds
 from tests.support.wire_messages import random_message, request
+from twinhive.wire import scanning
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Spoken, WireError, WireMessage, call, message_of, spoken
 from twinhive.wire.reader import MessageReader, NotStrictBinary
@@ -86,7 +87,7 @@ def test_mutated_messages_are_messages_or_errors() -> None:
     assert slowest < 1.0
 
 
-def container(code: int, elements: bytes, count: int) -> bytes:
+def with_container(code: int, elements: bytes, count: int) -> bytes:
     """Return a call whose one field is a container that says it has so many elements."""
     return call("get_table", 1, struct.pack("!bh", code, 1) + elements + struct.pack("!i", count)).raw
 
@@ -94,12 +95,12 @@ def container(code: int, elements: bytes, count: int) -> bytes:
 @pytest.mark.parametrize(
     "raw",
     [
-        container(LIST, bytes([STRUCT]), (1 << 31) - 1) + b"\0" * 1000,
-        container(SET, bytes([2]), (1 << 31) - 1) + b"\1" * 1000,
-        container(MAP, bytes([STRING, STRUCT]), 1 << 30),
-        container(LIST, bytes([STRING]), -1) + b"\0" * 9,
-        container(LIST, bytes([1]), 1 << 20) + b"\0" * 1000,
-        container(LIST, bytes([99]), 3) + b"\0" * 1000,
+        with_container(LIST, bytes([STRUCT]), (1 << 31) - 1) + b"\0" * 1000,
+        with_container(SET, bytes([2]), (1 << 31) - 1) + b"\1" * 1000,
+        with_container(MAP, bytes([STRING, STRUCT]), 1 << 30),
+        with_container(LIST, bytes([STRING]), -1) + b"\0" * 9,
+        with_container(LIST, bytes([1]), 1 << 20) + b"\0" * 1000,
+        with_container(LIST, bytes([99]), 3) + b"\0" * 1000,
         call("get_table", 1, struct.pack("!bhi", STRING, 1, (1 << 31) - 1)).raw,
         call("get_table", 1, struct.pack("!bhi", STRING, 1, -5)).raw + b"abcdefgh",
         call("get_table", 1, b"\x01\x00\x01\x00").raw,
@@ -219,3 +220,35 @@ def test_the_bound_is_the_same_wherever_the_message_is_cut(size: int) -> None:
     if size < len(message.raw):  # one that has come at once is there already
         with pytest.raises(WireError, match="where 900 are allowed"):
             asyncio.run(read(900))
+
+
+@pytest.mark.parametrize(
+    ("container", "code", "element"),
+    [(LIST, STRUCT, b"\0"), (LIST, STRING, b"\0\0\0\0"), (SET, LIST, b"\x0b\0\0\0\0")],
+    ids=["empty structs", "empty texts", "empty lists"],
+)
+def test_very_many_very_small_values_are_refused(
+    container: int, code: int, element: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes processor time; no real message is made of such."""
+    monkeypatch.setattr(scanning, "_MOST_STEPS", 20_000)
+    count = 100_000
+    body = struct.pack("!bhbi", container, 1, code, count) + element * count + b"\0"
+
+    async def read(raw: bytes) -> None:
+        stream = asyncio.StreamReader()
+        reading = asyncio.ensure_future(MessageReader(stream).read())
+        for at in range(0, len(raw), 10_000):
+            stream.feed_data(raw[at : at + 10_000])
+            await asyncio.sleep(0)
+        await reading
+
+    with pytest.raises(WireError, match="more and smaller values than any real one has"):
+        asyncio.run(read(call("add_partitions", 1, body).raw))
+
+
+def test_a_large_message_that_the_table_does_not_describe_is_not_walked() -> None:
+    count = 300_000
+    body = struct.pack("!bhbi", LIST, 1, STRING, count) + b"\0\0\0\0" * count + b"\0"
+    with pytest.raises(WireError, match="not what the server's classes write"):
+        names_of(call("add_partitions", 1, body))
