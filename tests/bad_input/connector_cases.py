@@ -24,7 +24,7 @@ def connectors() -> Connectors:
 def _own(value: str) -> object:
     """Ask for a class that an installed package offers."""
     point = EntryPoint("own", value, registry.ENTRY_POINTS)
-    with mock.patch.object(registry, "entry_points", lambda group: [point]):
+    with mock.patch.object(registry, "offered", lambda: [point]):
         return connectors().of("own")
 
 

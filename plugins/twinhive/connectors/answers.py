@@ -95,7 +95,7 @@ def storage_struct(storage: CatalogStorage) -> bytes:
     """Write a StorageDescriptor."""
     return ended(
         structs(1, map(column_struct, storage.columns)),
-        text(2, storage.location),
+        text(2, storage.location or None),  # an empty one is none, and clients fail on it
         text(3, storage.input_format),
         text(4, storage.output_format),
         truth(5, False),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -72,9 +73,15 @@ class Connectors:
         return import_module(f"twinhive.connectors.{name}").connector(self.context)
 
 
+@cache
+def offered() -> tuple[EntryPoint, ...]:
+    """List the classes that installed packages offer; looked for once in a process."""
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
 def _entry_point(text: str) -> EntryPoint:
     """Find a class of one's own, by its name or by `package.module:Class`; only what is installed as one is taken."""
-    there = entry_points(group=ENTRY_POINTS)
+    there = offered()
     found = next((one for one in there if text in (one.name, one.value)), None)
     if found is None:
         known = [*sorted(set(_CLASSES.values())), *sorted({one.name for one in there})]

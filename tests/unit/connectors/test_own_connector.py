@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bad_input.connector_cases import connectors
-from twinhive.connectors.registry import connector_name
+from twinhive.connectors.registry import connector_name, offered
 from twinhive.wire.message import STOP, call, struct_field, text_field
 from twinhive.wire.reader import MessageReader
 
@@ -28,7 +28,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: csv-directory\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(f"[twinhive.connectors]\ncsv = {point}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    offered.cache_clear()
     yield tmp_path
+    offered.cache_clear()
     sys.modules.pop("csv_directory", None)
 
 

@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hive_metastore import ThriftHiveMetastore, ttypes
@@ -84,6 +85,13 @@ def test_a_view(client) -> None:
 
     assert found.tableType == "VIRTUAL_VIEW"
     assert found.viewExpandedText == "select `orders`.`id` from `sales`.`orders`"
+
+
+def test_an_empty_location_is_none(client, catalog) -> None:
+    view, _ = catalog.tables["sales", "recent"]
+    catalog.tables["sales", "recent"] = replace(view, storage=replace(view.storage, location="")), []
+
+    assert client.get_table("sales", "recent").sd.location is None
 
 
 def test_a_missing_table_is_said_as_each_method_declares(client) -> None:
