@@ -95,7 +95,7 @@ class RenamedPieces(StructScan):
 
     def left(self) -> None:
         """Decide about the names of the struct that has ended. Raises WireError when one was sent on as another."""
-        self._decide(self._open.pop())
+        self._decide(self._open.pop(), is_last=True)
 
     def read_to(self, at: int) -> None:
         """Take what was not taken yet before the window moves."""
@@ -113,9 +113,10 @@ class RenamedPieces(StructScan):
         else:
             self._out.append(bytearray(data))
 
-    def _decide(self, own: list[_Held]) -> None:
+    def _decide(self, own: list[_Held], *, is_last: bool = False) -> None:
+        """Decide about the names that were not sent yet; the last time look at all again."""
         relate([one.found for one in own])
-        for one in own:
+        for one in own if is_last else [held for held in own if held.sent is None]:
             new = self._renames.change(one.found)
             text = one.found.text if new is None else new
             encoded = _INT.pack(len(text)) + text
