@@ -7,10 +7,11 @@ from typing import Final, assert_never
 
 from twinhive.connectors.filters import AllOf, AnyOf, Filter, KeyTest, Literal
 from twinhive.connectors.refusals import RefusedCall
-from twinhive.connectors.wildcards import like
+from twinhive.connectors.wildcards import java_like, like
 from twinhive.model.names import DEFAULT_PARTITION
 
 _WHOLE: Final = frozenset({"tinyint", "smallint", "int", "integer", "bigint"})
+_JAVA: Final = ".*"
 _TEXTS: Final = ("string", "varchar", "char")
 _COMPARED: Final = {
     **{"=": lambda a, b: a == b, "<>": lambda a, b: a != b},
@@ -75,11 +76,19 @@ def _judged(operator: str, ours: Literal, literals: list[Literal]) -> bool:
     if operator == "in":
         return ours in literals
     if operator == "like":
-        return like(str(ours), str(literals[0]))
+        return _is_like(str(ours), str(literals[0]))
     compared: Mapping[str, Callable[[Literal, Literal], bool]] = _COMPARED
     if operator == "between":
         return compared[">="](ours, literals[0]) and compared["<="](ours, literals[1])
     return compared[operator](ours, literals[0])
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    """Match LIKE, also as clients of before write it: `d1.*`.
+
+    Of that the metastore finds nothing; who asks for too little loses rows, who gets too much filters again.
+    """
+    return like(text, pattern) or (_JAVA in pattern and java_like(text, pattern))
 
 
 def _value_as(kind: str, value: str) -> Literal | None:
@@ -112,6 +121,8 @@ def _is_date(text: str) -> bool:
 def _glue_test(test: KeyTest, kind: str) -> str | None:
     is_text = kind.startswith(_TEXTS)
     if test.is_negated or not (is_text or kind in _WHOLE) or (test.operator == "like" and not is_text):
+        return None
+    if test.operator == "like" and _JAVA in str(test.literals[0]):
         return None
     literals = [_glue_literal(_typed_literal(test, literal, kind)) for literal in test.literals]
     if None in literals:

@@ -116,6 +116,7 @@ FILTERS = (
     "hour <> 3 and '2' < hour",
     "day = 'it''s' or day = 'd2'",
     "day not in ('d1') and hour = 1",
+    'day like "d1.*" and hour < 3',
     "day like '%5' or hour not between 1 and 11",
 )
 

@@ -149,6 +149,8 @@ def test_names_of_partitions(client) -> None:
         ("(struct(day, hour)) in (const struct('2026-01-01', 5), struct('2026-01-02', 0), struct('x', 0))", 2),
         ("(struct(day, hour)) in (struct('2026-01-01'))", None),
         ("((((hour = 5))))", 6),
+        ('day like "2026-01-01.*"', 4),
+        ('day like ".*-01-0.*" and hour = 5', 6),
         ("(" * 2000, None),
         ("hour <> 5 AND day != '2026-01-01'", 15),
         ("hour = ", None),
