@@ -1,0 +1,224 @@
+"""Remotes on real metastores: made by statements and other clients, read by clients and Spark through a gateway."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hive_metastore import ttypes
+
+from sandbox import Sandbox
+from sandbox.spark import spark_conf, spark_submit_environment
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from tests.support.wire_metastore import client_of
+from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
+
+pytestmark = pytest.mark.sandbox
+ROOT = Path(__file__).parents[2]
+DAYS = tuple(f"2026-01-{day:02}" for day in range(1, 11))
+
+
+class Desk:
+    """Say statements to east's metastore about `shop` there and `sales` in west."""
+
+    def __init__(self, sandbox: Sandbox, config: Path, shop: str, sales: str) -> None:
+        self.sandbox, self.config, self.shop, self.sales = sandbox, config, shop, sales
+        self.far = f"far_{shop}"
+        west = sandbox.clusters["west"]
+        self.uris = f"'hive.metastore.uris' = 'thrift://{west.metastore_host}:{west.metastore_port}'"
+        self.lines: list[str] = []
+
+    @property
+    def place(self) -> StatementPlace:
+        return StatementPlace(load_configuration(self.config), resolve_from_environment, "east")
+
+    def say(self, text: str) -> Answer:
+        """Run statements, with {shop}, {sales}, {far} and {uris}."""
+        return run_statement(self.meant(text), self.place, {}, self.lines.append)
+
+    def plan(self, text: str) -> list[str]:
+        """Return what running them would do."""
+        return plan_statement(self.meant(text), self.place)
+
+    def meant(self, text: str) -> str:
+        """Put names into a text."""
+        return text.format(shop=self.shop, sales=self.sales, far=self.far, uris=self.uris)
+
+
+@pytest.fixture
+def desk(sandbox: Sandbox, policies: PolicyFiles, east: Warehouse, west: Warehouse) -> Iterator[Desk]:
+    made = Desk(sandbox, policies.directory, east.create_database("shop"), west.create_database("sales"))
+    kind = {"kind": "EXTERNAL_TABLE"}
+    # A comment that equals the database's name stays as it is.
+    west.create_table(made.sales, "orders", files={"f": b"x,1\ny,2\n"}, comment=made.sales, **kind)
+    parts = west.create_table(made.sales, "parts", keys=("day",), **kind)
+    for day in DAYS:
+        west.add_partition(parts, day, files={"f": f"{day},7\n".encode()})
+    east.create_table(made.shop, "own", files={"f": b"x,9\n"}, **kind)
+    yield made
+    for database in (made.shop, made.far):
+        with suppress(ttypes.NoSuchObjectException):
+            east.client.drop_database(database, False, True)
+    west.client.drop_database(made.sales, False, True)
+
+
+BOTH = (
+    "CREATE REMOTE DATABASE {far} CONNECTED TO {sales} WITH DBPROPERTIES ({uris}); "
+    "USE {shop}; CREATE REMOTE TABLE bought CONNECTED TO {sales}.parts WITH TBLPROPERTIES ({uris});"
+)
+
+
+def test_remotes_are_made_shown_described_and_dropped(desk: Desk, east: Warehouse, west: Warehouse) -> None:
+    planned = desk.plan(BOTH)
+    assert sum("would create" in line for line in planned) == 2
+    assert desk.far not in east.client.get_all_databases()
+    desk.say(BOTH)
+    assert desk.say("SHOW REMOTE TABLES IN {shop}").rows == (("bought", f"{desk.sales}.parts", "thrift"),)
+    assert (desk.far, desk.sales, "thrift") in desk.say("SHOW REMOTE DATABASES").rows
+    rows = dict(row[:2] for row in desk.say("DESCRIBE {shop}.bought").rows)
+    assert rows["Location"] == west.client.get_table_req(_asked(desk.sales, "parts")).table.sd.location
+    assert (rows["state"], rows["twinhive_remote"]) == ("there", f"{desk.sales}.parts")
+    assert dict(row[:2] for row in desk.say("DESCRIBE {far}").rows)["state"] == "there"
+    desk.say("DROP REMOTE TABLE {shop}.bought; DROP REMOTE DATABASE {far}")
+    assert desk.say("SHOW REMOTE TABLES IN {shop}").rows == ()
+    assert "parts" in west.client.get_all_tables(desk.sales)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("CREATE REMOTE TABLE {shop}.t CONNECTED TO {sales}.nothing WITH TBLPROPERTIES ({uris})", Missing, "not there"),
+        ("CREATE REMOTE TABLE {shop}.t CONNECTED TO no.orders WITH TBLPROPERTIES ({uris})", Missing, "not there"),
+        ("CREATE REMOTE DATABASE {far} CONNECTED TO nothing WITH DBPROPERTIES ({uris})", Missing, "not there"),
+        ("CREATE REMOTE TABLE nowhere.t CONNECTED TO {sales}.orders WITH TBLPROPERTIES ({uris})", Missing, "nowhere"),
+        ("CREATE REMOTE TABLE {shop}.own CONNECTED TO {sales}.orders WITH TBLPROPERTIES ({uris})", AlreadyThere, "own"),
+        (
+            "CREATE REMOTE DATABASE {shop} CONNECTED TO {sales} WITH DBPROPERTIES ({uris})",
+            AlreadyThere,
+            "there already",
+        ),
+        (
+            "CREATE REMOTE TABLE {shop}.t CONNECTED TO a.b "
+            "WITH TBLPROPERTIES ('hive.metastore.uris' = 'thrift://192.0.2.1:9083')",
+            Refused,
+            "may not be reached",
+        ),
+        ("DROP REMOTE TABLE {shop}.own", Missing, "no remote table"),
+        ("DROP REMOTE DATABASE {shop}", Missing, "no remote database"),
+    ],
+)
+def test_what_cannot_be_made_or_dropped_changes_nothing(
+    desk: Desk, east: Warehouse, text: str, error: type[Exception], says: str
+) -> None:
+    before = east.client.get_current_notificationEventId().eventId
+    with pytest.raises(error, match=says):
+        desk.say(text)
+    assert east.client.get_current_notificationEventId().eventId == before
+
+
+@pytest.fixture
+def gateway(desk: Desk) -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "twinhive.cli.app", "gateway", "--cluster", "east", "--port", str(port)]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'plugins'}{os.pathsep}{ROOT}"}
+    with subprocess.Popen([*command, "--workers", "2", "--config", str(desk.config)], env=environment) as process:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        yield port
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def _asked(database: str, table: str) -> ttypes.GetTableRequest:
+    return ttypes.GetTableRequest(dbName=database, tblName=table)
+
+
+def test_a_client_reads_remotes_as_their_owner_has_them(
+    desk: Desk, gateway: int, west: Warehouse, east: Warehouse
+) -> None:
+    desk.say(BOTH)
+    names = {(desk.far, "parts"): "parts", (desk.shop, "bought"): "parts", (desk.far, "orders"): "orders"}
+    with client_of(gateway) as client:
+        client.set_ugi("hive", [])
+        for (database, table), there in names.items():
+            found = client.get_table_req(_asked(database, table)).table
+            expected = west.client.get_table_req(_asked(desk.sales, there)).table
+            assert (found.dbName, found.tableName) == (database, table)
+            found.dbName, found.tableName = expected.dbName, expected.tableName
+            added = found.parameters.keys() - expected.parameters.keys()
+            assert added == {"twinhive_remote", "twinhive_remote_via", "hive.metastore.uris"}
+            found.parameters = expected.parameters
+            assert found == expected
+            listed = client.get_partitions(database, table, -1) if there == "parts" else []
+            assert {(one.dbName, one.tableName) for one in listed} <= {(database, table)}
+            assert [one.sd.location for one in listed] == [
+                one.sd.location for one in (west.client.get_partitions(desk.sales, there, -1) if listed else [])
+            ]
+        assert client.get_partition_names(desk.shop, "bought", -1) == [f"day={day}" for day in DAYS]
+        with pytest.raises(ttypes.MetaException, match="read only"):
+            client.drop_table(desk.far, "orders", True)
+        assert sorted(client.get_all_tables(desk.far)) == ["orders", "parts"]
+        client.drop_table(desk.shop, "bought", True)
+    assert "parts" in west.client.get_all_tables(desk.sales)
+    assert "bought" not in east.client.get_all_tables(desk.shop)
+
+
+_SPARK = """
+import json, sys
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[1]").appName("remotes")
+for key, value in json.loads(sys.argv[1]).items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+print(json.dumps([[list(row) for row in spark.sql(text).collect()] for text in json.loads(sys.argv[2])]))
+"""
+
+
+def _spark(sandbox: Sandbox, port: int, *statements: str) -> Any:
+    cluster = sandbox.clusters["east"]
+    uri = f"thrift://127.0.0.1:{port}"
+    conf = {**spark_conf(cluster), "spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
+    command = [sys.executable, "-c", _SPARK, json.dumps(conf), json.dumps(statements)]
+    environment = {**os.environ, **spark_submit_environment(cluster)}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, gateway: int, sandbox: Sandbox) -> None:
+    desk.say(BOTH)
+    view = (
+        f"CREATE VIEW {desk.shop}.by_view TBLPROPERTIES ('twinhive_remote' = '{desk.sales}.orders', "
+        f"{desk.uris}) AS SELECT raise_error('use the gateway') AS x"
+    )
+    tables, joined, pruned, _, through_view, described = _spark(
+        sandbox,
+        gateway,
+        f"SHOW TABLES IN {desk.far}",
+        f"SELECT o.a, o.b, w.b FROM {desk.far}.orders o JOIN {desk.shop}.own w ON o.a = w.a",
+        f"SELECT a, b FROM {desk.shop}.bought WHERE day > '2026-01-08' ORDER BY a",
+        view,
+        f"SELECT count(*) FROM {desk.shop}.by_view",
+        f"DESCRIBE {desk.shop}.bought",
+    )
+    assert [row[1] for row in tables] == ["orders", "parts"]
+    assert joined == [["x", 1, 9]]
+    assert pruned == [["2026-01-09", 7], ["2026-01-10", 7]]
+    assert through_view == [[2]]
+    assert ["day", "string", None] in described
