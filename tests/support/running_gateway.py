@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.links import Open
+from twinhive.gateway.links import LinkLimits, Open
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.server import Server, listen
@@ -60,6 +60,7 @@ class RunningGateway:
             remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
             counts=self.counts,
             clock=time.monotonic,
+            local_limits=LinkLimits(0.5, 30.0, self.limits.buffered),
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )
         await Server(lambda reader, writer: Session(shared, reader, writer)).run(listener, self._stop)

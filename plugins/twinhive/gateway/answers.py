@@ -1,18 +1,52 @@
 """What came of a call: the answer for the client, and how it is counted."""
 
+import asyncio
+from asyncio import StreamWriter
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 from twinhive.gateway.metrics import LOCAL, Ending
-from twinhive.wire.message import WireMessage, declared_error
+from twinhive.wire.message import Head, WireError, WireMessage, declared_error
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """An answer that is too long to be held: it is handed on as it comes; `release` is called after its end."""
+
+    head: Head
+    pieces: AsyncGenerator[bytes, None]
+    seconds: float
+    """For each piece to come and to be taken."""
+    release: Callable[[], Awaitable[object]]
+
+    async def written_to(self, writer: StreamWriter) -> None:
+        """Hand it on. Raises NoAnswerError, TimeoutError and OSError in the middle: then the client is hung up on."""
+        try:
+            while True:
+                async with asyncio.timeout(self.seconds):
+                    try:
+                        writer.write(await anext(self.pieces))
+                    except StopAsyncIteration:
+                        return
+                    await writer.drain()
+        finally:
+            await self.release()
 
 
 @dataclass(frozen=True)
 class CallOutcome:
     """An answer, who gave it, and how the call ended."""
 
-    answer: WireMessage
+    answer: WireMessage | Pieces
     owner: str = LOCAL
     ending: Ending = Ending.ANSWERED
+
+    @property
+    def whole(self) -> WireMessage:
+        """The answer, where it has to be held. Raises WireError for one that is too long for that."""
+        if isinstance(self.answer, Pieces):
+            raise WireError(f"the answer to {self.answer.head.method} is too long to be changed here")
+        return self.answer
 
 
 def refusal(request: WireMessage, text: str, owner: str = LOCAL) -> CallOutcome:

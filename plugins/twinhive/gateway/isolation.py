@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
 
+from twinhive.wire.reader import MOST_BUFFERED_BYTES
+
 
 @dataclass(frozen=True)
 class RemoteLimits:
@@ -22,6 +24,8 @@ class RemoteLimits:
     """One after the other: they open the breaker."""
     probe_every: float = 10.0
     """An open breaker lets one call through."""
+    buffered: int = MOST_BUFFERED_BYTES
+    """Bytes of an answer that are held before it is handed on in pieces."""
     several: float = 2.0
     """What a list over several owners waits for each of them."""
 

@@ -1,14 +1,15 @@
 """A connection to one metastore, opened when it is first needed, which gets the client's session before any call."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
 from twinhive.gateway.server import close_quietly
 from twinhive.wire.message import WireError, WireMessage
-from twinhive.wire.reader import MessageReader
+from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
+from twinhive.wire.renames import Renames
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Open = Callable[[], Awaitable[Streams]]
@@ -29,11 +30,11 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class LinkLimits:
-    """Seconds for connecting and for one call, bytes of an answer that is held as a whole."""
+    """Seconds for connecting and for one call; bytes of an answer that are held before it is handed on."""
 
     connect: float
     call: float
-    most_bytes: int
+    buffered: int = MOST_BUFFERED_BYTES
 
 
 class RefusedGreetingError(Exception):
@@ -47,10 +48,11 @@ class Link:
         self._open, self._limits, self._greeting = open_, limits, greeting
         self._connection: tuple[MessageReader, asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def call(self, message: WireMessage, *, repeatable: bool) -> WireMessage:
-        """Return the answer. Raises NoAnswerError; a call that may be repeated is tried on a second connection.
+    async def call(self, message: WireMessage, *, repeatable: bool) -> WireMessage | LongAnswer:
+        """Return the answer; of a long one `pieces` has to be read to its end before the next call.
 
-        Nothing is repeated after a deadline: who has not answered in time is not asked more.
+        Raises NoAnswerError; a call that may be repeated is tried on a second connection. Nothing is repeated after a
+        deadline: who has not answered in time is not asked more.
         """
         is_old = self._connection is not None
         try:
@@ -62,19 +64,32 @@ class Link:
                 raise  # all addresses have just been tried
         return await self._once(message)
 
+    async def pieces(self, answer: LongAnswer, renames: Renames) -> AsyncGenerator[bytes, None]:
+        """Yield a long answer with other names, as it comes. Raises NoAnswerError where it breaks off."""
+        has_ended = False
+        try:
+            async for piece in answer.pieces(renames):
+                yield piece
+            has_ended = True
+        except (OSError, EOFError, WireError) as error:
+            raise NoAnswerError(str(error) or type(error).__name__, was_sent=True) from error
+        finally:
+            if not has_ended:
+                self._drop()
+
     async def close(self) -> None:
         """Close the connection; the next call opens another one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await close_quietly(connection[2])
 
-    async def _once(self, message: WireMessage) -> WireMessage:
+    async def _once(self, message: WireMessage) -> WireMessage | LongAnswer:
         was_sent = False
         try:
             reader, writer = await self._opened()
             was_sent = True
             async with asyncio.timeout(self._limits.call):
-                return await _exchange(reader, writer, message)
+                return await self._exchange(reader, writer, message)
         except TimeoutError as error:
             seconds = self._limits.call if was_sent else self._limits.connect
             raise self._lost(
@@ -96,7 +111,7 @@ class Link:
         if self._connection is None:
             async with asyncio.timeout(self._limits.connect):
                 stream, writer = await self._open()
-                self._connection = (MessageReader(stream, self._limits.most_bytes), stream, writer)
+                self._connection = (MessageReader(stream, MOST_ANSWER_BYTES), stream, writer)
                 await self._greet(self._connection[0], writer)
         reader, _, writer = self._connection
         return reader, writer
@@ -104,7 +119,9 @@ class Link:
     async def _greet(self, reader: MessageReader, writer: asyncio.StreamWriter) -> None:
         try:
             for message in self._greeting():
-                answer = await _exchange(reader, writer, message)
+                answer = await self._exchange(reader, writer, message)
+                if isinstance(answer, LongAnswer):
+                    raise WireError(f"more than {MOST_BUFFERED_BYTES} bytes of an answer to {message.head.method}")
                 text = error_text(answer)
                 if text is not None and is_refusal(answer, text):
                     raise RefusedGreetingError(text)
@@ -117,13 +134,12 @@ class Link:
         if connection is not None:
             connection[2].transport.abort()
 
-
-async def _exchange(reader: MessageReader, writer: asyncio.StreamWriter, message: WireMessage) -> WireMessage:
-    writer.write(message.raw)
-    await writer.drain()
-    answer = await reader.read()
-    if answer is None:
-        raise EOFError("the connection was closed before an answer")
-    if answer.head.method != message.head.method:
-        raise WireError(f"an answer to {answer.head.method}, where {message.head.method} was asked")
-    return answer
+    async def _exchange(
+        self, reader: MessageReader, writer: asyncio.StreamWriter, message: WireMessage
+    ) -> WireMessage | LongAnswer:
+        writer.write(message.raw)
+        await writer.drain()
+        answer = await reader.read_answer(self._limits.buffered)
+        if answer.head.method != message.head.method:
+            raise WireError(f"an answer to {answer.head.method}, where {message.head.method} was asked")
+        return answer

@@ -1,11 +1,13 @@
 """Ask the local metastore for one client."""
 
-from twinhive.gateway.answers import CallOutcome, failure
+from twinhive.gateway.answers import CallOutcome, Pieces, failure
 from twinhive.gateway.client import Client
 from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.shared import Shared
 from twinhive.wire.message import WireMessage
+from twinhive.wire.reader import LongAnswer
+from twinhive.wire.renames import Renames
 
 _READS = ("get", "list_", "show_", "partition_name_")
 _REPEATED = (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)
@@ -26,11 +28,16 @@ class LocalCalls:
     async def answer(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
         """Hand a call on as it is."""
         try:
-            return CallOutcome(await self._link.call(request, repeatable=is_repeatable(request.head.method, kind)))
+            answer = await self._link.call(request, repeatable=is_repeatable(request.head.method, kind))
         except RefusedGreetingError as error:
             return failure(request, f"the local metastore refuses the connection: {error}")
         except NoAnswerError as error:
             return failure(request, _words(request.head.method, error))
+
+        if isinstance(answer, LongAnswer):
+            pieces = self._link.pieces(answer, Renames())
+            return CallOutcome(Pieces(answer.head, pieces, self._shared.local_limits.call, pieces.aclose))
+        return CallOutcome(answer)
 
     async def close(self) -> None:
         """Hang up."""

@@ -10,9 +10,9 @@ from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.gateway.requests import DEFAULT_CATALOG
-from twinhive.gateway.shared import MOST_ANSWER_BYTES
 from twinhive.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
 from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
+from twinhive.wire.reader import LongAnswer
 
 
 class RemoteState(StrEnum):
@@ -38,7 +38,7 @@ async def probe(reached: ReachedRemote, definition: Definition, limits: RemoteLi
     chosen = reached.user or user
     link = Link(
         reached.open,
-        LinkLimits(limits.connect, limits.call, MOST_ANSWER_BYTES),
+        LinkLimits(limits.connect, limits.call),
         lambda: () if chosen is None else (set_user(chosen),),
     )
     try:
@@ -47,6 +47,8 @@ async def probe(reached: ReachedRemote, definition: Definition, limits: RemoteLi
         return Probed(RemoteState.AWAY, str(error))
     finally:
         await link.close()
+    if isinstance(answer, LongAnswer):
+        return Probed(RemoteState.AWAY, "it answers with more than a table's description can be")
     text = error_text(answer)
     return Probed(RemoteState.THERE, "", answer) if text is None else Probed(RemoteState.MISSING, text)
 

@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Hashable
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
-from twinhive.gateway.answers import CallOutcome, failure, refusal
+from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.bodies import with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
@@ -12,10 +13,11 @@ from twinhive.gateway.isolation import BreakerState, RemoteBusyError, RemoteDown
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.remote_pool import Remote
 from twinhive.gateway.requests import renames_of
-from twinhive.gateway.shared import MOST_ANSWER_BYTES, Shared
+from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
 from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renaming import renamed
 
 _LOG = logging.getLogger(__name__)
@@ -52,11 +54,13 @@ class RemoteCalls:
             return refusal(request, f"remote {definition.local}: {error}; nothing was changed", remote.name)
         return CallOutcome(answer, remote.name)
 
-    async def ask(self, request: WireMessage, definition: Definition) -> WireMessage:
+    async def ask(self, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
         """Return a remote's answer under local names. Raises RemoteError, WireError, TwinhiveError."""
         remote = self._shared.remotes.of(definition)
         renames = renames_of(definition)
         answer = await self._exchange(remote, renamed(request, renames), definition)
+        if isinstance(answer, Pieces):
+            return answer
         if (path := _PARAMETERS.get(request.head.method)) is not None:
             answer = with_entries(answer, path, self._shared.describe(definition))
         return renamed(answer, renames.back)
@@ -66,12 +70,13 @@ class RemoteCalls:
         for link in self._links.values():
             await link.close()
 
-    async def _exchange(self, remote: Remote, request: WireMessage, definition: Definition) -> WireMessage:
-        breaker = remote.guard.breaker
+    async def _exchange(self, remote: Remote, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
+        breaker, link = remote.guard.breaker, self._link(remote)
         try:
-            async with remote.guard.call():
+            async with AsyncExitStack() as held:
+                await held.enter_async_context(remote.guard.call())
                 try:
-                    answer = await self._link(remote).call(request, repeatable=True)
+                    answer = await link.call(request, repeatable=True)
                 except NoAnswerError as error:
                     breaker.failed(error.text)
                     self._note(remote)
@@ -82,6 +87,10 @@ class RemoteCalls:
                 if breaker.failing_since is not None:
                     breaker.answered()
                     self._note(remote)
+                if isinstance(answer, LongAnswer):
+                    pieces = link.pieces(answer, renames_of(definition).back)
+                    held.push_async_callback(pieces.aclose)
+                    return Pieces(answer.head, pieces, remote.guard.limits.call, held.pop_all().aclose)
                 return answer
         except RemoteDownError:
             raise RemoteError(self._away(definition, remote), remote.name) from None
@@ -101,7 +110,7 @@ class RemoteCalls:
                 came_through = self._client.chain.through(self._shared.gateway_id)
                 return (*self._client.greeting(remote.user), chain_call(came_through))
 
-            link_limits = LinkLimits(limits.connect, limits.call, MOST_ANSWER_BYTES)
+            link_limits = LinkLimits(limits.connect, limits.call, limits.buffered)
             self._links[remote.key] = Link(remote.open, link_limits, greeting)
         return self._links[remote.key]
 

@@ -4,9 +4,10 @@ import asyncio
 import logging
 from typing import assert_never
 
-from twinhive.gateway.answers import CallOutcome, refusal
+from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.chain import chain_answer, chain_of
 from twinhive.gateway.client import Client
+from twinhive.gateway.links import NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.metrics import Ending
@@ -44,7 +45,9 @@ class Session:
             while (request := await self._reader.read()) is not None:
                 self.is_idle = False
                 answer = await self._counted(request)
-                if request.head.kind is not MessageKind.ONEWAY:
+                if isinstance(answer, Pieces):
+                    await answer.written_to(self._writer)
+                elif request.head.kind is not MessageKind.ONEWAY:
                     self._writer.write(answer.raw)
                     await self._writer.drain()
                 self.is_idle = True
@@ -53,11 +56,15 @@ class Session:
             peer = self._writer.get_extra_info("peername")
             kind = "another protocol" if isinstance(error, NotStrictBinary) else "a broken message"
             _LOG.warning("a connection is closed: %s", kind, extra={"client": peer, "error": str(error)})
+        except (NoAnswerError, TimeoutError) as error:
+            about = {"client": self._writer.get_extra_info("peername"), "error": str(error) or "no piece in time"}
+            _LOG.warning("a connection is closed: an answer has broken off in the middle", extra=about)
+            self._writer.transport.abort()
         finally:
             await self._local.close()
             await self._remotes.close()
 
-    async def _counted(self, request: WireMessage) -> WireMessage:
+    async def _counted(self, request: WireMessage) -> WireMessage | Pieces:
         began = self._shared.clock()
         outcome = await self._answered(request)
         seconds = self._shared.clock() - began
@@ -72,7 +79,7 @@ class Session:
             raise WireError(f"a {request.head.kind.name} where a call was expected")
         if (old := old_call(request)) is not None:
             outcome = await self._answered(old.instead)
-            return CallOutcome(old.answer(outcome.answer), outcome.owner, outcome.ending)
+            return CallOutcome(old.answer(outcome.whole), outcome.owner, outcome.ending)
         if (chain := chain_of(request)) is not None:
             self._client.chain = chain
             return CallOutcome(chain_answer(request, chain, self._shared.gateway_id))
@@ -89,12 +96,18 @@ class Session:
             case ToRemote(definition):
                 return await self._remotes.answer(request, definition)
             case ToSeveral():
-                return await self._several.answer(request, defined)
+                return await self._composed(request, defined)
             case ToSession():
                 return await self._session_call(request, kind)
             case ToLocal():
                 return await self._local_call(request, kind)
         assert_never(owner)
+
+    async def _composed(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        try:
+            return await self._several.answer(request, defined)
+        except WireError as error:
+            return failure(request, f"{request.head.method} over several metastores: {error}")
 
     async def _session_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
         outcome = await self._local.answer(request, kind)
@@ -105,7 +118,7 @@ class Session:
 
     async def _local_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
         outcome = await self._local.answer(request, kind)
-        if kind is MethodKind.READ and _MARKER in outcome.answer.raw:
+        if kind is MethodKind.READ and isinstance(outcome.answer, WireMessage) and _MARKER in outcome.answer.raw:
             return await self._looked_at_again(request, outcome)
         if _changes_definitions(request, kind):
             self._shared.definitions.forget()

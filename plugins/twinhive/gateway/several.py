@@ -56,10 +56,10 @@ class SeveralOwners:
         wanted = _matcher(text_at(request, (1,)) or "*")
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
         asked = [one for one in defined.databases.values() if wanted(one.local)]
-        if not asked or place_of(outcome.answer, (0,)) is None:
+        if not asked or place_of(outcome.whole, (0,)) is None:
             return outcome
         answers = await asyncio.gather(*(self._rows_of(request, group) for group in self._by_remote(asked)))
-        parts = [outcome.answer, *(answer for group in answers for answer in group)]
+        parts = [outcome.whole, *(answer for group in answers for answer in group)]
         return CallOutcome(joined_lists(parts, (0,)))
 
     def _by_remote(self, definitions: Iterable[Definition]) -> list[list[Definition]]:
@@ -80,8 +80,9 @@ class SeveralOwners:
             except (RemoteError, WireError, TimeoutError) as error:
                 _left_out(one, str(error) or "no answer in time")
                 continue
-            if place_of(answer, (0,)) is not None:
-                rows.append(answer)
+            whole = CallOutcome(answer).whole
+            if place_of(whole, (0,)) is not None:
+                rows.append(whole)
         return rows
 
     async def _tables(self, request: WireMessage, defined: Definitions) -> CallOutcome:
@@ -91,7 +92,7 @@ class SeveralOwners:
             return await self._remotes.answer(request, whole)
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
         rows, has_remotes = [], False
-        for row in elements_at(outcome.answer, _TABLE_ROWS):
+        for row in elements_at(outcome.whole, _TABLE_ROWS):
             definition = defined.owner_of(database, key_of(text_in(row, 1) or ""))
             if definition is None:
                 rows.append(row)
@@ -99,13 +100,13 @@ class SeveralOwners:
             has_remotes = True
             part = with_texts_added(without(request, _PATTERN), _TABLES, [text_in(row, 1) or ""])
             found = await self._remotes.answer(part, definition)
-            if found.ending is Ending.ANSWERED and place_of(found.answer, _TABLE_ROWS) is not None:
-                rows += elements_at(found.answer, _TABLE_ROWS)
+            if found.ending is Ending.ANSWERED and place_of(found.whole, _TABLE_ROWS) is not None:
+                rows += elements_at(found.whole, _TABLE_ROWS)
             elif texts_at(request, _TABLES):
                 return found
             else:
                 _left_out(definition, "it does not answer")
-        return CallOutcome(with_elements(outcome.answer, _TABLE_ROWS, rows)) if has_remotes else outcome
+        return CallOutcome(with_elements(outcome.whole, _TABLE_ROWS, rows)) if has_remotes else outcome
 
     async def _by_name(self, request: WireMessage, shares: Sequence["_Share"], lists: "_Lists") -> CallOutcome:
         if all(share.definition is None for share in shares):
@@ -119,9 +120,9 @@ class SeveralOwners:
                 for path in lists.only_here:
                     part = without(part, path)
                 outcome = await self._remotes.answer(part, share.definition)
-            if outcome.ending is not Ending.ANSWERED or place_of(outcome.answer, lists.answered) is None:
+            if outcome.ending is not Ending.ANSWERED or place_of(outcome.whole, lists.answered) is None:
                 return outcome
-            answers.append(outcome.answer)
+            answers.append(outcome.whole)
         return CallOutcome(joined_lists(answers, lists.answered))
 
 

@@ -9,8 +9,6 @@ from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import RemotePool
 from twinhive.model.remotes.definitions import Definition, Definitions
 
-MOST_ANSWER_BYTES = 1 << 30
-
 
 @dataclass(frozen=True)
 class Shared:
@@ -27,4 +25,4 @@ class Shared:
     counts: CallCounts
     clock: Callable[[], float]
     describe: Callable[[Definition], Mapping[str, str]] = lambda definition: {}
-    local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0, MOST_ANSWER_BYTES))
+    local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0))

@@ -4,21 +4,26 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hive_metastore import ttypes
 
+from tests.support.breaking_server import BreakingServer
 from tests.support.running_gateway import RunningGateway
 from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
+
+LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 
 
 class World:
     """A local metastore, one elsewhere, and the gateway."""
 
-    def __init__(self) -> None:
+    def __init__(self, buffered: int = 1 << 20) -> None:
         self.here, self.there = Contents("here"), Contents("there")
         self.here.add("shop", "orders")
         self.here.add("shop", "remote_orders")
@@ -27,7 +32,7 @@ class World:
         self.there.add("sales", "orders", comment="sales", partitions=("day=1", "day=2"))
         self.there.add("other", "hidden")
         self.local, self.remote = WireMetastore(self.here), WireMetastore(self.there)
-        self.gateway = RunningGateway(self.local.port)
+        self.gateway = RunningGateway(self.local.port, limits=replace(LIMITS, buffered=buffered))
         self.define(self.remote.port)
 
     def define(self, port: int, **more: str) -> None:
@@ -47,9 +52,9 @@ class World:
         self.remote.close()
 
 
-@pytest.fixture
-def world() -> Iterator[World]:
-    made = World()
+@pytest.fixture(params=[1 << 20, 200], ids=["answers are held", "answers are handed on in pieces"])
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    made = World(request.param)
     yield made
     made.close()
 
@@ -226,27 +231,11 @@ def test_a_silent_remote_delays_nobody_else(world: World) -> None:
 
 
 def test_an_answer_that_breaks_off_in_the_middle_is_asked_again_elsewhere_or_an_error(world: World) -> None:
-    class Cutting(threading.Thread):
-        def __init__(self) -> None:
-            super().__init__(daemon=True)
-            self.listener = socket.create_server(("127.0.0.1", 0))
-            self.start()
-
-        def run(self) -> None:
-            while True:
-                try:
-                    client, _ = self.listener.accept()
-                except OSError:
-                    return
-                client.recv(1_000)
-                client.sendall(b"\x80\x01\x00\x02\x00\x00")
-                client.close()
-
-    cutting = Cutting()
-    world.define(cutting.listener.getsockname()[1])
+    cutting = BreakingServer(lambda data: [b"\x80\x01\x00\x02\x00\x00", None])
+    world.define(cutting.port)
     with client_of(world.gateway.port) as client, pytest.raises(ttypes.MetaException, match="does not answer"):
         client.get_all_tables("far")
-    cutting.listener.close()
+    cutting.close()
 
 
 @pytest.mark.parametrize(
@@ -316,3 +305,34 @@ def test_a_stop_lets_a_call_under_way_end_and_hangs_up_on_idle_clients(world: Wo
         world.gateway.stop()
         asking.join(10)
         assert answers == [["orders", "remote_orders"]]
+
+
+def test_a_long_answer_is_handed_on_whole_and_the_next_call_is_answered(world: World, client: Any) -> None:
+    days = [f"day={day:06}" for day in range(100_000)]
+    world.there.partitions["sales", "orders"] = days
+    world.here.partitions["shop", "orders"] = days
+    for database, table in (("far", "orders"), ("shop", "remote_orders"), ("shop", "orders")):
+        assert client.get_partition_names(database, table, -1) == days
+        assert client.get_all_tables("far") == ["orders"]
+
+
+_REPLY = b"\x80\x01\x00\x02\x00\x00\x00"
+
+
+def test_a_long_answer_that_breaks_off_ends_the_clients_connection_and_frees_the_remote(world: World) -> None:
+    body = b"\x0f\x00\x00\x0b" + (10**6).to_bytes(4, "big") + (b"\x00\x00\x00\x01x" * 500_000)
+
+    def answers(data: bytes) -> list[bytes | None]:
+        greeted: list[bytes | None] = [_REPLY + b"\x10get_config_value\0\0\0\0\x0b\0\0\0\0\0\0\0"]
+        begun: list[bytes | None] = [_REPLY + b"\x0eget_all_tables\0\0\0\0" + body, None]
+        return greeted * (b"get_config_value" in data) + begun * (b"get_all_tables" in data)
+
+    breaking = BreakingServer(answers)
+    world.define(breaking.port)
+    for _ in range(20):
+        with client_of(world.gateway.port) as asking, pytest.raises((Exception,)):
+            asking.get_all_tables("far")
+    breaking.close()
+    world.define(world.remote.port)
+    with client_of(world.gateway.port) as asking:
+        assert asking.get_all_tables("far") == ["orders"]
