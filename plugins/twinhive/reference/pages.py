@@ -15,6 +15,7 @@ from twinhive.reference.settings_tables import (
     external_table,
     options_table,
     policies_table,
+    remotes_table,
     tasks_table,
     watching_table,
 )
@@ -22,6 +23,7 @@ from twinhive.reference.variables import variables_table
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "clusters": clusters_table,
+    "remotes": remotes_table,
     "policies": policies_table,
     "options": options_table,
     "airflow": airflow_table,

@@ -14,6 +14,7 @@ from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.kinds import Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.policies import ExternalSettings, PolicySettings
+from twinhive.settings.remotes import AllowedSettings, RemotesFile
 from twinhive.settings.watching import ChannelSettings, NotificationSettings, WatchSettings
 
 _ELSEWHERE: Mapping[type[BaseModel], str] = {
@@ -30,6 +31,12 @@ _HOUR = 3600
 def clusters_table() -> str:
     """Return the keys below one cluster."""
     return _table(ClusterSettings)
+
+
+def remotes_table() -> str:
+    """Return the keys of `remotes.yaml`."""
+    rows = [*_rows(AllowedSettings, "allow[]."), *(row for row in _rows(RemotesFile, "") if "`allow`" not in row)]
+    return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
 
 
 def policies_table() -> str:
