@@ -26,6 +26,8 @@ class RemoteLimits:
     """An open breaker lets one call through."""
     buffered: int = MOST_BUFFERED_BYTES
     """Bytes of an answer that are held before it is handed on in pieces."""
+    refusals: float = 100.0
+    """A second at most, of an open breaker: clients that ask again at once must not take the gateway's time."""
     several: float = 2.0
     """What a list over several owners waits for each of them."""
 
@@ -90,6 +92,8 @@ class RemoteGuard:
         self.name, self.limits = name, limits
         self.breaker = Breaker(limits, clock)
         self._slots = asyncio.Semaphore(limits.calls_at_once)
+        self._next_refusal = 0.0
+        self._clock = clock
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -100,8 +104,17 @@ class RemoteGuard:
         except TimeoutError:
             raise RemoteBusyError from None
         try:
-            if not self.breaker.lets_through():
-                raise RemoteDownError
-            yield
+            lets_through = self.breaker.lets_through()
+            if lets_through:
+                yield
         finally:
             self._slots.release()
+        if not lets_through:
+            await self._pause()
+            raise RemoteDownError
+
+    async def _pause(self) -> None:
+        """Let the next refusal wait for its turn."""
+        now = self._clock()
+        self._next_refusal = max(now, self._next_refusal) + 1 / self.limits.refusals
+        await asyncio.sleep(self._next_refusal - now - 1 / self.limits.refusals)

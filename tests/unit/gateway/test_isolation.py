@@ -109,3 +109,23 @@ def test_a_call_that_is_cancelled_gives_its_slot_back() -> None:
             pass
 
     asyncio.run(tried())
+
+
+def test_refusals_of_an_open_breaker_come_one_after_the_other_so_that_they_take_no_time_from_others() -> None:
+    async def tried() -> None:
+        loop = asyncio.get_running_loop()
+        guard = RemoteGuard("west", RemoteLimits(failures=1, refusals=100), loop.time)
+        guard.breaker.failed("x")
+        began, ends = loop.time(), []
+
+        async def refused() -> None:
+            with pytest.raises(RemoteDownError):
+                async with guard.call():
+                    pass
+            ends.append(loop.time() - began)
+
+        await asyncio.gather(*(refused() for _ in range(10)))
+        assert ends == sorted(ends)
+        assert ends[-1] >= 0.085
+
+    asyncio.run(tried())
