@@ -101,6 +101,13 @@ def _no_database(desk: Desk) -> None:
     desk.world.source._databases.clear()
 
 
+def _remote_database(desk: Desk) -> None:
+    source = desk.world.source
+    database = source.database("sales")
+    assert database is not None
+    source.set_database_parameters("sales", {**database.parameters, "twinhive_remote": "sales"})
+
+
 def _replica(**marks: str) -> Callable[[Desk], None]:
     parameters = {key.replace("_", "."): value for key, value in marks.items()}
     return lambda desk: desk.world.replica.create_database(Database("sales", None, None, parameters, thrift="{}"))
@@ -172,6 +179,7 @@ PREFLIGHT_CASES = (
         ("/warehouse is not apart from what tables and databases use",),
         lambda desk: desk.policies.add("sales", dump_root="/warehouse") and None,
     ),
+    Case("source: a remote database", BOOTSTRAP, ("east/sales is a remote", "twinhive_remote"), _remote_database),
     Case("source: no database", BOOTSTRAP, ("database sales does not exist on cluster east",), _no_database),
     Case(
         "source: no notification log",

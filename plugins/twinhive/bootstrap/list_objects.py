@@ -27,6 +27,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import CORRECT_THE_SOURCE
 from twinhive.model.objects import Database, Table
 from twinhive.model.policy import Policy
+from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear, Either
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
 from twinhive.replica.replica_state import already_published, read_state
@@ -139,6 +140,8 @@ def write_listing(
 
 def _source_database(source: MetastoreReader, policy: Policy) -> Database:
     database = source.database(policy.source.database)
+    if database is not None and (remote := refused_remote(database, policy.source)) is not None:
+        raise remote
     if database is None:
         raise Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",

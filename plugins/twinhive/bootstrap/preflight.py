@@ -19,6 +19,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, correct
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
+from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear
 from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import FileReader, WritePorts
@@ -166,7 +167,10 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     for address in ports.source.addresses():
         yield from check_address(ports.source, address, policy)
     yield from source_problems(ports.source, step.work.report)
-    if ports.source.database(policy.source.database) is None:
+    database = ports.source.database(policy.source.database)
+    if database is not None and (remote := refused_remote(database, policy.source)) is not None:
+        yield remote
+    if database is None:
         yield Missing(
             f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
             found=f"no such database at {', '.join(ports.source.addresses())}",

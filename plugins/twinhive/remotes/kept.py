@@ -12,9 +12,15 @@ from typing import Final
 
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table, TableKind
-from twinhive.model.remotes.definitions import THRIFT, Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.model.remotes.definitions import (
+    REMOTE,
+    THRIFT,
+    Definition,
+    Definitions,
+    RemoteDatabase,
+    RemoteTable,
+)
 
-REMOTE: Final = "twinhive_remote"
 VIA: Final = "twinhive_remote_via"
 _OF_OTHERS: Final = re.compile(
     r"transient_lastDdlTime|EXTERNAL|bucketing_version|numFiles|totalSize|comment|TRANSLATED_TO_EXTERNAL"

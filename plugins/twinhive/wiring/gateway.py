@@ -17,10 +17,10 @@ from twinhive.gateway.shared import Shared
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority
-from twinhive.model.remotes.definitions import THRIFT, Definition, Definitions
+from twinhive.model.remotes.definitions import REMOTE, THRIFT, Definition, Definitions
 from twinhive.ports.files import FileReader
 from twinhive.remotes.access import CALLER, FILE, Access, Allowed
-from twinhive.remotes.kept import REMOTE, definitions_of, shown
+from twinhive.remotes.kept import definitions_of, shown
 from twinhive.settings import Configuration, Resolve
 from twinhive.settings.remotes import RemotesFile, load_remotes
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint

@@ -5,10 +5,9 @@ import pytest
 from tests.support.builders import a_table
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
-from twinhive.model.remotes.definitions import RemoteDatabase, RemoteTable
+from twinhive.model.remotes.definitions import REMOTE, RemoteDatabase, RemoteTable
 from twinhive.remotes.kept import (
     HIDDEN,
-    REMOTE,
     VIA,
     database_definition,
     definitions_of,

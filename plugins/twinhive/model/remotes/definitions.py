@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from twinhive.model.names import TableName
 
+REMOTE = "twinhive_remote"
+"""The parameter of the local metastore's object that holds the remote's name."""
 THRIFT = "thrift"
 """How a remote is reached where nothing says otherwise."""
 

@@ -10,8 +10,8 @@ from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
-from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.remotes.kept import REMOTE, parameters_of, shown, table_definition, unreadable
+from twinhive.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.remotes.kept import parameters_of, shown, table_definition, unreadable
 from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.wiring.gateway import RemotesWiring

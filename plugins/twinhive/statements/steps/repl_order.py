@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import Missing
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
+from twinhive.model.remotes.as_source import refused_remote
 from twinhive.ports import MetastoreReader
 
 
@@ -50,6 +51,8 @@ class Dumped:
 def dumped_database(source: MetastoreReader, address: DatabaseAddress) -> Database:
     """Return the database that a statement names. Raises Missing, also when it is dropped while it is dumped."""
     found = source.database(address.database)
+    if found is not None and (remote := refused_remote(found, address)) is not None:
+        raise remote
     if found is None:
         raise Missing(
             f"database {address.database} does not exist on cluster {address.cluster}",
