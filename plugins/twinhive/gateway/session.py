@@ -19,6 +19,7 @@ from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import Definitions
 from twinhive.wire.message import MessageKind, WireError, WireMessage, reply
 from twinhive.wire.old_clients import old_call
+from twinhive.wire.old_filters import with_sql_wildcards
 from twinhive.wire.reader import MessageReader, NotStrictBinary
 
 _LOG = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class Session:
     async def _answered(self, request: WireMessage) -> CallOutcome:
         if request.head.kind not in (MessageKind.CALL, MessageKind.ONEWAY):
             raise WireError(f"a {request.head.kind.name} where a call was expected")
+        request = with_sql_wildcards(request)
         if (old := old_call(request)) is not None:
             outcome = await self._answered(old.instead)
             return CallOutcome(old.answer(outcome.whole), outcome.owner, outcome.ending)
