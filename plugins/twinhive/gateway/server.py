@@ -11,6 +11,7 @@ _LOG = logging.getLogger(__name__)
 BACKLOG = 1_024
 STREAM_BYTES = 1 << 20
 """What is read ahead of a connection at most."""
+_LOOK_SECONDS = 0.1
 STOP_SECONDS = 10.0
 """Calls that are under way when the gateway is stopped may end."""
 
@@ -85,16 +86,18 @@ class Server:
             writer.close()
 
     async def _end_sessions(self) -> None:
-        for task, session in self._sessions.items():
-            if session.is_idle:
-                task.cancel()
-        if not self._sessions:
-            return
-        _, left = await asyncio.wait(self._sessions.keys(), timeout=STOP_SECONDS)
-        for task in left:
-            task.cancel()
-        if left:
+        """Hang up on each client when nothing of it is under way, on the others when the time is over."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + STOP_SECONDS
+        while self._sessions and loop.time() < ends:
+            for task, session in self._sessions.items():
+                if session.is_idle:
+                    task.cancel()
+            await asyncio.wait(self._sessions.keys(), timeout=_LOOK_SECONDS)
+        if left := list(self._sessions):
             _LOG.warning("stopped with calls under way", extra={"calls": len(left)})
+            for task in left:
+                task.cancel()
             await asyncio.wait(left)
 
 
