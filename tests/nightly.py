@@ -63,6 +63,7 @@ PARTS = {
     "metadata": _benchmark("metadata", "--tables", "20", "--partitions", "500", "--hive-partitions", "200"),
     "statements": _benchmark("statements", "--partitions", "500", "--hive-partitions", "100"),
     "external": _benchmark("external", "--only", "pass", "--events", "200"),
+    "gateway": _benchmark("gateway", "--partitions", "1000", "--runs", "5", "--seconds", "2", "--clients", "50"),
     "listing": _benchmark("listing", "--files", "100000", "--directories", "100"),
 }
 
