@@ -19,7 +19,7 @@ from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
-from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
 
@@ -124,6 +124,32 @@ def test_what_cannot_be_made_or_dropped_changes_nothing(
     with pytest.raises(error, match=says):
         desk.say(text)
     assert east.client.get_current_notificationEventId().eventId == before
+
+
+def test_a_remote_that_is_away_is_refused_or_kept_unasked_and_described_as_away(
+    desk: Desk, policies: PolicyFiles, east: Warehouse
+) -> None:
+    policies.write("remotes.yaml", {"allow": [{"connector": "thrift", "addresses": ["thrift://127.0.0.1:1"]}]})
+    away = "CONNECTED TO a.b WITH TBLPROPERTIES ('hive.metastore.uris' = 'thrift://127.0.0.1:1')"
+    with pytest.raises(Unreachable, match="does not answer"):
+        desk.say(f"CREATE REMOTE TABLE {{shop}}.away {away}")
+    assert "away" not in east.client.get_all_tables(desk.shop)
+    for said in ("kept all the same", "there already, just so"):
+        desk.say(f"CREATE REMOTE TABLE IF NOT EXISTS {{shop}}.away {away}")
+        assert any(said in line for line in desk.lines)
+    rows = dict(row[:2] for row in desk.say("DESCRIBE {shop}.away").rows)
+    assert rows["state"].startswith("away: ")
+    assert rows["stands for"] == "a.b"
+    desk.say("DROP REMOTE TABLE {shop}.away")
+    assert "away" not in east.client.get_all_tables(desk.shop)
+
+
+def test_remotes_that_other_clients_have_made_are_remotes(desk: Desk, east: Warehouse) -> None:
+    east.create_view(desk.shop, "theirs", "SELECT 1")
+    view = east.client.get_table_req(_asked(desk.shop, "theirs")).table
+    view.parameters |= {"twinhive_remote": f"{desk.sales}.orders"}
+    east.client.alter_table(desk.shop, "theirs", view)
+    assert desk.say("SHOW REMOTE TABLES IN {shop}").rows == (("theirs", f"{desk.sales}.orders", "thrift"),)
 
 
 @pytest.fixture

@@ -60,6 +60,7 @@ class RunningGateway:
             remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
             counts=self.counts,
             clock=time.monotonic,
+            request_seconds=0.5,
             local_limits=LinkLimits(0.5, 30.0, self.limits.buffered),
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )

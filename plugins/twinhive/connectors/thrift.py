@@ -1,6 +1,7 @@
 """Metastores that are reached by TCP: bytes are handed on."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,8 @@ from twinhive.ports.catalogs import ByteLink, ConnectorPlace
 
 URIS: Final = "hive.metastore.uris"
 _PORT: Final = 9083
+_USER: Final = re.compile(r"//[^/@]*@")
+"""A name, and perhaps a password, that has no place there and is not to be shown."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def _address(text: str) -> MetastoreAddress:
     if parts.scheme != "thrift" or not host or not host.isprintable() or parts.username or parts.path not in ("", "/"):
         raise InvalidSettings(
             f"an address in a remote's {URIS} cannot be read",
-            found=text,
+            found=_USER.sub("//***@", text),
             expected="thrift://host:port",
             next_step="create the remote again with another address",
         )

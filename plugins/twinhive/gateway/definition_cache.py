@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 _LOG = logging.getLogger(__name__)
 MOST_AGE = 5.0
 """Seconds; what another gateway or client has defined is known after that."""
+_SHARE = 20.0
+"""Reading takes the local metastore one part in so many of the time: where it takes long, it is done less often."""
 
 Read = TypeVar("Read")
 
@@ -21,6 +23,7 @@ class DefinitionCache(Generic[Read]):
         self._read_at = 0.0
         self._failed_at = float("-inf")
         self._reading: asyncio.Task[Read] | None = None
+        self._took = 0.0
 
     def forget(self) -> None:
         """Read again before the next answer: something has just been defined or dropped here."""
@@ -32,12 +35,12 @@ class DefinitionCache(Generic[Read]):
 
         While the local metastore does not answer, what it said last holds.
         """
-        age = self._clock() - self._read_at
-        if self._known is not None and age < self._most_age / 2:
+        age, most_age = self._clock() - self._read_at, max(self._most_age, self._took * _SHARE)
+        if self._known is not None and age < most_age / 2:
             return self._known
         task = self._begin()
         has_just_failed = self._clock() - self._failed_at < self._most_age
-        if self._known is not None and (age < self._most_age or has_just_failed):
+        if self._known is not None and (age < most_age or has_just_failed):
             return self._known
         try:
             return await asyncio.shield(task)
@@ -58,6 +61,7 @@ class DefinitionCache(Generic[Read]):
         began = self._clock()
         reading = asyncio.current_task()
         known = await asyncio.to_thread(self._read)
+        self._took = self._clock() - began
         if self._reading is reading:  # not forgotten meanwhile: another one reads what is newer
             self._known, self._read_at = known, began
         return known

@@ -68,6 +68,7 @@ class Server:
         assert task is not None
         if (sock := writer.get_extra_info("socket")) is not None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # a client's machine may vanish
         session = self._make_session(reader, writer)
         self._sessions[task] = session
         self._on_count(len(self._sessions))

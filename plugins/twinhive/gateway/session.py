@@ -43,7 +43,7 @@ class Session:
     async def serve(self) -> None:
         """Answer requests until the client hangs up. Raises OSError when it has, in the middle."""
         try:
-            while (request := await self._reader.read()) is not None:
+            while (request := await self._request()) is not None:
                 self.is_idle = False
                 answer = await self._counted(request)
                 if isinstance(answer, Pieces):
@@ -64,6 +64,16 @@ class Session:
         finally:
             await self._local.close()
             await self._remotes.close()
+
+    async def _request(self) -> WireMessage | None:
+        """Wait for a request; one that has begun has to be whole after some time."""
+        if not await self._reader.begins():
+            return None
+        try:
+            async with asyncio.timeout(self._shared.request_seconds):
+                return await self._reader.read()
+        except TimeoutError as error:
+            raise WireError(f"a request that is not whole after {self._shared.request_seconds:g} s") from error
 
     async def _counted(self, request: WireMessage) -> WireMessage | Pieces:
         began = self._shared.clock()

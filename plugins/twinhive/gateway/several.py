@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from twinhive.gateway.answers import CallOutcome
@@ -26,6 +25,7 @@ from twinhive.gateway.remote_calls import RemoteCalls, RemoteError
 from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions
+from twinhive.model.remotes.wildcards import matches_any
 from twinhive.wire.forms import DatabaseText, key_of, split_full_name
 from twinhive.wire.looking import FoundText
 from twinhive.wire.message import WireError, WireMessage
@@ -53,9 +53,9 @@ class SeveralOwners:
         raise AssertionError(f"{request.head.method} has one owner")
 
     async def _matching(self, request: WireMessage, defined: Definitions) -> CallOutcome:
-        wanted = _matcher(text_at(request, (1,)) or "*")
+        wanted = DatabaseText.parse(text_at(request, (1,)) or "*").database or "*"
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
-        asked = [one for one in defined.databases.values() if wanted(one.local)]
+        asked = [one for one in defined.databases.values() if matches_any(wanted, one.local)]
         if not asked or place_of(outcome.whole, (0,)) is None:
             return outcome
         answers = await asyncio.gather(*(self._rows_of(request, group) for group in self._by_remote(asked)))
@@ -175,14 +175,6 @@ def _for_database(request: WireMessage, definition: Definition) -> WireMessage:
         return DatabaseText.parse(found.text.decode("utf-8", "replace")).renamed(local).encode()
 
     return rewritten(request, named, frozenset({Role.DATABASE_PATTERN}))
-
-
-def _matcher(text: str) -> Callable[[str], bool]:
-    """Return what a pattern of Hive's matches: names or `*`, several joined by `|` (ObjectStore)."""
-    pattern = DatabaseText.parse(text).database
-    parts = (pattern or "*").split("|")
-    compiled = [re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.IGNORECASE) for part in parts]
-    return lambda name: any(one.fullmatch(name) for one in compiled)
 
 
 def _left_out(definition: Definition, text: str) -> None:

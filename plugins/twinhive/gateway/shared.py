@@ -16,6 +16,7 @@ class Shared:
 
     gateway_id    tells gateways apart by their local metastore
     describe      what DESCRIBE of a remote says of the remote itself
+    request_seconds  from a request's first byte to its last
     """
 
     gateway_id: str
@@ -25,4 +26,5 @@ class Shared:
     counts: CallCounts
     clock: Callable[[], float]
     describe: Callable[[Definition], Mapping[str, str]] = lambda definition: {}
+    request_seconds: float = 60.0
     local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0))

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from twinhive.model.errors import Refused
 from twinhive.model.next_steps import command
+from twinhive.model.remotes.wildcards import matches
 
 FILE = "remotes.yaml"
 CALLER = "caller"
@@ -26,7 +26,7 @@ class Allowed:
     def covers(self, connector: str, addresses: Sequence[str]) -> bool:
         """True when all of the addresses are allowed by this rule."""
         return self.connector == connector and all(
-            any(fnmatchcase(address.lower(), pattern.lower()) for pattern in self.addresses) for address in addresses
+            any(matches(pattern, address) for pattern in self.addresses) for address in addresses
         )
 
 

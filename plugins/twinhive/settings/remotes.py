@@ -37,10 +37,11 @@ class RemotesFile(Strict):
 
 def load_remotes(path: Path) -> RemotesFile:
     """Read the file; without one nothing is allowed but the clusters. Raises InvalidSettings."""
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return RemotesFile()
     try:
-        return RemotesFile.model_validate(read_yaml(path) or {})
+        content = read_yaml(path)
+        return RemotesFile.model_validate({} if content is None else content)
     except (OSError, yaml.YAMLError, ValueError) as error:
         raise InvalidSettings(
             explain(path, error, RemotesFile),

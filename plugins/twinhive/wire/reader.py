@@ -44,6 +44,12 @@ class MessageReader:
         """What was received and belongs to no message that was read."""
         return self._held
 
+    async def begins(self) -> bool:
+        """Wait for the next message's first byte, however long; False when the stream has ended before."""
+        if not self._held:
+            self._held = await self._stream.read(_CHUNK)
+        return bool(self._held)
+
     async def read(self) -> WireMessage | None:
         """Read the next message whole; None when the stream has ended before it began.
 
@@ -65,10 +71,8 @@ class MessageReader:
         return await self._whole(*read, buffered)
 
     async def _head(self) -> tuple[Head, int] | None:
-        if not self._held:
-            self._held = await self._stream.read(_CHUNK)
-            if not self._held:
-                return None
+        if not await self.begins():
+            return None
         if (found := spoken(self._held)) is not Spoken.STRICT_BINARY:
             raise NotStrictBinary(found)
         while (read := read_head(self._held)) is None:

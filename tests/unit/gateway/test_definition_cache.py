@@ -106,3 +106,24 @@ def test_while_the_local_metastore_is_away_what_was_known_holds_and_nobody_waits
         assert await world.cache.current() == "second"
 
     asyncio.run(tried())
+
+
+def test_what_takes_long_to_read_is_read_less_often() -> None:
+    async def tried() -> None:
+        world = World()
+
+        def slow() -> str:
+            world.now += 5
+            return world.source.read()
+
+        world.cache = DefinitionCache(slow, lambda: world.now, most_age=5)
+        await world.cache.current()
+        for _ in range(6):
+            world.now += 4
+            await world.cache.current()
+        assert world.source.readings == 1
+        world.now += 100
+        await world.cache.current()
+        assert world.source.readings == 2
+
+    asyncio.run(tried())

@@ -336,3 +336,17 @@ def test_a_long_answer_that_breaks_off_ends_the_clients_connection_and_frees_the
     world.define(world.remote.port)
     with client_of(world.gateway.port) as asking:
         assert asking.get_all_tables("far") == ["orders"]
+
+
+@pytest.mark.parametrize("sent", [b"\x80", b"\x80\x01\x00\x01\x00\x00\x00\x08get_"])
+def test_a_client_that_stops_in_the_middle_of_a_request_is_hung_up_on(world: World, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", world.gateway.port), timeout=10) as raw:
+        raw.sendall(sent)
+        assert raw.recv(100) == b""
+    assert world.gateway.counts.foreign == 1
+
+
+def test_a_client_that_asks_nothing_stays(world: World) -> None:
+    with client_of(world.gateway.port) as idle:
+        time.sleep(0.8)
+        assert idle.get_all_databases()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from twinhive.model.errors import Refused
+from twinhive.model.errors import InvalidSettings, Refused
 from twinhive.remotes.access import Access, Allowed
 from twinhive.settings.remotes import RemotesFile, load_remotes
 
@@ -42,3 +42,25 @@ def test_a_file_is_read_and_without_one_only_clusters_are_allowed(tmp_path: Path
     path.write_text("clusters: false\nallow:\n- {connector: ssh, addresses: ['ssh://*'], identity: reader}\n")
     found = load_remotes(path)
     assert (found.clusters, found.allow[0].connector, found.allow[0].identity) == (False, "ssh", "reader")
+
+
+@pytest.mark.parametrize("text", ["[]", "false", "0", "text"])
+def test_a_file_that_holds_no_rules_allows_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "remotes.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidSettings):
+        load_remotes(path)
+
+
+def test_a_link_that_leads_nowhere_is_no_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "remotes.yaml").symlink_to(tmp_path / "nothing")
+    with pytest.raises(InvalidSettings):
+        load_remotes(tmp_path / "remotes.yaml")
+
+
+def test_only_the_star_stands_for_others() -> None:
+    access = Access((Allowed("thrift", ("thrift://[::1]:9083", "thrift://h?:1", "thrift://a.b:1")),))
+    assert access.rule_for("far", "thrift", ["thrift://[::1]:9083"])
+    for address in ("thrift://:9083", "thrift://hx:1", "thrift://axb:1"):
+        with pytest.raises(Refused):
+            access.rule_for("far", "thrift", [address])

@@ -137,6 +137,9 @@ _READERS: Mapping[str, Callable[[Node], RemoteStatement]] = {
 
 def _name(tree: Node) -> NameSaid:
     first, *more = _tokens(tree)
+    for token in (first, *more):
+        if not _word(token).strip():
+            raise Misplaced(token.start_pos or 0, found="blanks", expected="a name", next_step=CORRECT_IT)
     if not more:
         return NameSaid(None, _word(first))
     return NameSaid(_checked_database(first), _word(more[0]))
@@ -183,12 +186,10 @@ def _properties(tree: Node | None) -> tuple[Property, ...]:
     properties: dict[str, str] = {}
     for key_token, value_token in zip(tokens[::2], tokens[1::2], strict=True):
         key = _text(key_token)
-        if key in properties:
+        if not key.strip() or key in properties:
+            found = f"key {key} for the second time" if key.strip() else "a key without a name"
             raise Misplaced(
-                key_token.start_pos or 0,
-                found=f"key {key} for the second time",
-                expected="each key once",
-                next_step=CORRECT_IT,
+                key_token.start_pos or 0, found=found, expected="each key once, with a name", next_step=CORRECT_IT
             )
         properties[key] = _text(value_token)
     return tuple(properties.items())

@@ -16,6 +16,9 @@ from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.wiring.gateway import RemotesWiring
 
+_UNKNOWN_COLUMNS = (("columns_are_not_known", "string"),)
+"""Of a remote that did not answer: a view has to have a column."""
+
 
 class RemoteChanges:
     """Change one local metastore; one that pretends only says what would be done."""
@@ -123,7 +126,7 @@ class RemoteChanges:
                 if not keeps_away:
                     raise _away(definition, reached, probed)
                 self._say(f"{reached.name} does not answer: {probed.text}; the remote is kept all the same")
-                return ()
+                return _UNKNOWN_COLUMNS if isinstance(definition, RemoteTable) else ()
             case RemoteState.MISSING:
                 raise _missing(definition, reached, probed)
         assert probed.answer is not None

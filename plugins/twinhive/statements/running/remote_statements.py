@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import assert_never
 
 from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
+from twinhive.model.remotes.wildcards import matches_any
 from twinhive.remotes.kept import shown
 from twinhive.statements.remote_language.parsing import parse_remote, statements_in
 from twinhive.statements.remote_language.values import (
@@ -83,7 +83,7 @@ class _Run:
         local = self._full(statement.name)
         said = statement.remote or NameSaid(None, local.table)
         remote = TableName(said.first or local.database, said.last)
-        return RemoteTable(local, remote, statement.via or THRIFT, dict(statement.properties))
+        return RemoteTable(local, remote, _via(statement), dict(statement.properties))
 
     def _full(self, name: NameSaid) -> TableName:
         return TableName(name.first or self.current, name.last)
@@ -122,7 +122,11 @@ class _Run:
 
 def _database(statement: CreateRemoteDatabase) -> RemoteDatabase:
     remote = statement.remote or statement.name
-    return RemoteDatabase(statement.name, remote, statement.via or THRIFT, dict(statement.properties))
+    return RemoteDatabase(statement.name, remote, _via(statement), dict(statement.properties))
+
+
+def _via(statement: CreateRemoteTable | CreateRemoteDatabase) -> str:
+    return THRIFT if statement.via is None else statement.via
 
 
 def _last(definition: RemoteDatabase | RemoteTable) -> str:
@@ -130,4 +134,4 @@ def _last(definition: RemoteDatabase | RemoteTable) -> str:
 
 
 def _is_like(name: str, pattern: str | None) -> bool:
-    return pattern is None or any(fnmatchcase(name, part.strip().lower()) for part in pattern.split("|"))
+    return pattern is None or matches_any(pattern, name)
