@@ -13,7 +13,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-down test unit contracts dags integration scenarios soak runbooks nightly lint up down status reset reference pins clean
+.PHONY: help install demo tour demo-down test unit contracts dags integration scenarios soak runbooks nightly lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ install: $(STAMP) ## Make the virtual environment .venv with all that is needed
 
 demo: $(STAMP) ## Replicate a real database between two real clusters, with Airflow; leaves them running
 	$(RUN) -m demo run
+
+tour: $(STAMP) ## After `make demo`: what else there is, each command shown before it is run
+	$(RUN) -m demo.tour
 
 demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down

@@ -64,7 +64,7 @@ def without(message: WireMessage, path: Sequence[int]) -> WireMessage:
 
 def text_at(message: WireMessage, path: Sequence[int]) -> str | None:
     """Return a text, None where there is none."""
-    place = place_of(message, path)
+    place = place_of(message, path) if path else None
     if place is None or place.code != STRING:
         return None
     return message.raw[place.begin + 4 : place.end].decode("utf-8", "surrogateescape")

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
-from twinhive.gateway.bodies import with_entries
+from twinhive.gateway.bodies import text_at, with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
 from twinhive.gateway.isolation import BreakerState, RemoteBusyError, RemoteDownError
@@ -15,7 +15,7 @@ from twinhive.gateway.remote_pool import Remote
 from twinhive.gateway.requests import renames_of
 from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.remotes.definitions import Definition
+from twinhive.model.remotes.definitions import Definition, RemoteDatabase
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renaming import renamed
@@ -23,6 +23,8 @@ from twinhive.wire.renaming import renamed
 _LOG = logging.getLogger(__name__)
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""
+_TABLE_TYPE = {"get_table_req": (0, 1, 12)}
+"""And its type."""
 
 
 class RemoteError(Exception):
@@ -61,6 +63,8 @@ class RemoteCalls:
         answer = await self._exchange(remote, renamed(request, renames), definition)
         if isinstance(answer, Pieces):
             return answer
+        if text_at(answer, _TABLE_TYPE.get(request.head.method, ())) == "VIRTUAL_VIEW" and not _reads_alike(definition):
+            raise RemoteError(_view(definition), remote.name)
         if (path := _PARAMETERS.get(request.head.method)) is not None:
             answer = with_entries(answer, path, self._shared.describe(definition))
         return renamed(answer, renames.back)
@@ -130,6 +134,19 @@ class RemoteCalls:
             f"remote {definition.local} ({remote.name}) is not there for now{at}: {text}. The gateway asks it again "
             f"every {remote.guard.limits.probe_every:g} s; nothing was sent"
         )
+
+
+def _reads_alike(definition: Definition) -> bool:
+    """True where names in a view's text mean here what they mean at the remote, as far as they are of its database."""
+    return isinstance(definition, RemoteDatabase) and definition.local == definition.remote
+
+
+def _view(definition: Definition) -> str:
+    return (
+        f"remote {definition.local} is a view there, or has one of this name: its text names databases of the remote, "
+        "which are others here, or none. Ask for the tables that it reads; or make a remote database that has the same "
+        "name here as there"
+    )
 
 
 def _failed(definition: Definition, remote: Remote, text: str) -> str:

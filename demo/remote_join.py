@@ -1,0 +1,44 @@
+"""Join a table of east with remotes that west has, in Spark SQL through a gateway.
+
+Run as a program: `python -m demo.remote_join 9093` prints each statement and its rows.
+"""
+
+import os
+import sys
+
+from demo.load_flights import DATABASE
+from sandbox import Sandbox
+from sandbox.spark import spark_conf, spark_submit_environment
+
+REMOTE, CARRIERS = "west_flights", "default.west_airlines"
+STATEMENTS = (
+    f"SHOW TABLES IN {REMOTE}",
+    f"SELECT c.name, count(*) AS flights, round(avg(p.seats)) AS seats FROM {REMOTE}.flights f "
+    f"JOIN {CARRIERS} c ON f.carrier = c.carrier JOIN {DATABASE}.planes p ON f.tailnum = p.tailnum "
+    "GROUP BY c.name ORDER BY flights DESC LIMIT 5",
+    f"SELECT count(*) FROM {REMOTE}.flights WHERE month = 12 AND day = 25",
+)
+
+
+def main(port: int) -> int:
+    """Ask, as a reader on east would."""
+    cluster = Sandbox.open().clusters["east"]
+    os.environ.update(spark_submit_environment(cluster))
+    from pyspark.sql import SparkSession
+
+    uri = f"thrift://127.0.0.1:{port}"
+    conf = {**spark_conf(cluster), "spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
+    builder = SparkSession.builder.master("local[2]").appName("a join of two metastores")
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    with builder.getOrCreate() as spark:
+        spark.sparkContext.setLogLevel("ERROR")
+        for text in STATEMENTS:
+            print(f"spark-sql> {text};")
+            for row in spark.sql(text).collect():
+                print("  " + "\t".join(str(value) for value in row))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))
