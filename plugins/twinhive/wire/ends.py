@@ -30,13 +30,17 @@ class Short(Exception):
 class Feed:
     """What Thrift's C decoder takes for its protocol and its transport at once: bytes in memory, and no more."""
 
-    __slots__ = ("container_length_limit", "cstringio_buf", "string_length_limit", "trans")
+    __slots__ = ("container_length_limit", "cstringio_buf", "string_length_limit")
 
     def __init__(self, raw: bytes, at: int = 0) -> None:
         self.cstringio_buf = BytesIO(raw)
         self.cstringio_buf.seek(at)
         self.string_length_limit = self.container_length_limit = _MOST_ELEMENTS
-        self.trans = self
+
+    @property
+    def trans(self) -> "Feed":
+        """Itself; as an attribute it would be garbage that only the collector finds, and hold the bytes until then."""
+        return self
 
     def cstringio_refill(self, partial: bytes, wanted: int) -> BytesIO:
         """Say that there is no more."""
