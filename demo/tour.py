@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from demo.load_flights import DATABASE
+from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
 from sandbox import Sandbox
 
@@ -97,8 +97,14 @@ def _run(*command: str, only: str = "") -> None:
 
 
 def _show(command: list[str]) -> None:
-    text = shlex.join(command).replace(" '&'", " &")
+    text = " ".join(map(_quoted, command))
     _console.print(f"\n[bold]$[/] {text}", soft_wrap=True)
+
+
+def _quoted(part: str) -> str:
+    if part == "&":
+        return part
+    return f'"{part}"' if "'" in part and not set(part) & set('"$`\\') else shlex.quote(part)
 
 
 def _title(text: str) -> None:

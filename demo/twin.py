@@ -6,7 +6,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
-from demo.load_flights import DATABASE
+from demo.names import DATABASE
 from sandbox import Cluster
 
 
