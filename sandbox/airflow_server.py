@@ -111,6 +111,8 @@ class AirflowServer(Server):
             "CORE__DAGS_FOLDER": str(CHECKOUT / "dags"),
             "CORE__PLUGINS_FOLDER": str(CHECKOUT / "plugins"),
             "CORE__LOAD_EXAMPLES": "False",
+            # Before tasks are forked, so that they find our modules loaded.
+            "CORE__LAZY_LOAD_PLUGINS": "False",
             "CORE__EXECUTOR": "LocalExecutor",
             "CORE__PARALLELISM": str(_PARALLELISM),
             "CORE__FERNET_KEY": secret.fernet_key,

@@ -88,6 +88,49 @@ def test_no_module_is_named_like_one_of_the_standard_library() -> None:
     assert [str(path) for path in files if path.stem in sys.stdlib_module_names] == []
 
 
+# A component of Airflow up to the import of Airflow: with `lazy_load_plugins = False` that loads plugins.
+START = """
+import sys
+sys.argv[:] = ["airflow", *sys.argv[1:]]
+import airflow
+print("RESULT", "twinhive.airflow_edge.dag_factory" in sys.modules)
+"""
+
+
+def start(folder: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Do what `airflow <arguments>` does first."""
+    settings = {"CORE__PLUGINS_FOLDER": str(folder), "CORE__LAZY_LOAD_PLUGINS": "False"}
+    environment = {**os.environ, "AIRFLOW_HOME": str(home)} | {
+        f"AIRFLOW__{key}": text for key, text in settings.items()
+    }
+    environment["PYTHONPATH"] = str(folder)  # before the checkout's package
+    command = [sys.executable, "-c", START, *arguments]
+    return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=120, check=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [
+        (["scheduler", "--skip-serve-logs"], True),
+        (["celery", "stop"], False),
+    ],
+)
+def test_processes_that_fork_tasks_have_our_modules_before_they_do(
+    tmp_path: Path, arguments: list[str], loaded: bool
+) -> None:
+    assert f"RESULT {loaded}" in start(PLUGINS, tmp_path, *arguments).stdout
+
+
+def test_a_mistake_in_our_modules_does_not_keep_airflow_from_starting(copied: Path, tmp_path: Path) -> None:
+    (copied / "twinhive" / "types.py").unlink()
+    (copied / "twinhive" / "airflow_edge" / "dag_factory.py").write_text("1 / 0\n")
+    done = start(copied, tmp_path, "scheduler")
+    assert "RESULT False" in done.stdout
+    said = done.stdout + done.stderr
+    assert "Twinhive's modules were not loaded ahead" in said
+    assert "division by zero" in said
+
+
 def test_the_command_line_works_without_airflow_and_without_spark() -> None:
     code = "import sys, twinhive.cli.app; print(sorted({'airflow', 'pyspark'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
