@@ -14,10 +14,12 @@ from typing import Any, Protocol
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.metastore_objects import constraints_in_words
+from twinhive.model.equality import canonical
+from twinhive.model.equality.canonical import Plain, canonical_partition, canonical_table, canonical_text, statistics
 from twinhive.model.files import ChecksumForm, is_hidden
-from twinhive.model.marks import without_marks
 from twinhive.model.objects import Parameters, Partition, Table, TableKind
-from twinhive.model.tjson import Tree, from_text
+from twinhive.model.thrift_objects import read_partition, read_table
+from twinhive.model.tjson import from_text
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.transfer.staged.listing import list_files
 
@@ -27,14 +29,10 @@ Files = frozenset[tuple[str, str]]
 """Pairs of the path below the object's directory and the content's checksum."""
 NO_FILES: Files = frozenset()
 
-# Written by the metastore itself. The last one comes with every partition whose statistics Hive completes.
-_OF_THE_SERVER = {"transient_lastDdlTime", "COLUMN_STATS_ACCURATE", "numFilesErasureCoded"}
 COUNTED = {"numFiles", "totalSize", "numRows", "rawDataSize"}
-# Names, times, storage (looked at field by field), keys, parameters, type; and what thrift_objects
-# leaves to the receiving metastore.
-_TABLE_FIELDS = {"1", "2", "4", "5", "7", "8", "9", "12", "18"} | {str(number) for number in (13, 14, *range(16, 29))}
-_PARTITION_FIELDS = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"}
-_COLUMNS, _LOCATION = "1", "2"
+# What is looked at field by field.
+_OF_TABLES = {"tableName", "partitionKeys", "parameters", "tableType"}
+_OF_PARTITIONS = {"values", "parameters"}
 
 
 @dataclass(frozen=True)
@@ -206,11 +204,8 @@ def spoken(parameters: Parameters) -> dict[str, str]:
 
     A directory that is there and empty counts as nothing, one that is not there does not count.
     """
-    return {
-        key: value
-        for key, value in without_marks(parameters).items()
-        if key not in _OF_THE_SERVER and not (key in COUNTED and value == "0")
-    }
+    counted = {key: value for key, value in statistics(parameters).items() if key in COUNTED and value != "0"}
+    return {**canonical.spoken(parameters), **counted}
 
 
 def _places(table: Table, partitions: list[Partition]) -> list[str]:
@@ -245,28 +240,24 @@ def _claims(parameters: Parameters) -> frozenset[str]:
 
 @lru_cache(2_000)
 def _rest_of_table(thrift: str) -> str:
-    tree = from_text(thrift)
-    return _text(_without(tree, _TABLE_FIELDS) | {"sd": _storage(tree, "7")})
+    form = canonical_table(read_table(from_text(thrift), thrift))
+    return _text(_without(form, _OF_TABLES))
 
 
 @lru_cache(2_000)
 def _rest_of_partition(thrift: str) -> tuple[Pairs, str]:
-    tree = from_text(thrift)
-    columns = tree.get("6", {}).get("rec", {}).get(_COLUMNS, {}).get("lst", [])[2:]
-    named = tuple((each["1"]["str"], each.get("2", {}).get("str", "")) for each in columns)
-    return named, _text(_without(tree, _PARTITION_FIELDS) | {"sd": _storage(tree, "6")})
+    form = canonical_partition(read_partition(from_text(thrift), thrift))
+    named = tuple((each["name"], each.get("type", "")) for each in form.get("sd", {}).get("cols", ()))
+    return named, _text(_without(form, _OF_PARTITIONS))
 
 
-def _storage(tree: Tree, sd_id: str) -> Tree:
-    return _without(tree.get(sd_id, {}).get("rec", {}), {_COLUMNS, _LOCATION})
+def _without(form: Plain, fields: set[str]) -> Plain:
+    left = {name: value for name, value in form.items() if name not in fields}
+    return left | {"sd": {name: value for name, value in form.get("sd", {}).items() if name != "cols"}}
 
 
-def _without(tree: Tree, fields: set[str]) -> Tree:
-    return {key: value for key, value in tree.items() if key not in fields}
-
-
-def _text(tree: Tree) -> str:
-    return json.dumps(tree, sort_keys=True, ensure_ascii=False)
+def _text(form: Plain) -> str:
+    return canonical_text(form).decode("utf-8", "surrogatepass")
 
 
 def _pairs(mapping: Mapping[str, Any]) -> Pairs:

@@ -74,7 +74,7 @@ def test_constraints_come_along_under_another_name_too(
     policies.run(policies.add(users.database, replica=f"{users.database}_twin"))
     assert_equal_twin(east, users.database, west, f"{users.database}_twin")
     constraints = describe(west, f"{users.database}_twin")["tables"]["child"]["constraints"]
-    assert [key["fk_name"] for key in constraints["foreignKeys"]] == ["fk"]
+    assert list(constraints["foreign_key"]) == ["fk"]
 
 
 def test_staging_is_empty_and_one_dump_is_left_after_a_bootstrap(

@@ -23,7 +23,7 @@ _OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
 """Below a table's directory: `_tw/<event id>/<partition>`. Readers of the table's directory skip it."""
 _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
-_TRANSLATED = "TRANSLATED_TO_EXTERNAL"
+TRANSLATED = "TRANSLATED_TO_EXTERNAL"
 
 
 def relative_place(table: Table, partition: Partition) -> str:
@@ -109,7 +109,7 @@ def replica_parameters(parameters: Parameters, stamp: Stamp) -> dict[str, str]:
     The mark of a table that the source's metastore made external stays behind: by it, the replica's metastore would
     move the table's directory on a rename (Hive 4, HiveAlterHandler).
     """
-    kept = {key: value for key, value in parameters.items() if key != _TRANSLATED}
+    kept = {key: value for key, value in parameters.items() if key != TRANSLATED}
     return without_statistics_claim(stamped(kept, stamp))
 
 

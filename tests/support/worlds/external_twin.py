@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from twinhive.model.equality.canonical import spoken, statistics
 from twinhive.model.files import base_name, relative_to
-from twinhive.model.marks import without_marks
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Partition, Table
-from twinhive.model.placement import without_statistics_claim
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, ReadPorts
 
-_OWN = {"transient_lastDdlTime", "numFiles", "totalSize", "numFilesErasureCoded"}
+_COUNTED = {"numFiles", "totalSize", "numFilesErasureCoded"}
 _HIDDEN = ".twinhive"
 
 
@@ -84,5 +83,5 @@ def _described(table: Table) -> tuple[Any, ...]:
 
 
 def _spoken(parameters: Parameters) -> dict[str, str]:
-    spoken = without_statistics_claim(without_marks(parameters))
-    return {key: value for key, value in spoken.items() if key not in _OWN}
+    counted = {key: value for key, value in statistics(parameters).items() if key not in _COUNTED}
+    return {**spoken(parameters), **counted}

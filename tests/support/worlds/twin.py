@@ -1,33 +1,19 @@
 """Compare a real twin with its source, field by field and file by file.
 
-What may differ, and why:
-  database      name, location, managedLocationUri (each cluster has its own warehouse); createTime;
-                replication marks (each side speaks of its own); repl.target.last.id (Hive's)
-  table         dbName, sd.location; createTime, id, writeId (the metastore gives them); privileges (not
-                replicated yet); fields that Hive fills in by itself when it returns an object
-  partition     the same
-  constraints   the databases' names
-  parameters    replication marks, transient_lastDdlTime (the metastore writes the time of the call); basic
-                statistics that the source lacks (the metastore counts them itself for a directory it finds);
-                the claim that column statistics are accurate, which is never carried over
+What may differ, `twinhive.model.equality.canonical` says, and besides: basic statistics that the source lacks, because
+the metastore counts them itself for a directory that it finds.
 """
 
 from typing import Any
 
-from hive_metastore.ttypes import AllTableConstraintsRequest
-
 from tests.support.users.warehouse import Warehouse
+from twinhive.adapters.hive.hive_reader import ThriftMetastoreReader
+from twinhive.model.equality import canonical
+from twinhive.model.equality.canonical import Plain
 from twinhive.model.files import ChecksumForm
-from twinhive.model.marks import without_marks
-from twinhive.model.names import partition_name
-from twinhive.model.placement import without_statistics_claim
+from twinhive.model.objects import Parameters, Table
 from twinhive.transfer.staged.listing import list_files
 
-_DATABASE = {"name", "locationUri", "managedLocationUri", "createTime", "parameters", "privileges"}
-_TABLE = {"dbName", "createTime", "id", "writeId", "privileges", "parameters", "txnId"}
-_PARTITION = {"dbName", "createTime", "writeId", "privileges", "parameters"}
-_DATABASES_OF_CONSTRAINT = {"table_db", "fktable_db", "pktable_db"}
-_OWN_PARAMETERS = {"transient_lastDdlTime"}
 _COUNTED = {"numFiles", "numFilesErasureCoded", "totalSize"}
 
 
@@ -53,41 +39,43 @@ def _leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 def describe(warehouse: Warehouse, database: str) -> dict[str, Any]:
     """Return everything of a database that must be equal on both sides."""
-    tables = {}
-    for name in warehouse.client.get_all_tables(database):
-        table = _table(warehouse, database, name)
-        if table.tableType != "EXTERNAL_TABLE":
-            tables[name] = _describe_table(warehouse, table)
-    found = warehouse.client.get_database(database)
-    return {"database": _plain(found, _DATABASE), "parameters": _spoken(found.parameters), "tables": tables}
+    cluster = warehouse.cluster
+    metastore = ThriftMetastoreReader([(cluster.metastore_host, cluster.metastore_port)], user=cluster.user)
+    try:
+        found = metastore.database(database)
+        assert found is not None, f"there is no database {database}"
+        tables = metastore.tables(database, metastore.table_names(database))
+        return {
+            **_described(canonical.canonical_database(found), found.parameters),
+            "tables": {
+                table.name.table: _describe_table(warehouse, metastore, table)
+                for table in tables
+                if table.table_type != "EXTERNAL_TABLE"
+            },
+        }
+    finally:
+        metastore.close()
 
 
-def _table(warehouse: Warehouse, database: str, name: str) -> Any:
-    from hive_metastore.ttypes import GetTableRequest
-
-    return warehouse.client.get_table_req(GetTableRequest(dbName=database, tblName=name)).table
-
-
-def _describe_table(warehouse: Warehouse, table: Any) -> dict[str, Any]:
-    described = {"fields": _plain(table, _TABLE), "parameters": _spoken(table.parameters), "partitions": {}}
-    asked = AllTableConstraintsRequest(table.dbName, table.tableName, "hive")
-    constraints = warehouse.client.get_all_table_constraints(asked).allTableConstraints
-    described["constraints"] = {
-        kind: sorted((_plain(one, _DATABASES_OF_CONSTRAINT) for one in some), key=str)
-        for kind, some in vars(constraints).items()
-        if some
-    }
-    keys = tuple(key.name for key in table.partitionKeys or ())
-    if keys:
-        for partition in warehouse.client.get_partitions(table.dbName, table.tableName, -1):
-            described["partitions"][partition_name(keys, tuple(partition.values))] = {
-                "fields": _plain(partition, _PARTITION),
-                "parameters": _spoken(partition.parameters),
-                "files": _files(warehouse, partition.sd.location),
+def _describe_table(warehouse: Warehouse, metastore: ThriftMetastoreReader, table: Table) -> dict[str, Any]:
+    described = {**_described(canonical.canonical_table(table), table.parameters), "partitions": {}}
+    described["constraints"] = canonical.canonical_constraints(metastore.constraints(table.name))
+    if table.partition_keys:
+        for partition in metastore.partitions(table.name, metastore.partition_names(table.name)):
+            described["partitions"][partition.name(table.partition_keys)] = {
+                **_described(canonical.canonical_partition(partition), partition.parameters),
+                "files": _files(warehouse, partition.location),
             }
-    elif table.tableType != "VIRTUAL_VIEW":
-        described["files"] = _files(warehouse, table.sd.location)
+    elif table.has_files:
+        described["files"] = _files(warehouse, table.location)
     return described
+
+
+def _described(form: Plain, parameters: Parameters) -> dict[str, Any]:
+    """Keep parameters apart, and never without an entry: none at all would differ from some that were counted."""
+    fields = {name: value for name, value in form.items() if name != "parameters"}
+    said = {"": "", **form.get("parameters", {}), **canonical.statistics(parameters)}
+    return {"fields": fields, "parameters": said}
 
 
 def _files(warehouse: Warehouse, location: str) -> dict[str, Any]:
@@ -95,19 +83,3 @@ def _files(warehouse: Warehouse, location: str) -> dict[str, Any]:
         relative: (status.length, warehouse.files.checksum(status.path, ChecksumForm.COMPARISON))
         for _, relative, status in list_files(warehouse.files, [("", location)])
     }
-
-
-def _plain(value: Any, left_out: set[str] = frozenset()) -> Any:
-    """Turn a Thrift struct into plain values, without the fields that may differ."""
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    if not hasattr(value, "thrift_spec"):
-        return value
-    left_out = left_out | {"location"}
-    return {name: _plain(entry) for name, entry in vars(value).items() if name not in left_out}
-
-
-def _spoken(parameters: dict[str, str] | None) -> dict[str, str]:
-    said = without_statistics_claim(without_marks(parameters or {}))
-    # Never without an entry: an empty mapping would differ from one that the metastore has counted into.
-    return {"": "", **{key: value for key, value in said.items() if key not in _OWN_PARAMETERS and value != "{}"}}

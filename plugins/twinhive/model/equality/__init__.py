@@ -1,0 +1,1 @@
+"""What both clusters must have equal, and how that is proved."""
