@@ -65,6 +65,25 @@ def _write(name: str, content: Any) -> Callable[[Desk], None]:
     return lambda desk: desk.policies.write(name, content)
 
 
+def _with_north(*, default: str | None = None, **metastore: Any) -> Callable[[Desk], None]:
+    """Return what adds a cluster without a metastore of its own."""
+
+    def spoil(desk: Desk) -> None:
+        document = yaml.safe_load((desk.policies.directory / "clusters.yaml").read_text())
+        document["clusters"]["north"] = {**document["clusters"]["east"], "metastore": metastore}
+        desk.policies.write("clusters.yaml", {**document, "default_cluster": default})
+
+    return spoil
+
+
+def _on_a_shared_metastore(policy: Any) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        _with_north(of="east")(desk)
+        desk.policies.write("policies/sales.yaml", policy)
+
+    return spoil
+
+
 def _not_utf8(desk: Desk) -> None:
     (desk.policies.directory / "policies" / "sales.yaml").write_bytes("policy: Z\xfcrich".encode("latin-1"))
 
@@ -93,6 +112,16 @@ FILE_CASES = (
         ("source.cluster: found 'north', expected one of east, west",),
         _write("policies/sales.yaml", {**POLICY, "source": {"cluster": "north", "database": "sales"}}),
         rule="unknown_clusters",
+    ),
+    *(
+        Case(
+            f"policy: a {side} on a cluster that shares the metastore of another",
+            ("check",),
+            (f"{side}.cluster: found 'north', which shares the metastore of east, expected east",),
+            _on_a_shared_metastore({**POLICY, side: {"cluster": "north", "database": "sales"}}),
+            rule="shared_metastores",
+        )
+        for side in ("source", "replica")
     ),
     Case(
         "policy: into itself",
@@ -144,14 +173,44 @@ FILE_CASES = (
     Case(
         "clusters: another key",
         ("check",),
-        ("cluster: unknown key, expected one of clusters",),
+        ("cluster: unknown key, expected one of clusters, default_cluster",),
         _write("clusters.yaml", {"cluster": {}}),
     ),
     Case(
         "clusters: no mapping",
         ("check",),
-        ("(whole file): found ['a'], expected keys: clusters",),
+        ("(whole file): found ['a'], expected keys: clusters, default_cluster",),
         _write("clusters.yaml", ["a"]),
+    ),
+    Case(
+        "clusters: the metastore of no cluster",
+        ("check",),
+        ("clusters.north.metastore.of: found 'esat', expected a cluster with a metastore of its own: east, west",),
+        _with_north(of="esat"),
+    ),
+    Case(
+        "clusters: the metastore of itself",
+        ("check",),
+        ("clusters.north.metastore.of: found 'north', expected a cluster with a metastore of its own",),
+        _with_north(of="north"),
+    ),
+    Case(
+        "clusters: the metastore of another, and more said of it",
+        ("check",),
+        ("clusters.north.metastore", "is said where the cluster is that it is of"),
+        _with_north(of="east", user="hive"),
+    ),
+    Case(
+        "clusters: a default cluster that is none",
+        ("check",),
+        ("default_cluster: found 'south', expected one of east, north, west",),
+        _with_north(of="east", default="south"),
+    ),
+    Case(
+        "clusters: a statement to one without a metastore",
+        ("sql", "--cluster", "north", "REPL STATUS sales"),
+        ("names a cluster that has no metastore of its own", "north, which shares that of east", "name east instead"),
+        _with_north(of="east"),
     ),
     Case(
         "clusters: for a copy",

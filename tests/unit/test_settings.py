@@ -128,3 +128,38 @@ def test_a_file_that_is_not_utf_8_is_red_and_hides_nothing(tmp_path: Path) -> No
     configuration = load_configuration(tmp_path)
     assert configuration.policy("sales").usable()
     assert "latin.yaml cannot be used" in (configuration.policy("latin").error or "")
+
+
+SHARED = (
+    CLUSTERS
+    + """  north:
+    metastore: {of: east}
+    file_system: {connection: north_hdfs}
+    job_tracker: {connection: north_spark}
+"""
+)
+
+
+def test_clusters_that_share_a_metastore_ask_the_same_one(tmp_path: Path) -> None:
+    configuration = load(tmp_path, clusters=SHARED)
+    assert configuration.clusters["north"].metastore.connection == "east_metastore"
+    assert configuration.clusters["north"].file_system.connection == "north_hdfs"
+    assert (
+        configuration.clusters_of_metastore("north") == configuration.clusters_of_metastore("east") == ("east", "north")
+    )
+    assert configuration.clusters_of_metastore("west") == ("west",)
+
+
+@pytest.mark.parametrize(
+    ("said", "of_east", "of_west"), [("", "east", "west"), ("north", "north", "west"), ("west", "east", "west")]
+)
+def test_the_default_cluster_is_that_of_the_file_where_it_shares_the_metastore(
+    said: str, of_east: str, of_west: str, tmp_path: Path
+) -> None:
+    configuration = load(tmp_path, clusters=SHARED + (f"default_cluster: {said}\n" if said else ""))
+    assert configuration.default_cluster_of("east") == configuration.default_cluster_of("north") == of_east
+    assert configuration.default_cluster_of("west") == of_west
+
+
+def test_a_policy_of_a_metastore_that_others_share_is_as_before(tmp_path: Path) -> None:
+    assert load(tmp_path, clusters=SHARED, sales=SALES).policy("sales").usable()

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from twinhive.model.watching.alerts import ALERTS
 from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
-from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.clusters import ClusterSettings, ClustersFile
 from twinhive.settings.kinds import Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.policies import ExternalSettings, PolicySettings
@@ -29,8 +29,12 @@ _HOUR = 3600
 
 
 def clusters_table() -> str:
-    """Return the keys below one cluster."""
-    return _table(ClusterSettings)
+    """Return the keys of `clusters.yaml`."""
+    rows = [
+        *_rows(ClusterSettings, "clusters.<name>."),
+        *(row for row in _rows(ClustersFile, "") if "`clusters`" not in row),
+    ]
+    return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
 
 
 def remotes_table() -> str:

@@ -1,6 +1,6 @@
 """What `clusters.yaml` says: of each cluster its metastore, its file system, where it runs jobs (seed 000)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -9,21 +9,25 @@ from twinhive.settings.kinds import Root, Strict, ThriftUri, Unit
 
 
 class MetastoreSettings(Strict):
-    """Where a cluster's metastore is: an Airflow connection, or addresses."""
+    """Where a cluster's metastore is: an Airflow connection, or addresses, or that of another cluster."""
 
     connection: str | None = None
-    """id of a connection. Exactly one of `connection` and `uris`"""
+    """id of a connection. Exactly one of `connection`, `uris` and `of`"""
     uris: tuple[ThriftUri, ...] = ()
     """addresses of one metastore; the port is required. Reads go to whichever answers, each change to one, once"""
     user: str | None = None
     """name told to the metastore with `set_ugi`. Without it the connection's user; with neither nothing is told"""
     timeout_seconds: Annotated[int, Field(ge=1, le=3600), Unit("seconds")] = 60
     """for one call (connecting: at most 10 s); also how long a lease that was not released is waited for"""
+    of: str | None = None
+    """the cluster whose metastore this one shares: one metastore over several file systems. No other key beside it"""
 
     @model_validator(mode="after")
     def _one_of(self) -> "MetastoreSettings":
-        if bool(self.connection) == bool(self.uris):
-            raise ValueError("give either connection or uris")
+        if sum(map(bool, (self.connection, self.uris, self.of))) != 1:
+            raise ValueError("give one of connection, uris and of")
+        if self.of and self.model_fields_set != {"of"}:
+            raise ValueError("what is said of a metastore is said where the cluster is that it is of")
         return self
 
 
@@ -69,3 +73,52 @@ class ClustersFile(Strict):
 
     clusters: dict[str, ClusterSettings]
     """any number of clusters by name. If this file is wrong, every policy is"""
+    default_cluster: str | None = None
+    """of clusters that share a metastore, the one to which every table belongs that says nothing else. Without it the
+    one whose metastore it is"""
+
+
+Clusters = Mapping[str, ClusterSettings]
+
+
+def metastore_owner(clusters: Clusters, name: str) -> str:
+    """Return the cluster whose metastore a cluster uses: most use their own."""
+    return clusters[name].metastore.of or name
+
+
+def sharing(clusters: Clusters, name: str) -> tuple[str, ...]:
+    """Return the clusters over the same metastore as a cluster, in the order of the file; most are alone."""
+    owner = metastore_owner(clusters, name)
+    return tuple(other for other in clusters if metastore_owner(clusters, other) == owner)
+
+
+def default_cluster(clusters: Clusters, name: str, said: str | None) -> str:
+    """Return the cluster to which tables belong that say nothing, in the metastore that a cluster uses.
+
+    `said` is `default_cluster` of the file, which speaks of one metastore; of the others it is their own cluster.
+    """
+    return said if said in sharing(clusters, name) else metastore_owner(clusters, name)
+
+
+def wrong_shares(file: ClustersFile) -> Iterator[str]:
+    """Find metastores that are said to be those of clusters that have none, and a default cluster that is none."""
+    known = ", ".join(sorted(file.clusters))
+    owners = [name for name, cluster in file.clusters.items() if cluster.metastore.of is None]
+    for name, cluster in file.clusters.items():
+        if cluster.metastore.of is not None and cluster.metastore.of not in owners:
+            expected = f"a cluster with a metastore of its own: {', '.join(sorted(owners)) or '(there is none)'}"
+            yield f"clusters.{name}.metastore.of: found {cluster.metastore.of!r}, expected {expected}"
+    if file.default_cluster is not None and file.default_cluster not in file.clusters:
+        yield f"default_cluster: found {file.default_cluster!r}, expected one of {known or '(there is no cluster)'}"
+
+
+def with_shared_metastores(clusters: Clusters) -> dict[str, ClusterSettings]:
+    """Return the clusters so that each says where its metastore is; `of` stays, so that sharing can be told."""
+
+    def told(cluster: ClusterSettings) -> ClusterSettings:
+        if cluster.metastore.of is None:
+            return cluster
+        metastore = clusters[cluster.metastore.of].metastore.model_copy(update={"of": cluster.metastore.of})
+        return cluster.model_copy(update={"metastore": metastore})
+
+    return {name: told(cluster) for name, cluster in clusters.items()}

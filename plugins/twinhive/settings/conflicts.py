@@ -1,16 +1,14 @@
 """Find what is wrong with policies although each file by itself is well formed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.clusters import Clusters, metastore_owner
 from twinhive.settings.entries import PolicyEntry
 from twinhive.settings.hive_keys import wrong_setting
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import numbered
-
-Clusters = Mapping[str, ClusterSettings]
 
 
 def unknown_clusters(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
@@ -19,6 +17,13 @@ def unknown_clusters(settings: PolicySettings, clusters: Clusters) -> Iterator[s
         if address.cluster not in clusters:
             known = ", ".join(sorted(clusters)) or "(clusters.yaml has none)"
             yield f"{side}.cluster: found {address.cluster!r}, expected one of {known}"
+
+
+def shared_metastores(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find clusters without a metastore of their own: a database belongs to the metastore, whatever it spans."""
+    for side, address in (("source", settings.source), ("replica", settings.replica)):
+        if address.cluster in clusters and (owner := metastore_owner(clusters, address.cluster)) != address.cluster:
+            yield f"{side}.cluster: found {address.cluster!r}, which shares the metastore of {owner}, expected {owner}"
 
 
 def replica_is_source(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
@@ -37,6 +42,7 @@ def wrong_hive_conf(settings: PolicySettings, clusters: Clusters) -> Iterator[st
 
 RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
     unknown_clusters,
+    shared_metastores,
     replica_is_source,
     wrong_hive_conf,
 )

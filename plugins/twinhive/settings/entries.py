@@ -7,7 +7,7 @@ from pathlib import Path
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.next_steps import command
 from twinhive.model.text import Clear
-from twinhive.settings.clusters import ClusterSettings
+from twinhive.settings.clusters import ClusterSettings, default_cluster, sharing
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watching import NotificationSettings
 
@@ -50,6 +50,15 @@ class Configuration:
     clusters: Mapping[str, ClusterSettings]
     policies: Mapping[str, PolicyEntry]
     directory: Path = Path("dags")
+    default_cluster: str | None = None
+
+    def clusters_of_metastore(self, cluster: str) -> tuple[str, ...]:
+        """Return the clusters that share the metastore of a cluster, itself among them."""
+        return sharing(self.clusters, cluster)
+
+    def default_cluster_of(self, cluster: str) -> str:
+        """Return the cluster to which tables of a cluster's metastore belong that do not say another one."""
+        return default_cluster(self.clusters, cluster, self.default_cluster)
 
     def policy(self, name: str) -> PolicyEntry:
         """Return a policy's entry. Raises InvalidSettings that lists the known names."""

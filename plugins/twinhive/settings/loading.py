@@ -13,12 +13,12 @@ from typing import Any
 
 import yaml
 
-from twinhive.settings.clusters import ClusterSettings, ClustersFile
+from twinhive.settings.clusters import ClusterSettings, ClustersFile, with_shared_metastores, wrong_shares
 from twinhive.settings.conflicts import with_rules, without_conflicts
 from twinhive.settings.entries import Configuration, PolicyEntry
 from twinhive.settings.kinds import is_policy_name, said_name
 from twinhive.settings.policies import PolicySettings
-from twinhive.settings.problems import explain
+from twinhive.settings.problems import explain, numbered
 from twinhive.settings.watching import NotificationSettings
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,18 +31,27 @@ def default_directory() -> Path:
 
 def load_configuration(directory: Path) -> Configuration:
     """Read everything; broken files become entries with an error, never exceptions."""
-    clusters, clusters_error = load_clusters(directory / "clusters.yaml")
+    file, clusters_error = _load_clusters_file(directory / "clusters.yaml")
+    clusters = file.clusters
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
-    return Configuration(clusters, without_conflicts(entries), directory)
+    return Configuration(clusters, without_conflicts(entries), directory, file.default_cluster)
 
 
 def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
     """Read the clusters, and what is wrong with the file."""
+    file, error = _load_clusters_file(path)
+    return file.clusters, error
+
+
+def _load_clusters_file(path: Path) -> tuple[ClustersFile, str | None]:
     try:
-        return ClustersFile.model_validate(read_yaml(path)).clusters, None
+        file = ClustersFile.model_validate(read_yaml(path))
     except (OSError, yaml.YAMLError, ValueError) as error:
-        return {}, explain(path, error, ClustersFile)
+        return ClustersFile(clusters={}), explain(path, error, ClustersFile)
+    if wrong := list(wrong_shares(file)):
+        return ClustersFile(clusters={}), numbered(path, wrong)
+    return file.model_copy(update={"clusters": with_shared_metastores(file.clusters)}), None
 
 
 def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_error: str | None) -> PolicyEntry:

@@ -6,6 +6,7 @@ from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
+from twinhive.settings.clusters import metastore_owner
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements.running.spark_copies import SparkOf
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
@@ -52,7 +53,8 @@ class StatementPlace:
 
     def _chosen(self, of_policy: str | None) -> str:
         name = self.cluster or of_policy
-        known = sorted(self.configuration.clusters)
+        clusters = self.configuration.clusters
+        known = sorted(name for name in clusters if metastore_owner(clusters, name) == name)
         if name is None and len(known) == 1:
             return known[0]
         if name is None:
@@ -80,6 +82,13 @@ class StatementPlace:
                 found=name,
                 expected=f"one of {', '.join(sorted(self.configuration.clusters)) or '(none is configured)'}",
                 next_step=f"add cluster {name} to clusters.yaml, or name another one",
+            )
+        if (owner := metastore_owner(self.configuration.clusters, name)) != name:
+            raise InvalidSettings(
+                f"{by} names a cluster that has no metastore of its own",
+                found=f"{name}, which shares that of {owner}",
+                expected="a cluster with a metastore: it answers for all clusters that share it",
+                next_step=f"name {owner} instead",
             )
         return self.configuration.clusters[name]
 
