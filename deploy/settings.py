@@ -44,7 +44,7 @@ def hadoop_client(cluster: str) -> Properties:
         f"dfs.namenode.rpc-address.{name}.nn1": f"{addresses.namenode(name)}:{CLUSTER_PORTS.namenode}"
         for name in CLUSTERS
     }
-    return _with(changes, configuration.hadoop_client(cluster, _NO_BLOCK))
+    return _with(changes, configuration.hadoop_client(cluster, _NO_BLOCK, CLUSTERS))
 
 
 def metastore(cluster: str) -> Properties:

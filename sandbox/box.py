@@ -12,11 +12,11 @@ from sandbox.airflow_api import AirflowApi
 from sandbox.airflow_server import USER as AIRFLOW_USER
 from sandbox.airflow_server import airflow_secrets
 from sandbox.cluster import Cluster, describe_cluster
-from sandbox.configuration import CLUSTERS, LOOPBACK
+from sandbox.configuration import CLUSTERS, LOOPBACK, NORTH
 from sandbox.connections import instance_environment
 from sandbox.dfsadmin import dfsadmin
 from sandbox.errors import SandboxError
-from sandbox.fleet import DEFAULT_SERVERS, build_servers, postgres_server
+from sandbox.fleet import DEFAULT_SERVERS, GROUPS, build_servers, postgres_server
 from sandbox.jars import ensure_jars, jar_directory, jar_files
 from sandbox.layout import InstanceRecord, Layout
 from sandbox.port_choice import choose_ports, intended_record
@@ -83,6 +83,11 @@ class Sandbox:
         return {name: describe_cluster(name, block, self._layout) for name in CLUSTERS}
 
     @property
+    def north(self) -> Cluster:
+        """Describe the file system without a metastore of its own; what is asked of its metastore, `east` answers."""
+        return describe_cluster(NORTH, PortBlock(self._record.port_base), self._layout)
+
+    @property
     def servers(self) -> dict[str, Server]:
         """Return all servers by name, running or not."""
         return build_servers(self._layout, self._record, self._state, self._cache)
@@ -116,10 +121,11 @@ class Sandbox:
         return bare_python(self._layout)
 
     def up(self, *names: str) -> None:
-        """Start both clusters, and the servers named besides; those that run already stay as they are."""
+        """Start both clusters, and the servers (or `north`) named besides; those that run already stay as they are."""
         with self._locked():
             ensure_jars(self._cache)
-            wanted = with_dependencies([*DEFAULT_SERVERS, *map(self._known, names)], self.servers)
+            asked = [server for name in names for server in GROUPS.get(name, (name,))]
+            wanted = with_dependencies([*DEFAULT_SERVERS, *map(self._known, asked)], self.servers)
             wanted = self._settle_ports(wanted, may_move=True)
             run_in_order(wanted, self.servers, partial(start_server, layout=self._layout))
 
@@ -190,7 +196,7 @@ class Sandbox:
             self._end_all()
             wanted = with_dependencies([*running, *wanted], servers)
         self._layout.write_record(record)
-        for cluster in self.clusters.values():
+        for cluster in (*self.clusters.values(), self.north):
             cluster.write_configuration()
         return wanted
 

@@ -22,7 +22,7 @@ from sandbox.starting import last_lines
 app = typer.Typer(help="Run two real Hive clusters on this machine.", no_args_is_help=True, add_completion=False)
 _console = Console()
 _errors = Console(stderr=True)
-ExtraNames = Annotated[list[str] | None, typer.Argument(help="Servers to start besides the two clusters.")]
+ExtraNames = Annotated[list[str] | None, typer.Argument(help="Servers, or `north`, to start besides the two clusters.")]
 Names = Annotated[list[str], typer.Argument(help="Servers, as `status` names them.")]
 
 

@@ -24,7 +24,7 @@ class Cluster:
     name: str
     metastore_port: int
     hadoop_properties: dict[str, str]
-    """What a Hadoop client must know; the logical names of both clusters are in it."""
+    """What a Hadoop client must know; the logical names of all clusters are in it."""
     hive_properties: dict[str, str]
     """What a client of the metastore must know."""
     conf_dir: Path

@@ -1,6 +1,6 @@
 """Hold every configuration key of HDFS and the metastore, as pure functions that return dicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -8,6 +8,8 @@ from xml.sax.saxutils import escape
 from sandbox.ports import ClusterPorts, PortBlock
 
 CLUSTERS = ("east", "west")
+NORTH = "north"
+"""A cluster without a metastore of its own: it shares that of `east`. Its servers start when somebody asks for them."""
 USER = "hive"
 LOOPBACK = "127.0.0.1"
 WAREHOUSE = "/warehouse"
@@ -70,11 +72,11 @@ def hdfs_server(ports: ClusterPorts, storage: Path) -> Properties:
     }
 
 
-def hadoop_client(cluster: str, block: PortBlock) -> Properties:
-    """Configure a client of both clusters whose default file system is `cluster`'s."""
+def hadoop_client(cluster: str, block: PortBlock, known: Sequence[str] = (*CLUSTERS, NORTH)) -> Properties:
+    """Configure a client of the known file systems whose default one is `cluster`'s."""
     properties = {
         "fs.defaultFS": f"hdfs://{cluster}",
-        "dfs.nameservices": ",".join(CLUSTERS),
+        "dfs.nameservices": ",".join(known),
         "dfs.replication": "1",
         # Without this, closing a file sleeps 100 to 400 ms while the only replica is being reported.
         "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "4",
@@ -90,7 +92,7 @@ def hadoop_client(cluster: str, block: PortBlock) -> Properties:
         "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
         **identity(),
     }
-    for name in CLUSTERS:
+    for name in known:
         properties[f"dfs.ha.namenodes.{name}"] = "nn1"
         properties[f"dfs.namenode.rpc-address.{name}.nn1"] = f"{LOOPBACK}:{block.cluster(name).namenode}"
         properties[f"dfs.client.failover.proxy.provider.{name}"] = (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from sandbox import processes
 from sandbox.cluster import Cluster, describe_cluster
-from sandbox.configuration import CLUSTERS, LOOPBACK, USER
+from sandbox.configuration import CLUSTERS, LOOPBACK, NORTH, USER
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock
 from sandbox.spark_servers import MASTER
@@ -30,8 +30,9 @@ def connection_environment(clusters: Iterable[Cluster], spark_master_port: int |
 
 
 def instance_environment(layout: Layout, block: PortBlock) -> dict[str, str]:
-    """Return the connections of an instance as they are now: Spark's standalone cluster only while it runs."""
-    clusters = [describe_cluster(name, block, layout) for name in CLUSTERS]
+    """Return the connections of an instance as they are now: Spark's standalone cluster and `north` while they run."""
+    has_north = processes.read_record(layout.pid_file(f"{NORTH}-namenode")) is not None
+    clusters = [describe_cluster(name, block, layout) for name in (*CLUSTERS, *([NORTH] if has_north else []))]
     has_spark = processes.read_record(layout.pid_file(MASTER)) is not None
     return connection_environment(clusters, block.spark_master if has_spark else None)
 

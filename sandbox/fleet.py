@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from sandbox.airflow_server import AirflowServer
-from sandbox.configuration import CLUSTERS
+from sandbox.configuration import CLUSTERS, NORTH
 from sandbox.connections import instance_environment
 from sandbox.hdfs import DataNode, NameNode
 from sandbox.jars import jar_files
@@ -19,6 +19,9 @@ from sandbox.yarn import JobHistory, NodeManager, ResourceManager
 _CLUSTER_ROLES = ("namenode", "datanode", "metastore")
 DEFAULT_SERVERS = ("postgres", *(f"{cluster}-{role}" for cluster in CLUSTERS for role in _CLUSTER_ROLES))
 
+GROUPS = {NORTH: (f"{NORTH}-namenode", f"{NORTH}-datanode")}
+"""Names of several servers that are of use only together."""
+
 
 def postgres_server(layout: Layout, record: InstanceRecord, shared: Path, jars: list[Path]) -> Postgres:
     """Build the database server."""
@@ -31,7 +34,7 @@ def build_servers(layout: Layout, record: InstanceRecord, shared: Path, cache: P
     jars = jar_files(cache)
     postgres = postgres_server(layout, record, shared, jars)
     servers: list[Server] = [postgres]
-    for cluster in CLUSTERS:
+    for cluster in (*CLUSTERS, NORTH):
         ports = block.cluster(cluster)
         servers.append(NameNode(cluster, layout, ports, jars))
         servers.append(DataNode(cluster, layout, ports, jars))

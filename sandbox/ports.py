@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 BLOCK_SIZE = 40
 DEMO_BASE = 21000
 HIGHEST_BASE = 32000
-_CLUSTER_OFFSETS = {"east": 1, "west": 11}
+_CLUSTER_OFFSETS = {"east": (1, 2, 3, 4, 5, 9), "west": (11, 12, 13, 14, 15, 19), "north": (6, 7, 8, 10, 16, 9)}
+"""In the order of `ClusterPorts`; `north` has no metastore of its own."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,7 @@ class PortBlock:
 
     def cluster(self, name: str) -> ClusterPorts:
         """Return the ports of the cluster called `name`."""
-        first = self.base + _CLUSTER_OFFSETS[name]
-        return ClusterPorts(first, first + 1, first + 2, first + 3, first + 4, first + 8)
+        return ClusterPorts(*(self.base + offset for offset in _CLUSTER_OFFSETS[name]))
 
     @property
     def spark_master(self) -> int:

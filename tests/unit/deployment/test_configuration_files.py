@@ -54,7 +54,7 @@ def test_the_metastore_runs_with_the_sandboxs_keys_and_values(cluster: str):
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_the_metastores_hadoop_is_configured_as_the_sandboxs(cluster: str):
     ours = read(f"{cluster}/metastore/core-site.xml") | read(f"{cluster}/metastore/hdfs-site.xml")
-    theirs = configuration.hadoop_client(cluster, BLOCK)
+    theirs = configuration.hadoop_client(cluster, BLOCK, CLUSTERS)
     assert ours.keys() == theirs.keys()
     assert {key for key in ours if ours[key] != theirs[key]} <= ADDRESSES
 

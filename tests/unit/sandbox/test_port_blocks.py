@@ -18,8 +18,15 @@ def test_no_port_is_given_twice():
     ports = [*vars(east).values(), *vars(west).values(), block.postgres, block.airflow]
     ports += [block.spark_master, block.spark_master_ui, block.spark_worker, block.spark_worker_ui]
     ports += vars(block.yarn).values()
+    # Its metastore is that of east.
+    ports += [port for name, port in vars(block.cluster("north")).items() if name != "metastore"]
     assert len(set(ports)) == len(ports)
     assert set(ports) <= set(block.all)
+
+
+def test_north_shares_the_metastore_of_east():
+    block = PortBlock(21000)
+    assert block.cluster("north").metastore == block.cluster("east").metastore
 
 
 def test_the_demo_has_well_known_ports_and_others_keep_away():

@@ -12,7 +12,7 @@ DATABASE = Database(21000, "metastore_east", "user", "secret")
 def test_a_client_reaches_both_clusters_by_logical_names():
     properties = hadoop_client("west", BLOCK)
     assert properties["fs.defaultFS"] == "hdfs://west"
-    assert properties["dfs.nameservices"] == "east,west"
+    assert properties["dfs.nameservices"] == "east,west,north"
     assert properties["dfs.namenode.rpc-address.east.nn1"] == "127.0.0.1:21001"
     assert properties["dfs.namenode.rpc-address.west.nn1"] == "127.0.0.1:21011"
 
