@@ -42,6 +42,11 @@ PARTS = {
         _tests("tests/unit/checker/test_histories.py"),
         {"TWINHIVE_HISTORIES": "200"},
     ),
+    "kills": Part(
+        "each change of each phase in memory as the place of a kill (`make test`: a third of them, others each day)",
+        _tests("tests/unit", "-k", "kill or comes_whole"),
+        {"TWINHIVE_KILL_POINTS": "1"},
+    ),
     "plans": Part(
         "dry runs against runs, 100 histories of each kind",
         _tests("tests/unit/dry_run/test_plan_is_the_run.py"),

@@ -13,6 +13,8 @@ import hypothesis
 DAY = int(os.environ.get("TWINHIVE_DAY") or time.time() // 86_400)
 """Days since 1970-01-01, UTC."""
 PER_DAY = 1_000_000
+KILL_POINTS = int(os.environ.get("TWINHIVE_KILL_POINTS") or 3)
+"""Every how many changes a run is killed at, others each day: three days meet all. 1, at night: at each."""
 ONE = os.environ.get("TWINHIVE_SEED")
 """The one seed to run, if somebody asks for one."""
 
@@ -21,6 +23,11 @@ def seeds(count: int, *, kind: int = 0) -> range:
     """Return `count` seeds of today; kinds of histories whose seeds shall not be the same have a number each."""
     first = int(ONE) if ONE else DAY * PER_DAY + kind * 10_000
     return range(first, first + (1 if ONE else count))
+
+
+def kill_points(step: int = 1) -> slice:
+    """Return which of some changes to kill at today, where every `step`th is enough for all days together."""
+    return slice(DAY % KILL_POINTS * step, None, KILL_POINTS * step)
 
 
 def of_the_day(test: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from tests.support import seeds
 from tests.support.hdfs.fake_lease import InMemoryLease
 
 T = TypeVar("T")
@@ -36,16 +37,21 @@ class Noticed:
             return effect()
 
 
-def left_by_kills(begin: Callable[[], T], act: Callable[[T, Any], Any], step: int = 1, first: int = 0) -> Iterator[T]:
-    """Run `act` once, and give a world as a kill leaves it at each change, at last as the end does.
+def left_by_kills(
+    begin: Callable[[], T], act: Callable[[T, Any], Any], step: int = 1, first: int = 0, *, least: int = 0
+) -> Iterator[T]:
+    """Run `act` once, and give a world as a kill leaves it at a change, at last as the end does.
 
-    `act` is given the world and the switch for its ports. Of all changes from the `first` on, every `step`th is
-    killed at. Nobody who lives holds a lease in such a world.
+    `act` is given the world and the switch for its ports; it makes more than `least` changes. Of those from the `first`
+    on, every `step`th is killed at, a part of them each day (`seeds.kill_points`). Nobody who lives holds a lease in
+    such a world.
     """
     world = begin()
     noticed = Noticed(world)
     act(world, noticed)
-    for content in [*noticed.kept[first::step], _kept(world)]:
+    changes = noticed.kept[first:]
+    assert len(changes) > least, f"{len(changes)} changes: there is less to kill at than the test is about"
+    for content in [*changes[seeds.kill_points(step)], _kept(world)]:
         left = pickle.loads(content)
         lease_of(left).lose_holders()
         yield left

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from tests.support import seeds
 from tests.support.builders import a_partition, a_policy, a_table
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
@@ -154,6 +155,8 @@ class Killable:
         "to_trash",
         "set_attribute",
         "set_attributes",
+        "fire_inserts",
+        "recycle",
         "allow_snapshots",
         "create_snapshot",
         "delete_snapshot",

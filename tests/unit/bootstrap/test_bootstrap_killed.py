@@ -25,18 +25,13 @@ def noticed(world: World, switch) -> None:
 
 
 def test_killed_at_any_change_and_rerun_it_converges() -> None:
-    kills = 0
-    for world in left_by_kills(a_world, noticed):
-        kills += 1
+    for world in left_by_kills(a_world, noticed, least=50):
         bootstrap(world)
         assert_twin(world)
-    assert kills > 50
 
 
 def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges() -> None:
-    kills = 0
-    for world in left_by_kills(a_world, noticed):
-        kills += 1
+    for world in left_by_kills(a_world, noticed, least=50):
         if world.replica.database("sales") and "following" in world.replica.database("sales").parameters.values():
             break
         plain = world.source.tables("sales", ["plain"])[0]
@@ -44,7 +39,6 @@ def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges() 
         world.source.drop_table(world.source.tables("sales", ["orders"])[0].name, delete_data=True)
         bootstrap(world)
         assert_twin(world)
-    assert kills > 50
 
 
 def test_a_finished_bootstrap_run_again_changes_nothing() -> None:

@@ -68,12 +68,9 @@ def test_killed_at_any_change_and_run_again_it_converges(together, consistency, 
     # Most changes are the same each way: two are looked at less densely, and the window's own with managed tables.
     begin = copies_of(begun(together, copied=copied, consistency=consistency))
     cutting = changes_of_window(begin())
-    kills = 0
-    for followed in left_by_kills(begin, run_noticed, step, first=cutting):
-        kills += 1
+    for followed in left_by_kills(begin, run_noticed, step, first=cutting, least=8):
         followed.settle()
         followed.assert_twin()
-    assert kills > 1
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
@@ -81,12 +78,9 @@ def test_killed_at_any_change_while_it_publishes_it_converges(together) -> None:
     before = begun(together, copied=False, consistency="every_event")
     before.follow()
     before.sync()
-    kills = 0
-    for followed in left_by_kills(lambda: before, run_noticed):
-        kills += 1
+    for followed in left_by_kills(lambda: before, run_noticed, least=2):
         followed.settle()
         followed.assert_twin()
-    assert kills > 2
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)

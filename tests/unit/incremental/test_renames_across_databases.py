@@ -154,12 +154,9 @@ def test_killed_at_any_change_it_converges(history: Callable) -> None:
         ports = killable(followed.world.ports(), switch)
         run_phase(INCREMENTAL, followed.policy, ports, {"run": "k"}, followed.log.append)
 
-    kills = 0
-    for followed in left_by_kills(begin, follow, 5):
-        kills += 1
+    for followed in left_by_kills(begin, follow, 5, least=20):
         followed.to_the_end()
         followed.assert_twin()
-    assert kills > 4
 
 
 def test_an_event_of_a_table_of_the_same_name_elsewhere_is_nobodys() -> None:

@@ -355,12 +355,9 @@ def test_killed_at_any_change_it_converges() -> None:
         nested_directories(followed.users)
         return followed
 
-    kills = 0
-    for followed in left_by_kills(begin, follow_noticed, 7):
-        kills += 1
+    for followed in left_by_kills(begin, follow_noticed, 2, least=20):
         to_the_end(followed)
         followed.assert_twin()
-    assert kills > 3
 
 
 def test_a_replica_of_an_earlier_version_copies_a_partition_in_a_place_of_its_own_once() -> None:

@@ -128,7 +128,7 @@ def test_killed_at_any_change_and_run_again_it_comes_to_the_same_end(
 
 
 def test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges() -> None:
-    for at in range(1, MOST_CHANGES):
+    for at in kill_points(MOST_CHANGES, after_effect=False):
         trees = to_an_old_target()
         if not killed_at(trees, at, after_effect=True, **EVERYTHING, split_above=SPLIT):
             break
