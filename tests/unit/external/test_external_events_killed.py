@@ -68,7 +68,7 @@ def test_killed_at_any_change_and_run_again_it_converges(together, consistency, 
     # Most changes are the same each way: two are looked at less densely, and the window's own with managed tables.
     begin = copies_of(begun(together, copied=copied, consistency=consistency))
     cutting = changes_of_window(begin())
-    for followed in left_by_kills(begin, run_noticed, step, first=cutting, least=8):
+    for followed in left_by_kills(begin, run_noticed, step, first=cutting, least=4):
         followed.settle()
         followed.assert_twin()
 

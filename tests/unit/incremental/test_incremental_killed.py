@@ -67,7 +67,7 @@ def test_killed_at_any_change_and_run_again_it_converges(together, consistency: 
         return followed
 
     # Most of the changes are the same: the other order is looked at less densely.
-    for followed in left_by_kills(begin, follow_noticed, 1 if consistency == "every_event" else 5, least=30):
+    for followed in left_by_kills(begin, follow_noticed, 1 if consistency == "every_event" else 5, least=20):
         followed.follow()
         followed.follow()  # idle: what is left in staging goes
         followed.assert_twin()
