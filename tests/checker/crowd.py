@@ -55,7 +55,7 @@ class _Paused:
     CHANGES = (
         *("create_table", "drop_table", "alter_table", "add_partitions", "drop_partitions", "alter_partition"),
         *("alter_partitions", "rename_partition", "exchange_partitions", "truncate_table", "fire_insert"),
-        *("cm_recycle", "set_database_parameters", "write", "delete", "set_statistics", "add_constraints"),
+        *("recycle", "set_database_parameters", "write", "delete", "set_statistics", "add_constraints"),
         "drop_constraint",
     )
 

@@ -142,8 +142,8 @@ class RecordedSource:
         *_, between, after = there.timeline.moments
         between.directories = {**after.directories, **between.directories}
 
-    def cm_recycle(self, path: str) -> None:
-        self._metastore.cm_recycle(path)
+    def recycle(self, path: str) -> None:
+        self._metastore.recycle(path)
         self._recorder.look_at(path)
 
     def fire_insert(

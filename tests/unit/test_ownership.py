@@ -23,6 +23,9 @@ RENAMES = {
     "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),
     "replica/base_claim.py": (1, "a file that it has written"),
     "dump/hashed_files.py": (1, "a file that an earlier version has written"),
+    "partition_writes/job_directory.py": (1, "what a job has written, from an attempt's name to its own"),
+    "partition_writes/showing.py": (1, "a file that a job has written"),
+    "partition_writes/write.py": (1, "a file that a job has written"),
     "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
     "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
 }

@@ -5,7 +5,7 @@ hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twinhive.model.names import TableName
@@ -38,7 +38,8 @@ _JAVA, _JAR = 1, 1
 
 # StorageDescriptor, SerDeInfo, FieldSchema
 _COLUMNS, _LOCATION, _SERDE = "1", "2", "7"
-_SERDE_PARAMETERS, _SPARK_PATH = "3", "path"
+_SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
+_BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
 
 _VIEW = "VIRTUAL_VIEW"
@@ -94,6 +95,41 @@ def read_function(tree: Tree, text: str | None = None) -> Function:
         resources=tuple(_text(resource, _RESOURCE_URI) or "" for resource in _items(tree, _FUNCTION_RESOURCES)),
         thrift=to_text(tree) if text is None else text,
     )
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How the files of a table are written: Hive's class for its rows, and the columns that choose a bucket."""
+
+    serde: str
+    bucket_columns: tuple[str, ...]
+
+
+def storage_of(table: Table) -> Storage:
+    """Return how the files of a table are written."""
+    sd = _record(from_text(table.thrift), _TABLE_SD)
+    return Storage(_text(_record(sd, _SERDE), _SERDE_LIBRARY) or "", tuple(_items(sd, _BUCKET_COLUMNS)))
+
+
+def partition_key_types(table: Table) -> tuple[tuple[str, str], ...]:
+    """Return the partition keys of a table as (name, Hive's type)."""
+    keys = _items(from_text(table.thrift), _TABLE_KEYS)
+    return tuple((_text(key, _COLUMN_NAME) or "", _text(key, _COLUMN_TYPE) or "") for key in keys)
+
+
+def serde_of(partition: Partition) -> str:
+    """Return Hive's class for the rows of a partition, which may be another than the table's."""
+    sd = _record(from_text(partition.thrift), _PARTITION_SD)
+    return _text(_record(sd, _SERDE), _SERDE_LIBRARY) or ""
+
+
+def partition_like(
+    table: Table, values: Sequence[str], location: str, parameters: Parameters, before: Partition | None = None
+) -> Partition:
+    """Return a partition whose files are written as the table says; of one `before` the rest is kept."""
+    tree = from_text(before.thrift) if before else {}
+    tree[_PARTITION_SD] = {"rec": _record(from_text(table.thrift), _TABLE_SD)}
+    return Partition(table.name, tuple(values), location, parameters, to_text(tree))
 
 
 def fresh_database(database: Database) -> Tree:

@@ -36,6 +36,8 @@ class Purpose(StrEnum):
     """All dumps of a policy; the owner is the policy."""
     DUMP = "dump"
     """One dump of a statement; the owner is the directory's own name, a token."""
+    PARTITION_WRITE = "partition-write"
+    """What one job writes into a table, below the table's directory; the owner is the job."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from twinhive.model.thrift_objects import (
 )
 from twinhive.model.tjson import Tree, from_text, to_text
 from twinhive.ports import FileWriter
+from twinhive.ports.table_writers import LoggedInsert
 
 TARGET_LAST_ID = "repl.target.last.id"
 # Hive's ReplConst: a change of these alone makes no event, and no ALTER_DATABASE tells them.
@@ -265,7 +266,12 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             entries = [self._storage.entry(path, checksum) for path, checksum in files]
             self._emit_on(table, "INSERT", messages.of_insert(table, partition, entries, replaces=replaces))
 
-    def cm_recycle(self, path: str) -> None:
+    def fire_inserts(self, table: TableName, inserts: Sequence[LoggedInsert]) -> None:
+        """Log that files were written into partitions of a table: an event for each."""
+        for insert in inserts:
+            self.fire_insert(table, insert.values, insert.files, replaces=insert.replaces)
+
+    def recycle(self, path: str) -> None:
         """Move a file, or all files of a directory, into the change manager. Raises Missing."""
         with self._call():
             self._storage.recycle(path)

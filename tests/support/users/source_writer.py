@@ -42,7 +42,7 @@ class SourceMetastore(MetastoreWriter, Protocol):
         replaces: bool = False,
     ) -> None: ...
 
-    def cm_recycle(self, path: str) -> None: ...
+    def recycle(self, path: str) -> None: ...
 
     def constraints(self, table: TableName) -> tuple[Constraint, ...]: ...
 
@@ -192,7 +192,7 @@ class SourceWriter:
         ((_, children),) = self.files.list_directories([location])
         old = [child.path for child in children or () if not is_hidden(base_name(child.path))]
         for path in old:
-            self.metastore.cm_recycle(path)
+            self.metastore.recycle(path)
             # What the change manager has already is left to the writer to delete.
             self.files.delete(path)
         self._write(table, values, files, replaces=True)

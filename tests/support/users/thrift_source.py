@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
 from twinhive.adapters.hive.hive_writing import keeping_statistics
 from twinhive.adapters.hive.thrift_json import struct_of
 from twinhive.model.names import TableName
@@ -12,7 +12,7 @@ from twinhive.model.objects import Partition
 from twinhive.model.thrift_objects import fresh_partition
 
 
-class ThriftSource(ThriftMetastore):
+class ThriftSource(ThriftTableWriter):
     """Read and write one metastore as users of a source do."""
 
     def drop_database(self, name: str) -> None:
@@ -68,11 +68,6 @@ class ThriftSource(ThriftMetastore):
             partitionVals=None if values is None else list(values),
         )
         self._write(f"logging an insert into {name}", lambda client: client.fire_listener_event(request))
-
-    def cm_recycle(self, path: str) -> None:
-        """Move a file, or all files of a directory, into the change manager."""
-        request = ttypes.CmRecycleRequest(dataPath=path, purge=True)
-        self._write(f"recycling {path}", lambda client: client.cm_recycle(request))
 
     def column_statistics(self, table: TableName, partition: str | None = None) -> set[str]:
         """Return the names of the columns that have statistics."""

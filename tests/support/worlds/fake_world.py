@@ -115,11 +115,11 @@ class KillSwitch:
 
 
 def kill_points(most: int, *, after_effect: bool, step: int = 1) -> range:
-    """Return the changes to kill at, one after the other, up to `most`.
+    """Return the changes to kill at today, one after the other, up to `most`.
 
     What is there after one change is there before the next, so of the kills after an effect every fourth will do.
     """
-    return range(1, most, 4 * step if after_effect else step)
+    return range(1, most)[seeds.kill_points(4 * step if after_effect else step)]
 
 
 class Killable:

@@ -1,0 +1,141 @@
+"""Write partitions: all rows below the table where nobody looks, few files, then shown, at most a thousand a call.
+
+The steps are those of Hive's dynamic partitions and of seed 003, with the small files prevented rather than archived.
+Killed anywhere, the same job goes on: what has its final name was whole.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from twinhive.model.errors import ActNow, TryAgain
+from twinhive.model.files import FileStatus, base_name, join, parent
+from twinhive.model.names import partition_name
+from twinhive.partition_writes.fitting import fitted
+from twinhive.partition_writes.frames import Frame
+from twinhive.partition_writes.job_directory import JobDirectory, WrittenPartition
+from twinhive.partition_writes.request import BLOCKS_A_FILE, PartitionWrite
+from twinhive.partition_writes.showing import Showing, Shown
+from twinhive.partition_writes.small_files import Written, to_be_merged
+from twinhive.partition_writes.target import WriteTarget
+from twinhive.ports import FileWriter
+from twinhive.ports.table_writers import TableWriter
+
+_BLOCK = 128 * 2**20
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PartitionsWritten:
+    """What a job has done: its partitions, their files and bytes; how many files were merged into fewer."""
+
+    shown: Shown
+    partitions: int
+    files: int
+    length: int
+    merged: int
+    already: bool = False
+    """Whether an earlier try had done all of it."""
+
+
+@dataclass(frozen=True)
+class PartitionWriter:
+    """Writes one frame. `report` takes lines for people."""
+
+    request: PartitionWrite
+    metastore: TableWriter
+    files: FileWriter
+    report: Report
+
+    def write(self, frame: Frame) -> PartitionsWritten:
+        """Write the frame and show its partitions. Raises ActNow, TryAgain; then the same job may be repeated."""
+        table = self.metastore.table(self.request.table)
+        if table is None:
+            raise ActNow(
+                f"partitions of {self.request.table} cannot be written",
+                found="no such table",
+                expected="a table that is there: a write makes partitions, no tables",
+                next_step="create it, or correct the name",
+            )
+        target = WriteTarget.of(table)
+        columns = fitted(frame.columns(), target)
+        job = JobDirectory.of(self.files, target, self.request)
+        showing = Showing(target, self.request.mode, self.metastore, self.files, job)
+        if job.is_done:
+            self.report(f"{self.request.table}: job {self.request.job} was written before")
+            return _sums(job.plan() or [], Shown(), 0, already=True)
+        merged = 0
+        if (plan := job.plan()) is None:
+            if not job.is_there(job.data):
+                attempt = job.attempt()
+                frame.write(attempt, target, columns, BLOCKS_A_FILE * _BLOCK)
+                job.settle(attempt, job.data)
+            merged = self._plan(frame, target, job)
+            plan = job.plan() or []
+        self.report(f"{self.request.table}: {len(plan):,} partitions are written, in {_files(plan):,} files")
+        showing.refuse_those_there(plan)
+        shown = showing.show(plan)
+        job.finish(plan)
+        self.report(
+            f"{self.request.table}: {shown.new:,} new partitions, {shown.replaced:,} replaced, "
+            f"{shown.appended:,} appended to"
+        )
+        return _sums(plan, shown, merged)
+
+    def _plan(self, frame: Frame, target: WriteTarget, job: JobDirectory) -> int:
+        """Settle what is to be shown, with small files merged; return how many were."""
+        written = job.written(job.data)
+        rule = self.request.small_files
+        # What was merged before a kill is not in `data` any more as it was: once it has its name, it is the rule.
+        small = to_be_merged(written, rule) if rule else {}
+        if small and not job.is_there(job.merged):
+            self._merge(frame, target, job, small)
+        merged = job.written(job.merged) if small else {}
+        for values, files in written.items():
+            if values in merged:
+                self._keep_large(parent(merged[values][0].path), files, small[values])
+        merged = job.written(job.merged) if small else {}
+        job.keep_plan(
+            WrittenPartition(
+                values,
+                parent(files[0].path),
+                tuple(sorted((base_name(file.path), file.length) for file in files)),
+            )
+            for values, files in (written | merged).items()
+        )
+        return sum(map(len, small.values()))
+
+    def _merge(self, frame: Frame, target: WriteTarget, job: JobDirectory, small: Written) -> None:
+        paths = [file.path for files in small.values() for file in files]
+        self.report(f"{self.request.table}: {len(paths):,} small files of {len(small):,} partitions are written again")
+        attempt = job.attempt()
+        frame.rewrite(job.data, paths, attempt, target, BLOCKS_A_FILE * _BLOCK)
+        before = frame.rows(job.data, paths, target)
+        again = [file.path for files in job.written(attempt).values() for file in files]
+        after = frame.rows(attempt, again, target)
+        if before != after:
+            both = before.keys() | after.keys()
+            first, *more = sorted(values for values in both if before.get(values) != after.get(values))
+            raise TryAgain(
+                f"small files of {self.request.table} were not merged: the rows differ",
+                found=f"{partition_name(target.key_names, first)}: {after.get(first, 0):,} rows"
+                + (f"; {len(more):,} more partitions differ" if more else ""),
+                expected=f"{before.get(first, 0):,} rows, as before",
+                next_step="repeat the job, with small_files=None if it happens again; what was written is kept",
+            )
+        job.settle(attempt, job.merged)
+
+    def _keep_large(self, merged: str, files: Sequence[FileStatus], small: Sequence[FileStatus]) -> None:
+        """Move the files of a merged partition that were large enough beside those that were made of the others."""
+        gone = {file.path for file in small}
+        for file in files:
+            if file.path not in gone:
+                self.files.rename(file.path, join(merged, base_name(file.path)))
+
+
+def _files(plan: Sequence[WrittenPartition]) -> int:
+    return sum(len(one.files) for one in plan)
+
+
+def _sums(plan: Sequence[WrittenPartition], shown: Shown, merged: int, *, already: bool = False) -> PartitionsWritten:
+    length = sum(one.length for one in plan)
+    return PartitionsWritten(shown, len(plan), _files(plan), length, merged, already)
