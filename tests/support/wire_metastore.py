@@ -51,6 +51,13 @@ class Contents:
         )
         self.partitions[database, table] = list(partitions)
 
+    def add_view(self, database: str, view: str, text: str, **parameters: str) -> None:
+        """Add a view as Spark keeps one; a dot of its settings is written as two underscores."""
+        self.add(database, view)
+        table = self.tables[database, view]
+        table.tableType, table.viewOriginalText, table.viewExpandedText = "VIRTUAL_VIEW", text, text
+        table.parameters |= {key.replace("__", "."): value for key, value in parameters.items()}
+
 
 def _bare(name: str) -> str:
     return name.partition("#")[2] if name.startswith("@") else name

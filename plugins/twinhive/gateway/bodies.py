@@ -12,6 +12,7 @@ from twinhive.wire.table import LIST, MAP, STRING, STRUCT
 _SHORT: Final = Packing("!h")
 _INT: Final = Packing("!i")
 _FIELD: Final = Packing("!bh")
+_TEXTS: Final = bytes((STRING, STRING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +143,39 @@ def joined_lists(messages: Sequence[WireMessage], path: Sequence[int]) -> WireMe
     return _spliced(first, place.begin, place.end, bytes((code,)) + _INT.pack(count) + b"".join(elements))
 
 
+def entries_at(message: WireMessage, path: Sequence[int]) -> dict[str, str]:
+    """Return a map of texts; none where there is no such map."""
+    place = place_of(message, path)
+    if place is None or place.code != MAP or message.raw[place.begin : place.begin + 2] != _TEXTS:
+        return {}
+    texts, at = [], place.begin + 6
+    while at < place.end:
+        end = end_of_value(message.raw, STRING, at)
+        texts.append(message.raw[at + 4 : end].decode("utf-8", "surrogateescape"))
+        at = end
+    return dict(zip(texts[::2], texts[1::2], strict=True))
+
+
 def with_entries(message: WireMessage, path: Sequence[int], entries: Mapping[str, str]) -> WireMessage:
-    """Add entries to a map of texts; a message without such a map stays as it is."""
+    """Put entries into a map of texts, others than those with their keys; a message without a map stays as it is."""
     place = place_of(message, path)
     if place is None or place.code != MAP or not entries:
         return message
-    more = b"".join(_text(key) + _text(value) for key, value in entries.items())
-    count = _INT.unpack_from(message.raw, place.begin + 2)[0] + len(entries)
-    old = message.raw[place.begin + 6 : place.end]
-    return _spliced(message, place.begin, place.end, bytes((STRING, STRING)) + _INT.pack(count) + old + more)
+    all_entries = {**entries_at(message, path), **entries}
+    encoded = b"".join(_text(key) + _text(value) for key, value in all_entries.items())
+    return _spliced(message, place.begin, place.end, _TEXTS + _INT.pack(len(all_entries)) + encoded)
+
+
+def with_value(message: WireMessage, path: Sequence[int], text: str) -> WireMessage:
+    """Put another text in the place of one that is there. Raises WireError."""
+    place = _needed(message, path, STRING)
+    return _spliced(message, place.begin, place.end, _text(text))
+
+
+def with_struct(message: WireMessage, path: Sequence[int], struct: bytes) -> WireMessage:
+    """Put another struct in the place of one that is there. Raises WireError."""
+    place = _needed(message, path, STRUCT)
+    return _spliced(message, place.begin, place.end, struct)
 
 
 def _needed(message: WireMessage, path: Sequence[int], code: int) -> FieldPlace:

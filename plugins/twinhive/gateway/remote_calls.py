@@ -1,30 +1,41 @@
 """Ask remotes for one client: under their names, behind their guards, over connections of its own."""
 
+import asyncio
 import logging
 from collections.abc import Hashable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
-from twinhive.gateway.bodies import text_at, with_entries
+from twinhive.gateway.bodies import error_text, texts_at, with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
 from twinhive.gateway.isolation import BreakerState, RemoteBusyError, RemoteDownError
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
+from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.remote_pool import Remote
 from twinhive.gateway.requests import renames_of
 from twinhive.gateway.shared import Shared
+from twinhive.gateway.view_answers import (
+    Here,
+    ViewRefusedError,
+    may_hold_views,
+    returns_tables,
+    with_views_renamed,
+    without_views,
+)
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.remotes.definitions import Definition, RemoteDatabase
-from twinhive.wire.message import WireError, WireMessage
+from twinhive.model.remotes.definitions import Definition
+from twinhive.wire.forms import key_of
+from twinhive.wire.message import STOP, WireError, WireMessage, call
 from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renaming import renamed
 
 _LOG = logging.getLogger(__name__)
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""
-_TABLE_TYPE = {"get_table_req": (0, 1, 12)}
-"""And its type."""
+_ALL_DATABASES = call("get_all_databases", 0, STOP)
 
 
 class RemoteError(Exception):
@@ -38,8 +49,8 @@ class RemoteError(Exception):
 class RemoteCalls:
     """The remotes of one client."""
 
-    def __init__(self, shared: Shared, client: Client) -> None:
-        self._shared, self._client = shared, client
+    def __init__(self, shared: Shared, client: Client, local: LocalCalls) -> None:
+        self._shared, self._client, self._local = shared, client, local
         self._links: dict[Hashable, Link] = {}
 
     async def answer(self, request: WireMessage, definition: Definition) -> CallOutcome:
@@ -63,11 +74,30 @@ class RemoteCalls:
         answer = await self._exchange(remote, renamed(request, renames), definition)
         if isinstance(answer, Pieces):
             return answer
-        if text_at(answer, _TABLE_TYPE.get(request.head.method, ())) == "VIRTUAL_VIEW" and not _reads_alike(definition):
-            raise RemoteError(_view(definition), remote.name)
+        if may_hold_views(answer):
+            answer = await self._with_views_renamed(answer, definition, remote)
         if (path := _PARAMETERS.get(request.head.method)) is not None:
             answer = with_entries(answer, path, self._shared.describe(definition))
         return renamed(answer, renames.back)
+
+    async def _with_views_renamed(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
+        def is_beside(other: Definition) -> bool:
+            return self._shared.remotes.key_of(other) == remote.key
+
+        defined = await self._shared.definitions.current()
+        here = Here(definition, defined, is_beside, await self._local_databases(definition, remote))
+        try:
+            return await asyncio.to_thread(with_views_renamed, answer, here)
+        except ViewRefusedError as error:
+            raise RemoteError(_view(definition, error.name), remote.name) from error
+
+    async def _local_databases(self, definition: Definition, remote: Remote) -> frozenset[str]:
+        outcome = await self._local.answer(_ALL_DATABASES, MethodKind.DEFINITION)
+        names = texts_at(outcome.whole, (0,))
+        if names is None:
+            said = error_text(outcome.whole)
+            raise RemoteError(f"a view of remote {definition.local}: {said}; what it reads cannot be told", remote.name)
+        return frozenset(key_of(name) for name in names)
 
     async def close(self) -> None:
         """Hang up; who is asked again is greeted again, with what the client says of itself by then."""
@@ -94,7 +124,8 @@ class RemoteCalls:
                 if isinstance(answer, LongAnswer):
                     pieces = link.pieces(answer, renames_of(definition).back)
                     held.push_async_callback(pieces.aclose)
-                    return Pieces(answer.head, pieces, remote.guard.limits.call, held.pop_all().aclose)
+                    handed_on = without_views(pieces) if returns_tables(answer.head.method) else pieces
+                    return Pieces(answer.head, handed_on, remote.guard.limits.call, held.pop_all().aclose)
                 return answer
         except RemoteDownError:
             raise RemoteError(self._away(definition, remote), remote.name) from None
@@ -136,16 +167,11 @@ class RemoteCalls:
         )
 
 
-def _reads_alike(definition: Definition) -> bool:
-    """True where names in a view's text mean here what they mean at the remote, as far as they are of its database."""
-    return isinstance(definition, RemoteDatabase) and definition.local == definition.remote
-
-
-def _view(definition: Definition) -> str:
+def _view(definition: Definition, name: str) -> str:
     return (
-        f"remote {definition.local} is a view there, or has one of this name: its text names databases of the remote, "
-        "which are others here, or none. Ask for the tables that it reads; or make a remote database that has the same "
-        "name here as there"
+        f"remote {definition.local} has a view of this name, and its text reads {name}, which is something else here, "
+        "or cannot be told: a wrong table would be read. Make a remote of what it reads, with the same properties "
+        "(CREATE REMOTE DATABASE … CONNECTED TO …), or ask for the tables that it reads"
     )
 
 

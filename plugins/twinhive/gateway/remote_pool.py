@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from twinhive.gateway.isolation import BreakerState, RemoteGuard, RemoteLimits
 from twinhive.gateway.links import Open
 from twinhive.gateway.metrics import CallCounts
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
 
 
@@ -59,6 +60,13 @@ class RemotePool:
             remote = Remote(reached.key, reached.name, reached.user, reached.open, guard)
             self._known[reached.key] = remote
         return remote
+
+    def key_of(self, definition: Definition) -> Hashable | None:
+        """Return what is equal for remotes of one owner; None for one that cannot be asked."""
+        try:
+            return self._reached(definition).key
+        except TwinhiveError:
+            return None
 
     def note(self, remote: Remote) -> None:
         """Write down how a remote's breaker stands."""

@@ -36,7 +36,7 @@ class Session:
         self._reader = MessageReader(reader)
         self._client = Client()
         self._local = LocalCalls(shared, self._client)
-        self._remotes = RemoteCalls(shared, self._client)
+        self._remotes = RemoteCalls(shared, self._client, self._local)
         self._several = SeveralOwners(shared, self._local, self._remotes)
         self.is_idle = True
 

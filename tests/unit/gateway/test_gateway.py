@@ -350,14 +350,3 @@ def test_a_client_that_asks_nothing_stays(world: World) -> None:
     with client_of(world.gateway.port) as idle:
         time.sleep(0.8)
         assert idle.get_all_databases()
-
-
-def test_a_view_of_a_remote_is_no_view_of_what_is_called_so_here(world: World, client: Any) -> None:
-    """Its text names databases of the remote; rows of others would come back without an error."""
-    world.there.tables["sales", "orders"].tableType = "VIRTUAL_VIEW"
-    for database, table in (("far", "orders"), ("shop", "remote_orders")):
-        with pytest.raises(ttypes.MetaException, match="is a view there"):
-            _table(client, database, table)
-    to = {"port": str(world.remote.port)}
-    world.gateway.definitions = Definitions({}, {"sales": RemoteDatabase("sales", "sales", properties=to)})
-    assert _table(client, "sales", "orders").tableType == "VIRTUAL_VIEW"

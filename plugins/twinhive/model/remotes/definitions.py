@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from twinhive.model.names import TableName
 
@@ -46,3 +47,13 @@ class Definitions:
         if (found := self.databases.get(database)) is not None:
             return found
         return None if table is None else self.tables.get(TableName(database, table))
+
+    @cached_property
+    def by_remote_database(self) -> Mapping[str, tuple[Definition, ...]]:
+        """All remotes by the database that they stand for, or that their table is in; whole databases first."""
+        found: dict[str, list[Definition]] = {}
+        for database in sorted(self.databases.values(), key=lambda one: (one.local != one.remote, one.local)):
+            found.setdefault(database.remote, []).append(database)
+        for table in sorted(self.tables.values(), key=lambda one: (one.local != one.remote, str(one.local))):
+            found.setdefault(table.remote.database, []).append(table)
+        return {name: tuple(all_of_it) for name, all_of_it in found.items()}
