@@ -90,6 +90,9 @@ _BREAKS: Mapping[str, Callable[[SchemaRule], Any]] = {
 
 _PATTERNS: Mapping[str, Any] = {
     "policy": "two words",
+    "placement": "two words",
+    "database": "sal-es",
+    "root": "copies",
     "source.database": "sal-es",
     "replica.database": "",
     "dump_root": "dumps",

@@ -15,6 +15,7 @@ from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, 
 from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
+from tests.bad_input.placement_cases import PLACEMENT_CASES, PLACEMENT_STEP_CASES, placement_cases
 from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
 from tests.bad_input.schema_rules import schema_rules
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
@@ -26,6 +27,8 @@ from twinhive.cli.exits import EXITS
 from twinhive.model.errors import ActNow
 from twinhive.settings.clusters import ClusterSettings
 from twinhive.settings.conflicts import RULES, UNIQUE
+from twinhive.settings.placement_rules import PLACEMENT_RULES
+from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 
 TESTS = Path(__file__).parents[1]
@@ -33,7 +36,9 @@ TESTS = Path(__file__).parents[1]
 CASES: tuple[Case, ...] = (
     *policy_cases(),
     *cluster_cases(),
+    *placement_cases(),
     *FILE_CASES,
+    *PLACEMENT_CASES,
     *CONNECTION_CASES,
     *usage_cases(),
     *PHASES_CASES,
@@ -82,7 +87,7 @@ def test_bad_input_is_one_error_and_changes_nothing(
     assert desk.state() == before
 
 
-BEHIND = (*STEP_CASES, *CONNECTOR_CASES, *REMOTE_CASES)
+BEHIND = (*STEP_CASES, *PLACEMENT_STEP_CASES, *CONNECTOR_CASES, *REMOTE_CASES)
 
 
 @pytest.mark.parametrize(("call", "says"), [case[1:] for case in BEHIND], ids=[case[0] for case in BEHIND])
@@ -97,12 +102,12 @@ def test_what_no_command_line_reaches_is_refused_as_well(call: Callable[[World],
 
 def test_every_rule_between_files_has_a_case() -> None:
     """The rules of models and of command lines have theirs by how the cases are made."""
-    assert {rule.__name__ for rule in (*RULES, *UNIQUE)} <= {case.rule for case in CASES}
+    assert {rule.__name__ for rule in (*RULES, *UNIQUE, *PLACEMENT_RULES)} <= {case.rule for case in CASES}
 
 
 def test_every_rule_of_a_file_is_broken_by_a_case() -> None:
     broken = {case.rule for case in CASES}
-    rules = [("policy", PolicySettings), ("cluster", ClusterSettings)]
+    rules = [("policy", PolicySettings), ("cluster", ClusterSettings), ("placement", PlacementSettings)]
     assert {f"{what} {rule}" for what, model in rules for rule in schema_rules(model)} <= broken
 
 

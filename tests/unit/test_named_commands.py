@@ -12,7 +12,7 @@ import typer
 
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
 from twinhive.cli.app import app
-from twinhive.pipeline.phases import HAND_OVERS, PHASES
+from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}
@@ -70,7 +70,7 @@ def test_every_command_that_a_text_names_exists_with_these_arguments() -> None:
 def test_every_dag_that_a_text_names_exists() -> None:
     for where, text in said():
         named = {one or other for one, other in DAG.findall(text)}
-        assert named <= {*PHASES, "scan", "operate", "give_up"}, (where, text)
+        assert named <= {*PHASES, *PLACEMENT_PHASES, "scan", "operate", "give_up"}, (where, text)
         assert {one or other for one, other in AGAIN.findall(text)} <= {"bootstrap"}, (where, text)
 
 
@@ -94,7 +94,7 @@ def test_a_command_that_is_not_there_is_found(text: str) -> None:
 
 
 TASK = re.compile(r"clear the task (?!that\b|with\b|of\b|again\b|which\b)([a-z_]+)")
-TASKS = {stage.name for stages in PHASES.values() for stage in stages} | {
+TASKS = {stage.name for stages in (*PHASES.values(), *PLACEMENT_PHASES.values()) for stage in stages} | {
     hand_over.name for some in HAND_OVERS.values() for hand_over in some
 }
 
@@ -130,7 +130,7 @@ def wrong_line(line: str) -> str | None:
     if not arguments:
         # A page may speak of a command without typing it.
         return None if GROUP.get_command(None, name) else "there is no such command"
-    if name in ("run", "plan") and len(arguments) > 1 and arguments[1] not in {*PHASES, FILLED_IN}:
+    if name in ("run", "plan") and len(arguments) > 1 and arguments[1] not in {*PHASES, *PLACEMENT_PHASES, FILLED_IN}:
         return f"{arguments[1]} is no phase"
     return _problem(name, arguments)
 
@@ -144,7 +144,7 @@ def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_dag_of_a_page_exists(page: Path) -> None:
     named = {one or other for one, other in DAG_ID.findall(page.read_text(encoding="utf-8"))}
-    assert named <= {*PHASES, "operate", "give_up"} | NOT_DAGS
+    assert named <= {*PHASES, *PLACEMENT_PHASES, "operate", "give_up"} | NOT_DAGS
 
 
 def test_pages_are_searched() -> None:

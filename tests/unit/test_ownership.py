@@ -27,6 +27,7 @@ RENAMES = {
     "partition_writes/showing.py": (1, "a file that a job has written"),
     "partition_writes/write.py": (1, "a file that a job has written"),
     "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
+    "copies/placing.py": (2, "staged files, and the directory that it has built of them"),
     "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""

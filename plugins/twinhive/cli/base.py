@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from twinhive.wiring.policies import Wiring
 
 PolicyName = Annotated[
-    str, typer.Argument(metavar="POLICY", help="Name of a policy; list them with: twinhive policies")
+    str, typer.Argument(metavar="POLICY", help="Name of a policy, or of a placement; list them with: twinhive policies")
 ]
 
 

@@ -62,7 +62,9 @@ def _fields(entry: PolicyEntry) -> dict[str, Any]:
 
 @app.command()
 def check(
-    policy: Annotated[str | None, typer.Argument(metavar="POLICY", help="One policy; without it, all")] = None,
+    policy: Annotated[
+        str | None, typer.Argument(metavar="POLICY", help="One policy or placement; without it, all")
+    ] = None,
     servers: Annotated[
         bool,
         typer.Option(
@@ -77,15 +79,17 @@ def check(
     """Validate the configuration.
 
     No server is touched unless told to; `twinhive --airflow check` looks whether Airflow has the pools that policies
-    name. Every policy is checked, whatever is wrong with others. The exit code is that
-    of the worst.
+    name. Every policy and every placement is checked, whatever is wrong with others. The exit code is that of the
+    worst.
     """
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         entries = (
-            [configuration.policy(policy)]
+            [configuration.replicated(policy)]
             if policy
-            else [configuration.policies[n] for n in sorted(configuration.policies)]
+            else [
+                configuration.replicated(name) for name in sorted({*configuration.policies, *configuration.placements})
+            ]
         )
     found: list[_Found] = []
     for entry in entries:
@@ -96,7 +100,8 @@ def check(
     if as_json:
         print_json({"policies": found, "exit_code": exit_of(*problems)})
     elif not problems:
-        say(f"{len(entries)} policies can be used")
+        what = "policies and placements" if configuration.placements else "policies"
+        say(f"{len(entries)} {what} can be used")
     if problems:
         raise typer.Exit(exit_of(*problems))
 
@@ -122,9 +127,12 @@ def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool) -> _Foun
 def _ask_servers(config: Path | None, policy: str) -> _Found:
     # Imported here because a mere check of files would wait for them.
     from twinhive.bootstrap.preflight import Preflight
+    from twinhive.copies.list_copies import placement_problems
     from twinhive.step.base import Work
 
     wiring = wiring_of(config, policy)
+    if wiring.policy.copies is not None:
+        return _Found(policy, list(placement_problems(wiring.write_ports(), wiring.policy)))
     said: list[str] = []
     work = Work(wiring.policy, report=lambda line: said.append(render(line)))
     return _Found(policy, Preflight(work).problems(wiring.write_ports()), said)

@@ -2,14 +2,24 @@
 
 import typer
 
+from twinhive.model.policy import Policy
 from twinhive.pipeline.facts import FACTS, RunOption, phase_of
-from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 
 
 def refuse_other_phases(phase: str, *, again: bool = False, deep: bool = False) -> None:
     """Refuse a phase that does not exist, and options that are for another one. Raises BadParameter."""
-    if phase not in PHASES:
-        raise typer.BadParameter(f"{phase!r} is not a phase; expected one of {', '.join(PHASES)}")
+    known = {**PHASES, **PLACEMENT_PHASES}
+    if phase not in known:
+        raise typer.BadParameter(f"{phase!r} is not a phase; expected one of {', '.join(known)}")
     for option in (RunOption.AGAIN,) * again + (RunOption.DEEP,) * deep:
-        if FACTS[phase].option is not option:
+        if phase in PLACEMENT_PHASES or FACTS[phase].option is not option:
             raise typer.BadParameter(f"--{option.value} is for the phase {phase_of(option)}, not for {phase}")
+
+
+def refuse_phase_of_others(phase: str, policy: Policy) -> None:
+    """Refuse a phase that policies have of a placement, and the other way round. Raises BadParameter."""
+    own = PHASES if policy.copies is None else PLACEMENT_PHASES
+    if phase not in own:
+        what = "policy" if policy.copies is None else "placement"
+        raise typer.BadParameter(f"{policy.name} is a {what}; its phases are: {', '.join(own)}")

@@ -7,10 +7,10 @@ import typer
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.phases import refuse_other_phases
+from twinhive.cli.phases import refuse_other_phases, refuse_phase_of_others
 from twinhive.cli.terminal import AsJson, Config, errors_shown, say, waiting
 from twinhive.dry_run.rehearsal import rehearse
-from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -18,7 +18,7 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command()
 def plan(
     policy: PolicyName,
-    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join(PHASES)}")],
+    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join((*PHASES, *PLACEMENT_PHASES))}")],
     again: Annotated[
         bool, typer.Option("--again", help="Bootstrap: of a published replica that is built anew.")
     ] = False,
@@ -35,6 +35,7 @@ def plan(
     refuse_other_phases(phase, again=again, deep=deep)
     with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
+        refuse_phase_of_others(phase, wiring.policy)
         with waiting(f"looking at both clusters for {phase} of {policy}"):
             found = rehearse(phase, wiring.write_ports(), wiring.policy, again=again, deep=deep)
     if as_json:

@@ -6,10 +6,10 @@ import typer
 
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.phases import refuse_other_phases
+from twinhive.cli.phases import refuse_other_phases, refuse_phase_of_others
 from twinhive.cli.progress import phase_progress
 from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, holder_of, print_stderr, say
-from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 from twinhive.pipeline.runner import run_whole
 
 app = typer.Typer(rich_markup_mode=None)
@@ -18,7 +18,7 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command()
 def run(
     policy: PolicyName,
-    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join(PHASES)}")],
+    phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join((*PHASES, *PLACEMENT_PHASES))}")],
     again: Annotated[bool, typer.Option("--again", help="Bootstrap: build a published replica anew.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Scan: compare every file.")] = False,
     as_json: AsJson = False,
@@ -27,12 +27,14 @@ def run(
     """Run a phase here and now, without Airflow and Spark.
 
     The same stages as the DAG's; files are copied in this process. A bootstrap goes on until the replica is published;
-    incremental applies one window; external looks at every external table once. With --json the lines of progress go to
+    incremental applies one window; external looks at every external table once; copies brings those of a placement up
+    to date. With --json the lines of progress go to
     standard error.
     """
     refuse_other_phases(phase, again=again, deep=deep)
     with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
+        refuse_phase_of_others(phase, wiring.policy)
         ports = wiring.write_ports()
         report, shown = (print_stderr, errors) if as_json else (say, console)
         with phase_progress(shown, f"{phase} of {policy}") as watch:

@@ -12,8 +12,12 @@ from twinhive.bootstrap.gate import Gate
 from twinhive.bootstrap.list_objects import ListObjects
 from twinhive.bootstrap.load import Load
 from twinhive.bootstrap.preflight import Preflight
+from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.list_copies import ListCopies
+from twinhive.copies.publish_copies import PublishCopies
 from twinhive.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.dry_run.pretended_ports import pretended
+from twinhive.dry_run.rehearse_copies import list_copies, mark_copies
 from twinhive.dry_run.rehearse_copy import describe_copy
 from twinhive.dry_run.rehearse_dump import check_clusters, describe_load, fold_log, list_objects
 from twinhive.dry_run.rehearse_external import compare_directories, list_external
@@ -26,7 +30,7 @@ from twinhive.log.list_files import ListFiles
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
-from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs
+from twinhive.pipeline.phases import APPLY, PHASES, PLACEMENT_PHASES, ROUND, WINDOW, Effect, Stage, hand_overs
 from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
@@ -55,6 +59,9 @@ _DESCRIBED: Mapping[Any, Describe] = {
     Scan: scan,
     ListExternal: list_external,
     SyncExternal: compare_directories,
+    ListCopies: list_copies,
+    CopyObjects: _left_to_the_run,
+    PublishCopies: mark_copies,
 }
 
 
@@ -83,7 +90,7 @@ def rehearsed(rehearsing: Rehearsing) -> PhasePlan:
         return describe(rehearsing, _last_planned(results))
 
     try:
-        interpret([*PHASES[rehearsing.phase], *_publishing_after(rehearsing.phase)], act)
+        interpret([*{**PHASES, **PLACEMENT_PHASES}[rehearsing.phase], *_publishing_after(rehearsing.phase)], act)
     except ActNow as error:
         rehearsing.refusals.append(error)
     return rehearsing.plan()

@@ -8,6 +8,8 @@ BOOTSTRAP_AGAIN = StartDag("bootstrap")
 BASE_DIRECTORY = Setting("external_tables.base_directory", "hive.repl.replica.external.table.base.dir")
 NO_EXTERNAL_TABLES = Setting("external_tables.include: false", "'hive.repl.include.external.tables'='false'")
 STAGING_ROOT = Setting("staging_root", "twinhive.staging.root")
+COPIES_ROOT = Setting("root", "root")
+"""Of a placement, which no statement has."""
 DUMP_ROOT = Setting("dump_root", "hive.repl.rootdir")
 CORRECT_THE_SOURCE = Either("correct source.database in the policy file", "correct the statement")
 IN_THE_POLICY_FILE = Either("in the policy file", "in WITH (or in the file of a policy that it is run under)")

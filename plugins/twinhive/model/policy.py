@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.external.modes import External
 from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName
@@ -105,6 +106,9 @@ class Policy:
     case (seed 002, 'Replication policy'). `fingerprint` identifies the text of the policy file:
     a dump made under another text is not loaded. `dump_directory` is where the dumps of a statement lie, ''
     for a policy whose dumps lie below its dump root.
+
+    A placement is one as well: `source` and `replica` are then two clusters of one metastore, and the same database;
+    `copies` says what is kept there of its tables.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Policy:
     options: Options = Options()
     fingerprint: str = ""
     dump_directory: str = ""
+    copies: KeptCopies | None = None
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope."""

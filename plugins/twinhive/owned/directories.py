@@ -38,6 +38,8 @@ class Purpose(StrEnum):
     """One dump of a statement; the owner is the directory's own name, a token."""
     PARTITION_WRITE = "partition-write"
     """What one job writes into a table, below the table's directory; the owner is the job."""
+    COPIES = "copies"
+    """All copies of a placement; the owner is the placement."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ from twinhive.bootstrap.list_objects import ListObjects
 from twinhive.bootstrap.load import Load
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.bootstrap.round import Folded, RoundStage
+from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.list_copies import ListCopies
+from twinhive.copies.publish_copies import PublishCopies
 from twinhive.external.gate import CheckBase
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync_external import SyncExternal
@@ -215,6 +218,19 @@ PHASES: Mapping[str, tuple[Stage, ...]] = {
 }
 
 
+COPIES: tuple[Stage, ...] = (
+    Stage("list_copies", ListCopies),
+    Stage(
+        "copy", CopyObjects, after=("list_copies",), mapped_over="list_copies", runs_on=RunsOn.SPARK, effects=_COPIES
+    ),
+    Stage("publish", PublishCopies, after=("copy",)),
+)
+"""Bring the copies of a placement up to date: stale marks go first, what is missing is copied, marks come last."""
+
+PLACEMENT_PHASES: Mapping[str, tuple[Stage, ...]] = {"copies": COPIES}
+"""What placements have instead of the phases of a policy."""
+
+
 HAND_OVERS: Mapping[str, tuple[HandOver, ...]] = {
     "bootstrap": (
         HandOver("external", "external", after="list_objects", dump_of="list_objects", only_for=OnlyFor.BRINGING_DATA),
@@ -241,4 +257,4 @@ def phases_before(phase: str) -> tuple[str, ...]:
 
 def stage_of(phase: str, name: str) -> Stage:
     """Return a stage by its name."""
-    return next(stage for stage in PHASES[phase] if stage.name == name)
+    return next(stage for stage in {**PHASES, **PLACEMENT_PHASES}[phase] if stage.name == name)

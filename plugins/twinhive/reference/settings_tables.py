@@ -13,6 +13,7 @@ from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings, ClustersFile
 from twinhive.settings.kinds import Unit
 from twinhive.settings.options import OptionsSettings
+from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import ExternalSettings, PolicySettings
 from twinhive.settings.remotes import AllowedSettings, RemotesFile
 from twinhive.settings.watching import ChannelSettings, NotificationSettings, WatchSettings
@@ -41,6 +42,11 @@ def remotes_table() -> str:
     """Return the keys of `remotes.yaml`."""
     rows = [*_rows(AllowedSettings, "allow[]."), *(row for row in _rows(RemotesFile, "") if "`allow`" not in row)]
     return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
+
+
+def placements_table() -> str:
+    """Return the keys of a placement file, which has a page of its own."""
+    return _table(PlacementSettings).replace("](#", "](configuration.md#")
 
 
 def policies_table() -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, qualified
-from twinhive.model.next_steps import DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
+from twinhive.model.next_steps import COPIES_ROOT, DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Setting
@@ -48,6 +48,11 @@ def check_roots(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSettings]:
     """Yield what is wrong with the roots of a policy: all databases and tables of both clusters are looked at."""
     roots = {policy.dump_root: DUMP_ROOT, policy.staging_root: STAGING_ROOT}
     return roots_in_the_way(roots, [*_of_source(ports), *_of_replica(ports, policy)])
+
+
+def check_copies_root(ports: ReadPorts, directory: str) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the directory of a placement's copies: all databases and tables are looked at."""
+    return roots_in_the_way({directory: COPIES_ROOT}, _of_source(ports))
 
 
 def check_dump_root(ports: DumpPorts, policy: Policy) -> Iterator[InvalidSettings]:

@@ -1,9 +1,10 @@
 """Load and validate the clusters and the policies of a configuration directory."""
 
 from twinhive.settings.clusters import ClusterSettings, FileSystemSettings, MetastoreSettings
-from twinhive.settings.entries import Configuration, PolicyEntry
+from twinhive.settings.entries import Configuration, PlacementEntry, PolicyEntry
 from twinhive.settings.environment import Resolve, resolve_from_environment
 from twinhive.settings.loading import default_directory, load_clusters, load_configuration
+from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 
 __all__ = [
@@ -11,6 +12,8 @@ __all__ = [
     "Configuration",
     "FileSystemSettings",
     "MetastoreSettings",
+    "PlacementEntry",
+    "PlacementSettings",
     "PolicyEntry",
     "PolicySettings",
     "Resolve",

@@ -8,6 +8,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.next_steps import command
 from twinhive.model.text import Clear
 from twinhive.settings.clusters import ClusterSettings, default_cluster, sharing
+from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watching import NotificationSettings
 
@@ -32,9 +33,9 @@ class PolicyEntry:
         """Return the settings. Raises InvalidSettings with all that is wrong with the file."""
         if self.settings is None or self.error:
             raise InvalidSettings(
-                self.error or f"policy {self.name} cannot be used",
+                self.error or f"{self.path.name} cannot be used",
                 found=self.path,
-                expected="a policy and its clusters as docs/configuration.md describes them",
+                expected="a policy or placement, and its clusters, as docs/configuration.md describes them",
                 next_step=f"correct {self.path.name}, then "
                 + Clear("this task")
                 + "; check with: "
@@ -44,13 +45,36 @@ class PolicyEntry:
 
 
 @dataclass(frozen=True)
+class PlacementEntry:
+    """A placement file: its settings and the cluster that it copies from, or the error that keeps it from use."""
+
+    name: str
+    path: Path
+    settings: PlacementSettings | None
+    primary: str = ""
+    error: str | None = None
+
+    def usable(self) -> PlacementSettings:
+        """Return the settings. Raises InvalidSettings with all that is wrong with the file."""
+        self.as_policy().usable()
+        assert self.settings is not None
+        return self.settings
+
+    def as_policy(self) -> PolicyEntry:
+        """Return the same for what knows policies."""
+        settings = self.settings.as_policy(self.primary) if self.settings else None
+        return PolicyEntry(self.name, self.path, settings, self.error)
+
+
+@dataclass(frozen=True)
 class Configuration:
-    """All clusters and policies of a configuration directory, policies by name."""
+    """All clusters, policies and placements of a configuration directory, the latter two by name."""
 
     clusters: Mapping[str, ClusterSettings]
     policies: Mapping[str, PolicyEntry]
     directory: Path = Path("dags")
     default_cluster: str | None = None
+    placements: Mapping[str, PlacementEntry] = field(default_factory=dict)
 
     def clusters_of_metastore(self, cluster: str) -> tuple[str, ...]:
         """Return the clusters that share the metastore of a cluster, itself among them."""
@@ -70,3 +94,18 @@ class Configuration:
                 next_step="list the policies with: " + command("twinhive", "policies"),
             )
         return self.policies[name]
+
+    def placement(self, name: str) -> PlacementEntry:
+        """Return a placement's entry. Raises InvalidSettings that lists the known names."""
+        if name not in self.placements:
+            raise InvalidSettings(
+                f"there is no placement {name}",
+                found=f"{len(self.placements)} placement files",
+                expected=f"one of {', '.join(sorted(self.placements)) or '(no placement file found)'}",
+                next_step="see what placements there are with: " + command("twinhive", "check"),
+            )
+        return self.placements[name]
+
+    def replicated(self, name: str) -> PolicyEntry:
+        """Return what runs under a name: a policy, or a placement as one. Raises InvalidSettings."""
+        return self.placements[name].as_policy() if name in self.placements else self.policy(name)

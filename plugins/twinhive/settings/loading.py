@@ -2,6 +2,7 @@
 
     <directory>/clusters.yaml         cluster name -> metastore, file system, job tracker (seed 000)
     <directory>/policies/<any>.yaml   one policy a file
+    <directory>/placements/<any>.yaml one placement a file
 
 A file that cannot be used never hides the others: it becomes an entry that carries its error.
 """
@@ -15,8 +16,10 @@ import yaml
 
 from twinhive.settings.clusters import ClusterSettings, ClustersFile, with_shared_metastores, wrong_shares
 from twinhive.settings.conflicts import with_rules, without_conflicts
-from twinhive.settings.entries import Configuration, PolicyEntry
+from twinhive.settings.entries import Configuration, PlacementEntry, PolicyEntry
 from twinhive.settings.kinds import is_policy_name, said_name
+from twinhive.settings.placement_rules import apart, with_placement_rules
+from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import explain, numbered
 from twinhive.settings.watching import NotificationSettings
@@ -35,7 +38,10 @@ def load_configuration(directory: Path) -> Configuration:
     clusters = file.clusters
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
-    return Configuration(clusters, without_conflicts(entries), directory, file.default_cluster)
+    policies = without_conflicts(entries)
+    paths = sorted([*(directory / "placements").glob("*.yaml"), *(directory / "placements").glob("*.yml")])
+    placements = [_load_placement(path, file, clusters_error) for path in paths]
+    return Configuration(clusters, policies, directory, file.default_cluster, apart(placements, policies))
 
 
 def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
@@ -64,6 +70,19 @@ def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_e
     except (OSError, yaml.YAMLError, ValueError) as error:
         return PolicyEntry(name, path, None, explain(path, error, PolicySettings), _told(content))
     return with_rules(PolicyEntry(name, path, settings, clusters_error), clusters)
+
+
+def _load_placement(path: Path, file: ClustersFile, clusters_error: str | None) -> PlacementEntry:
+    name, content = said_name(path.stem), None
+    try:
+        content = read_yaml(path)
+        given = content.get("placement") if isinstance(content, dict) else None
+        name = given if isinstance(given, str) and is_policy_name(given) else name
+        settings = PlacementSettings.model_validate(content)
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        return PlacementEntry(name, path, None, error=explain(path, error, PlacementSettings))
+    entry = PlacementEntry(name, path, settings, settings.primary or "", clusters_error)
+    return with_placement_rules(entry, file)
 
 
 def _told(content: Any) -> NotificationSettings:

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, qualified
@@ -12,7 +13,7 @@ from twinhive.model.next_steps import DUMP_ROOT, correct
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.text import Clear
 from twinhive.ports import ReadPorts, TreePorts, WritePorts
-from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
+from twinhive.settings import ClusterSettings, Configuration, PlacementSettings, PolicySettings, Resolve
 from twinhive.transfer.tree.executing import SETTLE_SECONDS
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.files import files, lease_keeper
@@ -25,28 +26,44 @@ class Wiring:
     configuration: Configuration
     settings: PolicySettings
     resolve: Resolve
+    placement: PlacementSettings | None = None
 
     @classmethod
     def of(cls, configuration: Configuration, policy: str, resolve: Resolve) -> "Wiring":
-        """Look a policy up. Raises InvalidSettings with all that is wrong with its file."""
+        """Look a policy up, or a placement. Raises InvalidSettings with all that is wrong with its file."""
+        if policy in configuration.placements:
+            entry = configuration.placements[policy]
+            placement = entry.usable()
+            return cls(configuration, placement.as_policy(entry.primary), resolve, placement)
         return cls(configuration, configuration.policy(policy).usable(), resolve)
 
     @cached_property
     def policy(self) -> Policy:
         """The policy with full URIs."""
-        settings = self.settings
+        settings, copies = self.settings, self._copies
         return Policy(
             name=settings.policy,
             source=DatabaseAddress(settings.source.cluster, settings.source.database),
             replica=DatabaseAddress(settings.replica.cluster, settings.replica.database),
             include=settings.tables.include,
             exclude=settings.tables.exclude,
-            dump_root=qualified(settings.dump_root, self.source_endpoint.root),
+            # What a placement writes down lies where the copies are.
+            dump_root=qualified(settings.dump_root, (self.replica_endpoint if copies else self.source_endpoint).root),
             staging_root=qualified(settings.staging_root, self.replica_endpoint.root),
             external=settings.external_tables.external(self.source_endpoint.root),
             options=settings.options.tuning,
-            fingerprint=settings.fingerprint,
+            fingerprint=self.placement.fingerprint if self.placement else settings.fingerprint,
+            copies=copies,
         )
+
+    @property
+    def _copies(self) -> KeptCopies | None:
+        placement = self.placement
+        if placement is None:
+            return None
+        default = self.configuration.default_cluster_of(placement.cluster)
+        root = qualified(placement.root, self.replica_endpoint.root)
+        return KeptCopies(root, placement.partitions.include, placement.partitions.newest, default)
 
     @property
     def source(self) -> ClusterSettings:

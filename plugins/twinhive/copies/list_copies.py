@@ -1,0 +1,271 @@
+"""Find out what a placement's copies lack; take marks of stale copies away; list what is to be copied."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
+from twinhive.copies.lists import CopyList, write_list
+from twinhive.copies.looking import TableFound, directory_states, look_at_table, oldest_mark
+from twinhive.copies.marking import remove_marks
+from twinhive.copies.news import CopyNews, read_news
+from twinhive.copies.objects import CopyObject
+from twinhive.copies.record import (
+    CopiedTable,
+    LookedAt,
+    read_position,
+    read_record,
+    write_position,
+    write_record,
+)
+from twinhive.copies.unused import sweep
+from twinhive.events.reader import position_at
+from twinhive.model.batches import Batch
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import Refused, TwinhiveError, together
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.names import TableName
+from twinhive.model.policy import Policy
+from twinhive.model.sizes import readable
+from twinhive.owned.directories import claim, foreign
+from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
+from twinhive.ports import Lease, ReadPorts, WritePorts
+from twinhive.replica.root_places import check_copies_root
+from twinhive.step.base import Detail, Then, Work
+from twinhive.step.holding import hold_lease
+from twinhive.transfer.staged.staged import base_directory
+
+
+@dataclass(frozen=True)
+class CopiesListed:
+    """What a run has to copy.
+
+    dump      the name of its list
+    batches   what tasks are mapped over
+    fresh, needed   objects with a whole and fresh copy, of the tables that were looked at, and objects without one
+    unmarked  objects whose copies were stale, or are not wanted any more
+    left_out  why something is not copied
+    idle      why there is nothing to copy
+    """
+
+    dump: str = ""
+    batches: tuple[Batch, ...] = ()
+    tables: int = 0
+    fresh: int = 0
+    needed: int = 0
+    unmarked: int = 0
+    removed: int = 0
+    files: int = 0
+    bytes: int = 0
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    idle: str | None = None
+
+    @property
+    def then(self) -> Then:
+        """Nothing is left to do for the stages after an idle one."""
+        return Then.END if self.idle else Then.GO_ON
+
+
+@dataclass(frozen=True)
+class ListCopies:
+    """Look at what has happened since the last run; list what is to be copied."""
+
+    work: Work
+    now: Callable[[], float] = time.time
+
+    def run(self, ports: WritePorts) -> CopiesListed:
+        """Return the list. Raises ActNow when a directory is not apart from others, or there is no room."""
+        policy = self.work.policy
+        log_id = ports.source.log_id()
+        self._claim(ports)
+        with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
+            found = _Decided.look(ports, policy, log_id)
+            unmarked = self._take_marks_away(ports, lease, found)
+            sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
+            lease.confirm()
+            if not found.needed:
+                clear_work(ports, policy)
+            found.remember(ports)
+        for directory in sweeping.removed if sweeping else ():
+            self.work.report(Detail("Unused directories", f"removed: {directory}"))
+        left_out = found.left_out
+        for what, why in left_out.items():
+            self.work.report(Detail("Not copied", f"{what}: {why}"))
+        removed = len(sweeping.removed) if sweeping else 0
+        needed = found.needed
+        counts = CopiesListed(
+            tables=len(found.looked),
+            fresh=sum(len(one.fresh) for one in found.looked),
+            needed=len(needed),
+            unmarked=unmarked,
+            removed=removed,
+            left_out=left_out,
+        )
+        if not needed:
+            idle = f"every copy is there and fresh as of event {found.news.end.event_id}"
+            self.work.report(f"{idle}; {unmarked} marks taken away, {removed} directories removed")
+            return replace(counts, idle=idle)
+        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, found.news.end.event_id, needed)
+        return self._told(ports, counts, listed)
+
+    def _claim(self, ports: WritePorts) -> None:
+        """Make the directories of the placement, or find them. Raises Foreign, InvalidSettings."""
+        policy = self.work.policy
+        directory = copies_directory(policy)
+        if problems := list(placement_problems(ports, policy)):
+            raise together(problems, f"placement {policy.name} cannot start: {len(problems)} problems")
+        claim(ports.replica_files, directory, copies_mark(policy), _is_of_no_earlier, for_others=True)
+        claim_staging(ports.replica_files, policy)
+
+    def _take_marks_away(self, ports: WritePorts, lease: Lease, found: "_Decided") -> int:
+        removed = 0
+        for one in found.looked:
+            if one.stale:
+                event_id = found.news.end.event_id
+                removed += remove_marks(ports, lease, self.work.policy, one.name, one.stale, event_id)
+                self.work.report(f"{one.name}: {len(one.stale)} copies are not what they were made of; their marks go")
+        return removed
+
+    def _told(self, ports: ReadPorts, counts: CopiesListed, listed: CopyList) -> CopiesListed:
+        files = sum(batch.files for batch in listed.batches)
+        length = sum(batch.bytes for batch in listed.batches)
+        self._check_room(ports, files, length)
+        self.work.report(
+            f"{counts.needed} objects to copy in {len(listed.batches)} batches: {files} files, {readable(length)}; "
+            f"{counts.fresh} copies are fresh, {counts.unmarked} marks were taken away"
+        )
+        return replace(counts, dump=listed.name, batches=listed.for_tasks(), files=files, bytes=length)
+
+    def _check_room(self, ports: ReadPorts, files: int, length: int) -> None:
+        policy = self.work.policy
+        space = ports.replica_files.space(policy.staging, policy.staging)
+        free = min(space.free_bytes, length if space.quota_bytes_left is None else space.quota_bytes_left)
+        names = files if space.quota_names_left is None else space.quota_names_left
+        if length > free or files > names:
+            raise Refused(
+                f"there is not enough room on {policy.replica.cluster} for the copies of placement {policy.name}",
+                found=f"{free} bytes free; names left by quota: {space.quota_names_left}",
+                expected=f"{length} bytes, {files} names",
+                next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or copy less: tables.include, "
+                "partitions.newest of the placement",
+            )
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What a look has found: tables that were looked at, and what is remembered of those that nothing has touched."""
+
+    policy: Policy
+    log_id: str
+    news: CopyNews
+    before: LookedAt | None
+    looked: tuple[TableFound, ...]
+    untouched: Mapping[str, CopiedTable]
+
+    @classmethod
+    def look(cls, ports: ReadPorts, policy: Policy, log_id: str) -> "_Decided":
+        """Read the log once; then look at the tables that it names, or that nothing is remembered of."""
+        before = read_position(ports.replica_files, policy, log_id)
+        names = ports.source.table_names(policy.source.database)
+        begin = before.position if before else _begin(ports, policy, names)
+        news = read_news(ports.source, policy, begin, log_id)
+        records: dict[str, CopiedTable] = {}
+        if before is not None and news.all_of_it is None:
+            records = dict(_remembered(ports, policy, before, news, names))
+        # Without a memory those that the placement does not name any more are looked at as well.
+        chosen = [name for name in names if before is None or policy.selects(name) or name in news.touches]
+        looked = [
+            look_at_table(ports, policy, TableName(policy.source.database, name), news)
+            for name in chosen
+            if name not in records
+        ]
+        return cls(policy, log_id, news, before, tuple(looked), records)
+
+    @property
+    def needed(self) -> list[CopyObject]:
+        """What is to be copied."""
+        return [what for one in self.looked for what in one.needed]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Why something is not copied."""
+        return {what: why for one in self.looked for what, why in one.left_out.items()}
+
+    @property
+    def changes_places(self) -> bool:
+        """True when directories may have come out of use: by what is found now, or by a drop."""
+        return bool(self.looked) or bool(self.news.touches)
+
+    def used(self) -> set[str]:
+        """Return the directories of all copies that are marked."""
+        marked = {one.copy for record in self.untouched.values() for one in record.copies}
+        return marked | {one.copy for found in self.looked for one in found.fresh}
+
+    def remember(self, ports: WritePorts) -> None:
+        """Write down up to which event all was looked at, and the tables of which nothing is missing."""
+        end = self.news.end
+        complete = [one for one in self.looked if not one.needed and not one.left_out]
+        for one in complete:
+            write_record(ports.replica_files, self.policy, one.name.table, self.log_id, end.event_id, one.fresh)
+        touched = dict(self.before.touched) if self.before else {}
+        touched |= {one.name.table: end.event_id for one in self.looked}
+        now = LookedAt(self.log_id, end, {name: at for name, at in sorted(touched.items()) if self._is_known(name)})
+        if self.before is None or (now.position, dict(now.touched)) != (
+            self.before.position,
+            dict(self.before.touched),
+        ):
+            write_position(ports.replica_files, self.policy, now)
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.untouched or any(one.name.table == name for one in self.looked)
+
+
+def _begin(ports: ReadPorts, policy: Policy, names: Sequence[str]) -> Position:
+    """Return from where on the log is read by who remembers nothing."""
+    oldest = oldest_mark(ports.source, policy, names)
+    if oldest is None:
+        return position_at(ports.source, ports.source.current_event_id())
+    return Position(oldest)
+
+
+def _remembered(
+    ports: ReadPorts, policy: Policy, before: LookedAt, news: CopyNews, names: Sequence[str]
+) -> Iterator[tuple[str, CopiedTable]]:
+    """Yield the records of tables that neither an event nor a look at their directories shows as changed."""
+    database, records = policy.source.database, {}
+    for name in names:
+        if policy.selects(name) and not news.of(name):
+            record = read_record(ports.replica_files, policy, name, before)
+            if record is not None:
+                records[name] = record
+    states = directory_states(
+        ports.source_files, (one.what.location for record in records.values() for one in record.copies)
+    )
+    for name, record in records.items():
+        if all(states.get(one.what.location) == one.what.directory for one in record.copies):
+            assert all(one.what.table == TableName(database, name) for one in record.copies)
+            yield name, record
+
+
+def placement_problems(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:
+    """Yield what keeps a placement from starting. Once its directory is there, what is around it is not looked at."""
+    directory = copies_directory(policy)
+    if ports.replica_files.status(directory) is None:
+        yield from check_copies_root(ports, directory)
+    found = foreign(ports.replica_files, directory, copies_mark(policy), _is_of_no_earlier)
+    yield from (problem for problem in (found, foreign_staging(ports.replica_files, policy)) if problem)
+
+
+def clear_work(ports: WritePorts, policy: Policy) -> None:
+    """Remove what runs that were killed have left in staging: lists, files, directories that were put together."""
+    staging = own_staging(ports.replica_files, policy)
+    if staging is None:
+        return
+    for path in (lists_directory(policy), building_directory(policy, ""), base_directory(policy.staging)):
+        if ports.replica_files.status(path) is not None:
+            staging.discard(path)
+
+
+def _is_of_no_earlier(files: object, directory: str) -> bool:
+    """Return False: no earlier version has made such directories without a mark."""
+    return False

@@ -1,0 +1,168 @@
+"""Look at a table: which of its objects have a copy that is whole and fresh, which have a stale one, which need one."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from twinhive.copies.layout import copies_directory, kept
+from twinhive.copies.news import CopyNews
+from twinhive.copies.objects import CopyObject, Marked, values_of
+from twinhive.copies.record import CopyRecorded
+from twinhive.model.copies.marks import LONGEST, CopyMark, DirectoryState, mark_on, primary_of
+from twinhive.model.copies.touches import Values, is_touched
+from twinhive.model.files import is_below, is_elsewhere, join, parent, qualified
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.objects import Table, TableKind
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+
+_COPIED = (TableKind.MANAGED, TableKind.EXTERNAL)
+
+
+@dataclass(frozen=True)
+class TableFound:
+    """What a look at a table has found.
+
+    fresh    what has a whole copy
+    stale    whose marks have to go: the copy is not what the object is, or nobody wants it any more
+    needed   what is to be copied
+    left_out why something of the table is not copied, by what it is
+    """
+
+    name: TableName
+    fresh: tuple[CopyRecorded, ...] = ()
+    stale: tuple[Values, ...] = ()
+    needed: tuple[CopyObject, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews) -> TableFound:
+    """Look at a table, the marks of all its objects and the directories of those that are wanted."""
+    table = ports.source.table(name)
+    if table is None:
+        return TableFound(name)
+    if why := _not_copied(table, policy):
+        stale = [values_of(one) for one in marked_objects(ports.source, table, policy) if our_mark(one, policy)]
+        return TableFound(name, stale=tuple(stale), left_out={str(name): why} if policy.selects(name.table) else {})
+    objects = list(marked_objects(ports.source, table, policy))
+    chosen = set(_wanted(table, objects, policy))
+    wanted = [one for one in objects if values_of(one) in chosen]
+    left_out = _left_out(table, wanted, ports.source_files, policy)
+    places = {values_of(one): _place(one, ports.source_files) for one in wanted if values_of(one) not in left_out}
+    states = directory_states(ports.source_files, places.values())
+    left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
+    fresh, stale, needed = [], [], []
+    for one in objects:
+        values, mark = values_of(one), our_mark(one, policy)
+        if values not in chosen or values in left_out:
+            stale += [values] if mark else []
+            continue
+        what = CopyObject(name, table.partition_keys, values, places[values], states[places[values]])
+        if mark and _is_fresh(mark, what, news):
+            fresh.append(CopyRecorded(what, mark.location))
+        else:
+            stale += [values] if mark else []
+            needed.append(what)
+    said = {_said(table, values): why for values, why in left_out.items()}
+    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said)
+
+
+def directory_states(files: FileReader, places: Iterable[str]) -> dict[str, DirectoryState]:
+    """Return the states of directories, by one look at each directory around them."""
+    wanted = set(places)
+    around = dict.fromkeys(parent(place) for place in sorted(wanted))
+    return {
+        child.path: DirectoryState.of(child)
+        for _, page in files.list_pages(around)
+        for child in page or ()
+        if child.path in wanted and child.is_directory
+    }
+
+
+def _not_copied(table: Table, policy: Policy) -> str | None:
+    """Say why a table has no copies, None for one that may have."""
+    if not policy.selects(table.name.table):
+        return "the placement does not name it"
+    if table.kind not in _COPIED:
+        return f"a {table.kind.value} is not copied"
+    primary = primary_of(table.parameters, kept(policy).default_cluster)
+    if primary != policy.source.cluster:
+        return f"it belongs to cluster {primary}"
+    return None if table.location else "it has no location"
+
+
+def oldest_mark(metastore: MetastoreReader, policy: Policy, names: Iterable[str]) -> int | None:
+    """Return the oldest event as of which something is marked by the placement, None when nothing is."""
+    database = policy.source.database
+    tables = (metastore.table(TableName(database, name)) for name in names)
+    marks = (our_mark(one, policy) for table in tables if table for one in marked_objects(metastore, table, policy))
+    return min((mark.event_id for mark in marks if mark), default=None)
+
+
+def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> Iterator[Marked]:
+    """Yield what may have a copy: the partitions of a table, or the table."""
+    if not table.partition_keys:
+        yield table
+        return
+    names, most = metastore.partition_names(table.name), policy.options.partitions_per_call
+    for start in range(0, len(names), most):
+        yield from metastore.partitions(table.name, names[start : start + most])
+
+
+def our_mark(one: Marked, policy: Policy) -> CopyMark | None:
+    """Return the mark of a copy of the placement, None without one."""
+    mark = mark_on(one.parameters, policy.replica.cluster)
+    return mark if mark and is_below(mark.location, copies_directory(policy)) else None
+
+
+def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator[Values]:
+    if not table.partition_keys:
+        yield None
+        return
+    by_name = {_said(table, values_of(one)): values_of(one) for one in objects}
+    yield from (by_name[name] for name in kept(policy).wanted(by_name))
+
+
+def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy: Policy) -> dict[Values, str]:
+    """Say which objects cannot be copied, and why."""
+    found: dict[Values, str] = {}
+    places: list[tuple[str, Values]] = []
+    for one in wanted:
+        values, place = values_of(one), _place(one, files)
+        other = mark_on(one.parameters, policy.replica.cluster)
+        if not one.location:
+            found[values] = "it has no location"
+        elif is_elsewhere(place, files.root):
+            found[values] = f"its location is not on the file system of cluster {policy.source.cluster}: {place}"
+        elif other and not our_mark(one, policy):
+            found[values] = f"its copy there is not one of this placement: {other.location}"
+        elif len(_longest_place(policy, table.name, _said(table, values))) > LONGEST:
+            found[values] = f"the place of its copy is longer than a parameter may be ({LONGEST} characters)"
+        else:
+            places.append((f"{place}/", values))
+    places.sort(key=lambda pair: pair[0])
+    around: tuple[str, Values] | None = None
+    for place, values in places:
+        if around and place.startswith(around[0]):
+            found[values] = f"its directory is, or lies in, that of {_said(table, around[1])}"
+        else:
+            around = place, values
+    return found
+
+
+def _longest_place(policy: Policy, name: TableName, what: str) -> str:
+    # An event's number, a token, and what else a mark says.
+    return join(copies_directory(policy), name.table, what) + "0" * 200
+
+
+def _place(one: Marked, files: FileReader) -> str:
+    return qualified(one.location or "", files.root)
+
+
+def _said(table: Table, values: Values) -> str:
+    return str(table.name) if values is None else partition_name(table.partition_keys, values)
+
+
+def _is_fresh(mark: CopyMark, what: CopyObject, news: CopyNews) -> bool:
+    if news.all_of_it or mark.log_id != news.log_id or mark.directory != what.directory:
+        return False
+    return not is_touched(news.of(what.table.table), what.values, max(mark.event_id, news.begin))

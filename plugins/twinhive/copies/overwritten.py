@@ -1,0 +1,57 @@
+"""Give back what a mark has overwritten: the metastore compares nothing when partitions are altered.
+
+Who alters an object between the moment when it was read and the one when its mark was written would lose that change
+without a word. The log has kept it: the object is written again as that event has left it, without a mark.
+"""
+
+from collections.abc import Collection, Iterator
+
+from twinhive.copies.marking import write_marks
+from twinhive.copies.objects import Marked, values_of
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.events import EventRow
+from twinhive.model.changes.kinds import AlterPartitions, AlterTable
+from twinhive.model.copies.marks import TICKET
+from twinhive.model.copies.touches import Values, ticket_of
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table
+from twinhive.model.policy import Policy
+from twinhive.ports import Lease, WritePorts
+
+_AT_ONCE = 300
+
+
+def restore_overwritten(
+    ports: WritePorts, lease: Lease, policy: Policy, name: TableName, marked: Collection[Values], after_event: int
+) -> Iterator[str]:
+    """Write back what others have altered between an event and our call; yield the names of what it was."""
+    ticket = ticket_of(after_event, policy.replica.cluster)
+    between: dict[Values, Marked] = {}
+    for row in _rows_until(ports, after_event, name, ticket):
+        for one in _altered(row):
+            if one.parameters.get(TICKET) != ticket and values_of(one) in marked:
+                between[values_of(one)] = one
+    for values, one in between.items():
+        write_marks(ports, lease, policy, {values: one}, {values: None}, ports.source.current_event_id())
+        yield str(name) if isinstance(one, Table) or values is None else str(values)
+
+
+def _rows_until(ports: WritePorts, after_event: int, name: TableName, ticket: str) -> Iterator[EventRow]:
+    """Yield the events about a table that came before our own."""
+    while rows := ports.source.events_after(after_event, _AT_ONCE):
+        for row in rows:
+            after_event = row.event_id
+            if ((row.database or "").lower(), (row.table or "").lower()) != (name.database, name.table):
+                continue
+            if any(one.parameters.get(TICKET) == ticket for one in _altered(row)):
+                return
+            yield row
+
+
+def _altered(row: EventRow) -> Collection[Marked]:
+    if row.event_type not in ("ALTER_TABLE", "ALTER_PARTITION", "ALTER_PARTITIONS"):
+        return ()
+    change = decode_event(row).change
+    if isinstance(change, AlterPartitions):
+        return change.after
+    return (change.after,) if isinstance(change, AlterTable) and not change.renames else ()

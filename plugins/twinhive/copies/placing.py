@@ -1,0 +1,69 @@
+"""Put the staged files of an object together, and let the whole directory appear by one rename."""
+
+from collections.abc import Sequence
+
+from twinhive.copies.layout import building_directory, copies_directory
+from twinhive.copies.lists import CopyList
+from twinhive.copies.objects import CopyObject
+from twinhive.copies.unused import OF_TABLE
+from twinhive.model.file_names import file_name
+from twinhive.model.files import join, parent
+from twinhive.model.outside_paths import place_below
+from twinhive.model.policy import Policy
+from twinhive.ports import FileWriter
+from twinhive.transfer.staged.staged import CopyItem
+
+
+def place_of(policy: Policy, listed: CopyList, one: CopyObject) -> str:
+    """Return the directory of an object's copy: `<copies>/<table>.<event>-<token>/<partition>`. Raises ActNow."""
+    table = _table_directory(policy, listed, one)
+    return table if one.partition is None else place_below(table, one.partition)
+
+
+def put_in_place(
+    files: FileWriter, policy: Policy, listed: CopyList, one: CopyObject, items: Sequence[CopyItem]
+) -> bool:
+    """Let an object's copy appear where it belongs; True when it is there, False when not all of it was copied.
+
+    A directory that is there has come by such a rename, of the same list: it is whole.
+    """
+    place = place_of(policy, listed, one)
+    if files.status(place) is not None:
+        return True
+    building = join(building_directory(policy, listed.name), file_name(one.table.table), one.partition or "table")
+    if not _put_together(files, policy, building, items):
+        return False
+    _prove(files, policy, listed, one, building)
+    files.make_directories(parent(place))
+    return files.rename(building, place) or files.status(place) is not None
+
+
+def _put_together(files: FileWriter, policy: Policy, building: str, items: Sequence[CopyItem]) -> bool:
+    files.make_directories(building)
+    made = {building}
+    for item in items:
+        target = place_below(building, item.relative)
+        if parent(target) not in made:
+            files.make_directories(parent(target))
+            made.add(parent(target))
+        if files.rename(item.staged_path(policy.staging), target):
+            continue
+        # An earlier try may have brought it.
+        there = files.status(target)
+        if there is None or there.length != item.length:
+            return False
+    return True
+
+
+def _prove(files: FileWriter, policy: Policy, listed: CopyList, one: CopyObject, building: str) -> None:
+    """Write on the directory of the table's copies whose they are: only such ones are ever removed."""
+    directory = _table_directory(policy, listed, one)
+    if one.partition is None:
+        directory = building
+    else:
+        files.make_directories(directory)
+    files.set_attribute(directory, OF_TABLE, one.table.table)
+
+
+def _table_directory(policy: Policy, listed: CopyList, one: CopyObject) -> str:
+    return join(copies_directory(policy), f"{file_name(one.table.table)}.{listed.copies}")

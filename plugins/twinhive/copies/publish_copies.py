@@ -1,0 +1,130 @@
+"""Put copies in their places, each by one rename; then mark those whose originals are still what was copied."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from twinhive.copies.layout import building_directory, list_directory
+from twinhive.copies.lists import CopyList, Listed, lists_there, objects_of
+from twinhive.copies.marking import objects_now, write_marks
+from twinhive.copies.news import newest_news
+from twinhive.copies.objects import CopyObject, Marked
+from twinhive.copies.overwritten import restore_overwritten
+from twinhive.copies.placing import place_of, put_in_place
+from twinhive.copies.unchanged import Unchanged
+from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.model.copies.touches import Values
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.names import TableName
+from twinhive.owned.staging import own_staging
+from twinhive.ports import Lease, WritePorts
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+from twinhive.transfer.staged.staged import base_directory
+
+
+@dataclass(frozen=True)
+class CopiesPublished:
+    """What came of what was listed: copies that are marked, and objects that were not copied as they are now."""
+
+    published: int = 0
+    files: int = 0
+    bytes: int = 0
+    changed: int = 0
+
+
+@dataclass(frozen=True)
+class PublishCopies:
+    """Publish what was copied of the lists that are there, batch by batch."""
+
+    work: Work
+
+    def run(self, ports: WritePorts) -> CopiesPublished:
+        """Return what was published; what has changed since it was listed is left to the next list."""
+        policy = self.work.policy
+        with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
+            publishing = _Publishing(ports, self.work, lease)
+            for listed in lists_there(ports.replica_files, policy):
+                for batch in listed.batches:
+                    publishing.publish(listed, objects_of(ports.replica_files, policy, listed.name, batch.name))
+                lease.confirm()
+                self._forget(ports, listed)
+            lease.confirm()
+            if staging := own_staging(ports.replica_files, policy):
+                staging.discard(base_directory(policy.staging))
+        done = publishing.done
+        self.work.report(f"{done.published} copies are marked; {done.changed} objects are no more what was listed")
+        return done
+
+    def _forget(self, ports: WritePorts, listed: CopyList) -> None:
+        """Remove a list, and what was put together for it."""
+        policy = self.work.policy
+        if staging := own_staging(ports.replica_files, policy):
+            staging.discard(building_directory(policy, listed.name))
+            staging.discard(list_directory(policy, listed.name))
+
+
+@dataclass
+class _Publishing:
+    """One run of publishing, under the lease."""
+
+    ports: WritePorts
+    work: Work
+    lease: Lease
+    done: CopiesPublished = field(default_factory=CopiesPublished)
+
+    def publish(self, listed: CopyList, batch: Listed) -> None:
+        """Publish a batch, table by table, as many objects at a time as one call of the metastore takes."""
+        most = self.work.policy.options.partitions_per_call
+        for name, group in groupby(batch.items(), key=lambda pair: pair[0].table):
+            objects = list(group)
+            for start in range(0, len(objects), most):
+                self._publish(listed, name, dict(objects[start : start + most]))
+
+    def _publish(self, listed: CopyList, name: TableName, objects: Listed) -> None:
+        policy = self.work.policy
+        self.lease.confirm()
+        with ThreadPoolExecutor(policy.options.copy_threads, "place") as pool:
+            placed = pool.map(
+                lambda pair: put_in_place(self.ports.replica_files, policy, listed, *pair), objects.items()
+            )
+            there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
+        # The log first: whatever happens from here on comes after the event that the mark bears.
+        news = newest_news(self.ports.source, policy, listed.event_id, listed.log_id)
+        now = objects_now(self.ports.replica, name, [one.values for one in there])
+        unchanged = Unchanged(self.ports, policy, news, now).of(there)
+        marks = {
+            one.values: _mark(place_of(policy, listed, one), listed, news.end.event_id, one, objects)
+            for one in unchanged
+        }
+        self._mark(name, now, marks, news.end.event_id)
+        self._count(objects, marks)
+
+    def _mark(self, name: TableName, now: dict[Values, Marked], marks: dict[Values, CopyMark], event_id: int) -> None:
+        policy = self.work.policy
+        due = {values: mark for values, mark in marks.items() if not self._is_marked(now[values], mark)}
+        if due:
+            write_marks(self.ports, self.lease, policy, now, due, event_id)
+            for restored in restore_overwritten(self.ports, self.lease, policy, name, due.keys(), event_id):
+                self.work.report(f"{name}: {restored} was changed at the same time; it is as that change has left it")
+
+    def _is_marked(self, one: Marked, mark: CopyMark) -> bool:
+        """True for what an earlier try of the same list has marked."""
+        there = mark_on(one.parameters, self.work.policy.replica.cluster)
+        return there is not None and there.location == mark.location
+
+    def _count(self, objects: Listed, marks: dict[Values, CopyMark]) -> None:
+        done = self.done
+        self.done = replace(
+            done,
+            published=done.published + len(marks),
+            files=done.files + sum(mark.files for mark in marks.values()),
+            bytes=done.bytes + sum(mark.bytes for mark in marks.values()),
+            changed=done.changed + len(objects) - len(marks),
+        )
+
+
+def _mark(place: str, listed: CopyList, event_id: int, one: CopyObject, objects: Listed) -> CopyMark:
+    items = objects[one]
+    length = sum(item.length for item in items)
+    return CopyMark(place, listed.log_id, event_id, one.directory, len(items), length)

@@ -1,0 +1,89 @@
+"""What is remembered of a placement between two runs: up to which event, and what was copied then.
+
+It is a memory only: who finds none, or one of another text of the placement, looks at everything. So a placement in
+which nothing has happened costs one look into the log, and one at the directories around those that are copied.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.copies.layout import position_path, record_path
+from twinhive.copies.objects import CopyObject, line_of
+from twinhive.dump.shards import pack_lines, unpack_lines
+from twinhive.dump.store import read_json, write_json
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import Missing
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, FileWriter
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """Up to which event all has been looked at; `touched`: at which event a table was found changed last."""
+
+    log_id: str
+    position: Position
+    touched: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | None:
+    """Return what the last run has written, None where it tells nothing: of another log, or of another text."""
+    said = read_json(files, position_path(policy))
+    if said is None or (said["log"], said["fingerprint"]) != (log_id, policy.fingerprint):
+        return None
+    return LookedAt(log_id, Position(said["event"], said["time"], said["digest"]), dict(said["touched"]))
+
+
+def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> None:
+    """Write down up to which event all has been looked at."""
+    position = looked_at.position
+    said = {
+        "log": looked_at.log_id,
+        "fingerprint": policy.fingerprint,
+        "event": position.event_id,
+        "time": position.time,
+        "digest": position.digest,
+        "touched": dict(looked_at.touched),
+    }
+    write_json(files, position_path(policy), said)
+
+
+@dataclass(frozen=True)
+class CopyRecorded:
+    """An object of which a whole and fresh copy was at a place."""
+
+    what: CopyObject
+    copy: str
+
+
+@dataclass(frozen=True)
+class CopiedTable:
+    """All copies of a table, as of an event: nothing was missing then."""
+
+    event_id: int
+    copies: tuple[CopyRecorded, ...]
+
+
+def read_record(files: FileReader, policy: Policy, table: str, looked_at: LookedAt) -> CopiedTable | None:
+    """Return what is remembered of a table, None when it has changed since, or nothing is."""
+    try:
+        content = files.read(record_path(policy, table))
+    except Missing:
+        return None
+    head, *lines = unpack_lines(content)
+    said = json.loads(head)
+    is_of_it = (said["table"], said["log"], said["fingerprint"]) == (table, looked_at.log_id, policy.fingerprint)
+    if not is_of_it or said["event"] < looked_at.touched.get(table, 0):
+        return None
+    fields = map(json.loads, lines)
+    return CopiedTable(said["event"], tuple(CopyRecorded(CopyObject.of_fields(one), one["copy"]) for one in fields))
+
+
+def write_record(
+    files: FileWriter, policy: Policy, table: str, log_id: str, event_id: int, copies: Iterable[CopyRecorded]
+) -> None:
+    """Remember that all that is wanted of a table has a copy, and where."""
+    head = {"table": table, "log": log_id, "fingerprint": policy.fingerprint, "event": event_id}
+    lines = (line_of({**one.what.fields(), "copy": one.copy}) for one in copies)
+    files.write(record_path(policy, table), pack_lines([line_of(head), *lines]))

@@ -1,0 +1,97 @@
+"""Say of a placement what has a copy where, and which copies are fresh: what a reader there would find."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from twinhive.copies.looking import directory_states, look_at_table, marked_objects, oldest_mark, our_mark
+from twinhive.copies.news import CopyNews, read_news
+from twinhive.copies.objects import Marked, values_of
+from twinhive.events.reader import position_at
+from twinhive.model.changes.events import Position
+from twinhive.model.copies.marks import CopyMark, DirectoryState
+from twinhive.model.copies.touches import touched_at
+from twinhive.model.files import qualified
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts
+
+
+@dataclass(frozen=True)
+class CopyStanding:
+    """One copy: of which object, where, as of which event. `stale` says why nobody may read it, None: it is fresh."""
+
+    table: str
+    partition: str | None
+    location: str
+    event_id: int
+    files: int
+    bytes: int
+    stale: str | None
+
+
+@dataclass(frozen=True)
+class TableCopies:
+    """The copies of one table, how many objects have none, and what is left out, and why."""
+
+    name: TableName
+    copies: tuple[CopyStanding, ...]
+    missing: int
+    left_out: tuple[str, ...]
+
+    @property
+    def fresh(self) -> int:
+        """Count the copies that may be read."""
+        return sum(one.stale is None for one in self.copies)
+
+    @property
+    def bytes(self) -> int:
+        """Add up what the copies hold."""
+        return sum(one.bytes for one in self.copies)
+
+
+def copies_of(ports: ReadPorts, policy: Policy) -> Iterator[TableCopies]:
+    """Yield the standing of each table that the placement names, or has copies of."""
+    names = ports.source.table_names(policy.source.database)
+    oldest = oldest_mark(ports.source, policy, names)
+    begin = position_at(ports.source, ports.source.current_event_id()) if oldest is None else Position(oldest)
+    news = read_news(ports.source, policy, begin, ports.source.log_id())
+    for name in names:
+        table = ports.source.table(TableName(policy.source.database, name))
+        if table is None:
+            continue
+        found = look_at_table(ports, policy, table.name, news)
+        copies = tuple(_copies(ports, policy, table, news))
+        if copies or policy.selects(name):
+            left_out = tuple(f"{what}: {why}" for what, why in found.left_out.items())
+            yield TableCopies(table.name, copies, len(found.needed), left_out)
+
+
+def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> Iterator[CopyStanding]:
+    pairs = [(one, mark) for one in marked_objects(ports.source, table, policy) if (mark := our_mark(one, policy))]
+    states = directory_states(ports.source_files, [_place(ports, one) for one, _ in pairs])
+    for one, mark in pairs:
+        partition = None if isinstance(one, Table) else one.name(table.partition_keys)
+        stale = _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)
+        yield CopyStanding(str(table.name), partition, mark.location, mark.event_id, mark.files, mark.bytes, stale)
+
+
+def _stale(one: Marked, mark: CopyMark, state: DirectoryState | None, news: CopyNews, table: str) -> str | None:
+    if news.all_of_it:
+        return news.all_of_it
+    if mark.log_id != news.log_id:
+        return f"it was made under another log, {mark.log_id}"
+    event_id = touched_at(news.of(table), values_of(one), max(mark.event_id, news.begin))
+    if event_id is not None:
+        return f"since event {event_id}"
+    return None if state == mark.directory else "files were written without an event"
+
+
+def _place(ports: ReadPorts, one: Marked) -> str:
+    return qualified(one.location or "", ports.source_files.root)
+
+
+def totals(tables: Sequence[TableCopies]) -> tuple[int, int, int]:
+    """Return how many copies are fresh, how many are stale, and how many objects have none."""
+    fresh = sum(one.fresh for one in tables)
+    return fresh, sum(len(one.copies) for one in tables) - fresh, sum(one.missing for one in tables)

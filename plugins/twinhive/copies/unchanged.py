@@ -1,0 +1,47 @@
+"""Tell which objects are still what was listed: object, directory and every file of it are read again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from twinhive.copies.layout import kept
+from twinhive.copies.lists import Listed, listed_files
+from twinhive.copies.looking import directory_states
+from twinhive.copies.news import CopyNews
+from twinhive.copies.objects import CopyObject, Marked
+from twinhive.model.copies.marks import primary_of
+from twinhive.model.copies.touches import Values, is_touched
+from twinhive.model.files import qualified
+from twinhive.model.objects import Table
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """What is known of objects of one table: `news` since they were listed, and the objects as they are `now`."""
+
+    ports: ReadPorts
+    policy: Policy
+    news: CopyNews
+    now: Mapping[Values, Marked]
+
+    def of(self, objects: Listed) -> list[CopyObject]:
+        """Return those of the objects that nothing has changed."""
+        same = [one for one in objects if self._is_same_object(one)]
+        states = directory_states(self.ports.source_files, [one.location for one in same])
+        same = [one for one in same if states.get(one.location) == one.directory]
+        files = listed_files(self.ports.source_files, same)
+        # A change further below shows in no time of the directory.
+        return [one for one in same if sorted(files[one], key=str) == sorted(objects[one], key=str)]
+
+    def _is_same_object(self, one: CopyObject) -> bool:
+        there = self.now.get(one.values)
+        if there is None or self.news.all_of_it:
+            return False
+        if qualified(there.location or "", self.ports.source_files.root) != one.location:
+            return False
+        if isinstance(there, Table) and primary_of(there.parameters, kept(self.policy).default_cluster) != (
+            self.policy.source.cluster
+        ):
+            return False
+        return not is_touched(self.news.of(one.table.table), one.values, self.news.begin)

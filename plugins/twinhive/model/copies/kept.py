@@ -1,0 +1,44 @@
+"""Which copies a placement keeps: of which partitions, and where (seed 000: secondary clusters)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from twinhive.model.files import join
+from twinhive.model.names import unescape_path_name
+
+
+@dataclass(frozen=True)
+class KeptCopies:
+    """What a placement says beside its tables and clusters.
+
+    root             the directory on the cluster's file system in which each placement has one of its own
+    partitions       regular expressions; a partition is wanted when one of them matches its whole name, `day=1/hour=2`
+    newest           of the wanted ones only so many, the last ones; None: all
+    default_cluster  to which cluster tables of the metastore belong that do not say another one
+    """
+
+    root: str
+    partitions: tuple[str, ...] = (".*",)
+    newest: int | None = None
+    default_cluster: str = ""
+
+    def directory(self, name: str) -> str:
+        """Return the directory that holds all copies of the placement of a name, and nothing else."""
+        return join(self.root, name)
+
+    def wanted(self, names: Iterable[str]) -> list[str]:
+        """Return the names of the partitions that are to be copied, the oldest first."""
+        matching = [name for name in names if any(re.fullmatch(pattern, name) for pattern in self.partitions)]
+        ordered = sorted(matching, key=_age)
+        return ordered if self.newest is None else ordered[-self.newest :]
+
+
+def _age(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """Return what partitions are ordered by: numbers as numbers, so that `month=10` comes after `month=9`."""
+    values = [unescape_path_name(level.partition("=")[2]) for level in name.split("/")]
+    return tuple((not _is_number(value), int(value) if _is_number(value) else 0, value) for value in values)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 100

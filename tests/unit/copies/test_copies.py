@@ -1,0 +1,332 @@
+"""Copies on another cluster are whole or absent, and a mark that a reader believes tells the truth."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.copies_world import CopiesWorld, a_placement, contents
+from tests.support.worlds.fake_world import killable
+from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.list_copies import ListCopies
+from twinhive.copies.publish_copies import PublishCopies
+from twinhive.model.copies.kept import KeptCopies
+from twinhive.model.errors import Foreign, LeaseLost, Refused
+from twinhive.model.files import Space
+from twinhive.step.base import Work
+
+
+def a_world(placement=None) -> CopiesWorld:
+    world = CopiesWorld(placement)
+    world.users.create_table("plain", files={"f": b"plain", "sub dir/g": b"below"})
+    world.users.create_table("empty")
+    world.users.create_table("orders", ("day",))
+    partitions = {("1",): {"a": b"one"}, ("a b/c:ü",): {"b": b"two", "c": b"three"}, ("3",): {}}
+    world.users.add_partitions("orders", partitions)
+    world.users.create_view("recent")
+    return world
+
+
+EVERYTHING = ("empty", "orders day=1", "orders day=3", "orders day=a b%2Fc%3Aü", "plain")
+
+
+def test_everything_that_is_named_gets_a_copy_and_a_second_run_has_nothing_to_do() -> None:
+    world = a_world()
+    results = world.run()
+    assert results["publish"].published == 5
+    world.assert_complete(*EVERYTHING)
+    assert world.run()["list_copies"].idle
+    world.assert_complete(*EVERYTHING)
+
+
+def test_the_primary_stays_as_it_was() -> None:
+    world = a_world()
+    before = world.users.table("plain"), world.users.partition("orders", ("1",))
+    world.settle()
+    after = world.users.table("plain"), world.users.partition("orders", ("1",))
+    assert [one.location for one in after] == [one.location for one in before]
+    for one, other in ((before[0].parameters, after[0].parameters), (before[1].parameters, after[1].parameters)):
+        added = {key for key in other if other[key] != one.get(key)}
+        assert {key for key in added if key != "transient_lastDdlTime"} == {"twinhive.copy.north", "twinhive.copies"}
+
+
+CHANGES = {
+    "insert": lambda users: users.insert("orders", ("1",), {"more": b"more"}),
+    "overwrite": lambda users: users.overwrite("orders", ("1",), {"new": b"new"}),
+    "insert into a table": lambda users: users.insert("plain", None, {"more": b"more"}),
+    "truncate": lambda users: users.truncate("orders", [("1",)]),
+    "another location": lambda users: users.set_partition_location(
+        "orders", ("1",), users.location("orders", ("3",)) + "x", says_before=False
+    ),
+    "parameters": lambda users: users.alter_partitions("orders", [("1",)], {"x": "y"}),
+    "a renamed partition": lambda users: users.rename_partition("orders", ("1",), ("9",)),
+    "a renamed table": lambda users: users.rename_table("plain", "plainer"),
+    "a dropped partition": lambda users: users.drop_partitions("orders", [("1",)]),
+    "a dropped table": lambda users: users.drop_table("plain"),
+    "a table that is made again": lambda users: (
+        users.drop_table("plain"),
+        users.create_table("plain", files={"f": b"other"}),
+    ),
+    "a new partition": lambda users: users.add_partitions("orders", {("4",): {"d": b"four"}}),
+    "an eventless write": lambda users: users.files.put(users.location("orders", ("1",)) + "/late", b"late"),
+    "an eventless write to a table": lambda users: users.files.put(users.location("plain") + "/late", b"late"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_the_primary_is_never_hidden_and_then_copied(name: str) -> None:
+    world = a_world()
+    world.settle()
+    (world.files.make_directories(world.users.location("orders", ("3",)) + "x"))
+    CHANGES[name](world.users)
+    world.assert_no_copy_lies()
+    world.settle()
+    world.assert_complete(*sorted(_all_objects(world)))
+
+
+def _all_objects(world: CopiesWorld) -> list[str]:
+    found = []
+    for name in world.metastore.table_names("sales"):
+        table = world.users.table(name)
+        if table.partition_keys:
+            found += [f"{name} {one}" for one in world.metastore.partition_names(table.name)]
+        elif table.location:
+            found.append(name)
+    return found
+
+
+def test_stale_marks_go_before_anything_is_copied() -> None:
+    world = a_world()
+    world.settle()
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    world.north.forbidden.add("hdfs://north/twinhive/staging/near/tmp")
+    with pytest.raises(Exception, match="not copied"):
+        world.run()
+    assert "orders day=1" not in world.marked()
+    assert "orders day=3" in world.fresh()
+
+
+def test_what_changes_while_it_is_copied_is_not_marked() -> None:
+    world = a_world()
+    reads = {"count": 0}
+    original = world.files.open
+
+    def opened(path, **options):
+        stream = original(path, **options)
+        if path.endswith("day=1/a") and not reads["count"]:
+            reads["count"] += 1
+            world.users.insert("orders", ("1",), {"more": b"more"})
+        return stream
+
+    world.files.open = opened
+    assert world.run()["publish"].changed == 1
+    assert "orders day=1" not in world.marked()
+    del world.files.open
+    world.settle()
+    world.assert_complete(*EVERYTHING)
+
+
+def test_only_wanted_partitions_are_copied_and_others_go() -> None:
+    world = a_world(a_placement(copies={"partitions": (r"day=\d",)}, include=("orders",)))
+    world.settle()
+    world.assert_complete("orders day=1", "orders day=3")
+    world.change(copies=KeptCopies(world.placement.copies.root, (r"day=\d",), 1, "east"), fingerprint="f2")
+    copied = world.files.calls["open"]
+    world.settle()
+    world.assert_complete("orders day=3")
+    assert world.files.calls["open"] == copied, "what had a copy was copied again"
+
+
+def test_the_newest_partitions_follow() -> None:
+    world = a_world(a_placement(copies={"partitions": (r"day=\d+",), "newest": 2}, include=("orders",)))
+    world.settle()
+    world.users.add_partitions("orders", {("10",): {"x": b"x"}})
+    world.settle()
+    world.assert_complete("orders day=10", "orders day=3")
+
+
+def test_tables_of_another_cluster_are_left_out_and_their_copies_go() -> None:
+    world = a_world()
+    world.settle()
+    world.users.set_parameters("plain", {"twinhive.cluster": "south"})
+    listed = world.settle()["list_copies"]
+    assert "plain" not in world.marked()
+    world.assert_complete(*(one for one in EVERYTHING if one != "plain"))
+    assert listed
+
+
+def noticed(world: CopiesWorld, switch) -> None:
+    world.run(killable(world.ports(), switch))
+
+
+def a_copied_world_that_changed() -> CopiesWorld:
+    world = a_world()
+    world.settle()
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    world.users.overwrite("plain", None, {"f": b"another"})
+    world.users.drop_partitions("orders", [("3",)])
+    world.users.add_partitions("orders", {("4",): {"d": b"four"}})
+    return world
+
+
+@pytest.mark.parametrize("begin", [a_world, a_copied_world_that_changed])
+def test_killed_at_any_change_no_copy_lies_and_the_next_runs_converge(begin) -> None:
+    kills = 0
+    for world in left_by_kills(begin, noticed):
+        kills += 1
+        world.assert_no_copy_lies()
+        world.settle()
+        world.assert_complete(*_all_objects(world))
+    assert kills > 15
+
+
+def test_killed_at_any_change_and_then_the_primary_changes() -> None:
+    for world in left_by_kills(a_copied_world_that_changed, noticed, step=3):
+        world.users.overwrite("orders", ("4",), {"d": b"4444"})
+        world.files.put(world.users.location("plain") + "/late", b"late")
+        world.assert_no_copy_lies()
+        world.settle()
+        world.assert_complete(*_all_objects(world))
+
+
+def test_what_somebody_else_has_put_among_the_copies_stays() -> None:
+    world = a_world()
+    world.settle()
+    foreign = "hdfs://north/twinhive/copies/near/orders.12-cafecafe/day=1/precious"
+    world.north.put(foreign, b"precious")
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    world.settle()
+    assert world.north.read(foreign) == b"precious"
+
+
+def test_a_directory_of_somebody_else_is_not_used_for_copies() -> None:
+    world = a_world()
+    world.north.put("hdfs://north/twinhive/copies/near/precious", b"precious")
+    with pytest.raises(Foreign):
+        world.run()
+    assert not world.marked()
+
+
+def test_a_replaced_copy_stays_for_the_time_of_grace() -> None:
+    world = a_world(a_placement(options={"grace_seconds": 100}))
+    world.settle()
+    (place,) = (mark.location for name, mark in world.fresh().items() if name == "orders day=1")
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    world.settle()
+    assert contents(world.north, place) == {"a": b"one"}
+    world.users.insert("orders", ("1",), {"still more": b"more"})
+    sweep_later = ListCopies(Work(world.placement, holder={"run": "later"}), now=lambda: time.time() + 200)
+    sweep_later.run(world.ports())
+    assert world.north.status(place) is None
+
+
+def test_a_primary_that_came_to_lie_among_the_copies_is_never_swept() -> None:
+    world = a_world()
+    world.settle()
+    (place,) = (mark.location for name, mark in world.fresh().items() if name == "orders day=1")
+    world.users.set_partition_location("orders", ("1",), place)
+    world.users.alter_partition("orders", ("1",), {"twinhive.copy.north": "gone"})
+    world.run()
+    assert contents(world.north, place) == {"a": b"one"}
+
+
+def test_who_takes_the_lease_over_keeps_the_other_from_marking() -> None:
+    world = a_world()
+    original = world.north.rename
+
+    def renamed(source, target):
+        if "/copies/near/" in target:
+            del world.north.rename
+            world.settle()
+        return original(source, target)
+
+    world.north.rename = renamed
+    with pytest.raises(LeaseLost):
+        world.run()
+    world.settle()
+    world.assert_complete(*EVERYTHING)
+
+
+@pytest.mark.parametrize("name", ["parameters", "another location"])
+def test_a_change_at_the_very_moment_of_a_mark_is_not_lost(name: str) -> None:
+    world = a_world()
+    world.files.make_directories(world.users.location("orders", ("3",)) + "x")
+    original = world.metastore.alter_partitions
+
+    def altered(partitions):
+        if any("twinhive.copy.north" in one.parameters for one in partitions):
+            del world.metastore.alter_partitions
+            CHANGES[name](world.users)
+        original(partitions)
+
+    world.metastore.alter_partitions = altered
+    world.run()
+    changed = world.users.partition("orders", ("1",))
+    assert changed.parameters.get("x") == "y" if name == "parameters" else changed.location.endswith("day=3x")
+    world.assert_no_copy_lies()
+    world.settle()
+    world.assert_complete(*EVERYTHING)
+
+
+class Counted:
+    """Count the calls of a metastore."""
+
+    def __init__(self, metastore) -> None:
+        self._metastore, self.calls = metastore, []
+
+    def __getattr__(self, name: str):
+        value = getattr(self._metastore, name)
+        if not callable(value):
+            return value
+
+        def called(*args, **kwargs):
+            self.calls.append(name)
+            return value(*args, **kwargs)
+
+        return called
+
+
+def counted(world: CopiesWorld):
+    ports, counting = world.ports(), Counted(world.metastore)
+    return replace(ports, source=counting, replica=counting), counting
+
+
+def a_world_of(partitions: int) -> CopiesWorld:
+    world = CopiesWorld(a_placement(options={"partitions_per_call": 1_000, "batch_objects": 1_000}))
+    world.users.create_table("orders", ("day",))
+    world.users.add_partitions("orders", {(f"{number:04}",): {"f": b"%d" % number} for number in range(partitions)})
+    return world
+
+
+def test_a_thousand_copies_are_published_in_five_calls_of_the_metastore() -> None:
+    world = a_world_of(1_000)
+    listed = ListCopies(Work(world.placement)).run(world.ports())
+    for batch in listed.batches:
+        CopyObjects(Work(world.placement, batch.name, listed.dump)).run(world.ports())
+    ports, counting = counted(world)
+    assert PublishCopies(Work(world.placement)).run(ports).published == 1_000
+    assert len(counting.calls) <= 5, counting.calls
+
+
+def test_a_placement_without_a_change_costs_nothing_for_its_partitions() -> None:
+    costs = []
+    for partitions in (2, 200):
+        world = a_world_of(partitions)
+        world.settle()
+        world.run()
+        ports, counting = counted(world)
+        before = sum(world.files.calls.values()), sum(world.north.calls.values())
+        assert ListCopies(Work(world.placement)).run(ports).idle
+        after = sum(world.files.calls.values()), sum(world.north.calls.values())
+        costs.append((sorted(counting.calls), after[0] - before[0], after[1] - before[1]))
+    assert costs[0] == costs[1]
+    assert len(costs[0][0]) <= 6
+
+
+def test_a_cluster_without_room_gets_nothing() -> None:
+    world = a_world()
+    world.north.quotas["hdfs://north/"] = Space(free_bytes=3)
+    with pytest.raises(Refused, match="there is not enough room on north for the copies of placement near"):
+        world.run()
+    assert not world.marked()
