@@ -62,6 +62,11 @@ PARTS = {
         _tests("tests/unit/wire"),
         {"TWINHIVE_WIRE_MUTATIONS": "100000", "TWINHIVE_WIRE_MESSAGES": "20000"},
     ),
+    "remotes": Part(
+        "calls through random definitions, 300 worlds, and 100 faults of remotes while clients run",
+        _tests("tests/unit/gateway/test_answers_are_the_owners.py", "tests/unit/gateway/test_faults.py"),
+        {"TWINHIVE_GATEWAY_WORLDS": "300", "TWINHIVE_GATEWAY_FAULTS": "100"},
+    ),
     "soak": Part("random histories between real clusters", ("-m", "tests.checker.soak", "60", str(int(time.time())))),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),
     "events": _benchmark("events", "--events", "200", "--tables", "5"),

@@ -248,3 +248,30 @@ def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, g
     assert pruned == [["2026-01-09", 7], ["2026-01-10", 7]]
     assert through_view == [[2]]
     assert ["day", "string", None] in described
+
+
+def test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here(
+    desk: Desk, gateway: int, sandbox: Sandbox, west: Warehouse, east: Warehouse
+) -> None:
+    """Of three views in west one reads what is remote here, one is by Spark's notes, one reads what is east's own."""
+    text = f"SELECT `orders`.`a` FROM `{desk.sales}`.`orders` WHERE '{desk.sales}' <> '' -- {desk.sales}"
+    west.create_view(desk.sales, "by_name", text)
+    west.create_view(desk.sales, "by_note", "SELECT a FROM orders")
+    noted = west.client.get_table_req(_asked(desk.sales, "by_note")).table
+    parts = {"numParts": "2", "part.0": "spark_catalog", "part.1": desk.sales}
+    noted.parameters |= {f"view.catalogAndNamespace.{key}": value for key, value in parts.items()}
+    noted.parameters |= {"view.query.out.numCols": "1", "view.query.out.col.0": "a"}
+    west.client.alter_table(desk.sales, "by_note", noted)
+    west.create_view(desk.sales, "of_east", f"SELECT a FROM {desk.shop}.own")
+    desk.say(BOTH)
+    by_name, by_note, types = _spark(
+        sandbox,
+        gateway,
+        f"SELECT a FROM {desk.far}.by_name ORDER BY a",
+        f"SELECT a FROM {desk.far}.by_note ORDER BY a",
+        f"SHOW VIEWS IN {desk.far}",
+    )
+    assert by_name == by_note == [["x"], ["y"]]
+    assert {row[1] for row in types} == {"by_name", "by_note", "of_east"}
+    with client_of(gateway) as client, pytest.raises(ttypes.MetaException, match="something else here"):
+        client.get_table_req(_asked(desk.far, "of_east"))

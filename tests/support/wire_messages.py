@@ -1,6 +1,6 @@
 """Messages made with the generated bindings, random ones too, and what renaming does to objects of the bindings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -59,17 +59,18 @@ def random_message(random: Random, depth: int = 7) -> WireMessage:
     """Make a call or a reply with fields set to anything, names mostly of a few databases and tables."""
     method = random.choice(_NAMING if random.random() < 0.9 else KNOWN)
     if METHODS[method].request and (random.random() < 0.4 or not METHODS[method].answer):
-        return call(method, 7, encoded(_random_struct(random, getattr(ThriftHiveMetastore, f"{method}_args"), depth)))
-    return reply(method, 7, encoded(_random_struct(random, getattr(ThriftHiveMetastore, f"{method}_result"), depth)))
+        return call(method, 7, encoded(random_struct(random, getattr(ThriftHiveMetastore, f"{method}_args"), depth)))
+    return reply(method, 7, encoded(random_struct(random, getattr(ThriftHiveMetastore, f"{method}_result"), depth)))
 
 
-def _random_struct(random: Random, kind: Any, depth: int) -> Any:
+def random_struct(random: Random, kind: Any, depth: int = 7, texts: Sequence[str] = TEXTS) -> Any:
+    """Make an object of the bindings with fields set to anything."""
     values = {}
     for field in filter(None, kind.thrift_spec):
         _, code, name, inner, *_ = field
         wanted = 0.9 if code != TType.STRING or "db" in name.lower() else 0.6
         if random.random() < wanted and (depth or code not in (TType.STRUCT, TType.LIST, TType.SET, TType.MAP)):
-            values[name] = _random_value(random, code, inner, depth - 1)
+            values[name] = _random_value(random, code, inner, depth - 1, texts)
     return kind(**values)
 
 
@@ -80,23 +81,26 @@ _PLAIN: dict[int, Callable[[Random], Any]] = {
     TType.I32: lambda random: random.choice((0, 11, 0x0B0002, random.randrange(1 << 15))),
     TType.I64: lambda random: random.choice((0, 11, 0x0B0002, random.randrange(1 << 40))),
     TType.DOUBLE: Random.random,
-    TType.STRING: lambda random: random.choice(TEXTS),
 }
 
 
-def _random_value(random: Random, code: int, inner: Any, depth: int) -> Any:
+def _random_value(random: Random, code: int, inner: Any, depth: int, texts: Sequence[str]) -> Any:
+    if code == TType.STRING:
+        text = random.choice(texts)
+        return text.encode() if inner == "BINARY" else text
     if code in _PLAIN:
-        value = _PLAIN[code](random)
-        return value.encode() if inner == "BINARY" else value
+        return _PLAIN[code](random)
     if code == TType.STRUCT:
-        return _random_struct(random, inner[0], depth)
+        return random_struct(random, inner[0], depth, texts)
     few = range(random.choice((0, 1, 2, 2, 9)))
     if code == TType.LIST:
-        return [_random_value(random, inner[0], inner[1], depth) for _ in few]
-    if inner[0] not in _PLAIN:  # of Python's own values none can be such a key or element
+        return [_random_value(random, inner[0], inner[1], depth, texts) for _ in few]
+    if inner[0] != TType.STRING and inner[0] not in _PLAIN:  # of Python's own values none can be such a key or element
         few = range(0)
-    keys = [_random_value(random, inner[0], inner[1], depth) for _ in few]
-    return set(keys) if code == TType.SET else {key: _random_value(random, inner[2], inner[3], depth) for key in keys}
+    keys = [_random_value(random, inner[0], inner[1], depth, texts) for _ in few]
+    if code == TType.SET:
+        return set(keys)
+    return {key: _random_value(random, inner[2], inner[3], depth, texts) for key in keys}
 
 
 def renamed_objects(struct: Any, renames: Renames) -> Any:
@@ -181,14 +185,14 @@ def _parts(text: str) -> tuple[str, str]:
 
 def _database(text: str, tables: tuple[str, ...], renames: Renames) -> str:
     head, name = _parts(text)
-    pairs = [renames.tables.get((name.lower(), table.strip().lower())) for table in tables]
-    new = {pair[0] if pair else renames.databases.get(name.lower(), name) for pair in pairs}
-    (only,) = new or {renames.databases.get(name.lower(), name)}
+    pairs = [renames.tables.get((name.strip().lower(), table.strip().lower())) for table in tables]
+    new = {pair[0] if pair else renames.databases.get(name.strip().lower(), name) for pair in pairs}
+    (only,) = new or {renames.databases.get(name.strip().lower(), name)}
     return head + only
 
 
 def _table(text: str, database: str, renames: Renames) -> str:
-    pair = renames.tables.get((_parts(database)[1].lower(), text.strip().lower()))
+    pair = renames.tables.get((_parts(database)[1].strip().lower(), text.strip().lower()))
     return pair[1] if pair else text
 
 
@@ -197,8 +201,8 @@ def _full_name(text: str, renames: Renames) -> str:
     if len(parts) not in (2, 3):
         return text
     database, table = parts[-2:]
-    pair = renames.tables.get((database.lower(), table.strip().lower()))
-    parts[-2:] = pair or (renames.databases.get(database.lower(), database), table)
+    pair = renames.tables.get((database.strip().lower(), table.strip().lower()))
+    parts[-2:] = pair or (renames.databases.get(database.strip().lower(), database), table)
     return ".".join(parts)
 
 
