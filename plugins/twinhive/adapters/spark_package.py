@@ -25,6 +25,12 @@ _PURE = (
     *("spark/__init__.py", "spark/endings.py", "spark/executors.py"),
     *("spark/lifeline.py", "spark/pulse.py", "spark/tree_*.py"),
 )
+# Of drivers, which are where this process is, and have what else these import. They find us in the package alone.
+_OF_DRIVERS = {
+    "write_partitions": (
+        *("owned/*.py", "partition_writes/*.py", "adapters/hive/*.py", "spark/partition_*.py", "spark/write_*.py"),
+    )
+}
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")
 _NATIVE_JAR = "org.jpype.jar"
@@ -59,10 +65,10 @@ def _not_ours_alone(status: os.stat_result) -> str:
     return f"permissions {stat.S_IMODE(status.st_mode):o}" if writable else ""
 
 
-def python_package(cache: Path) -> Path:
-    """Return a zip of our own modules, for `--py-files`; it is built on first use."""
+def python_package(cache: Path, application: str = "") -> Path:
+    """Return a zip of our own modules for an application, for `--py-files`; it is built on first use."""
     top = Path(twinhive.__file__).parent
-    files = {path for pattern in _PURE for path in top.glob(pattern)}
+    files = {path for pattern in (*_PURE, *_OF_DRIVERS.get(application, ())) for path in top.glob(pattern)}
     return _archive(cache, "twinhive", {f"twinhive/{path.relative_to(top)}": path for path in files})
 
 

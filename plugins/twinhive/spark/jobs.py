@@ -18,6 +18,8 @@ class Job:
     cluster: SparkCluster
     label: str
     next_steps: NextSteps
+    user: str | None = None
+    """Who Spark's own reads and writes are done as; None: as this process."""
 
     def run(
         self,
@@ -33,7 +35,7 @@ class Job:
         """
         settings.touch(mode=0o600)
         settings.write_text(text, encoding="utf-8")
-        submission = Submission(self.application, (*arguments, str(settings)), self.cluster, self.label)
+        submission = Submission(self.application, (*arguments, str(settings)), self.cluster, self.label, self.user)
         with held(settings):
             ended = submission.run(say, confirm)
         if not ended.code:

@@ -1,5 +1,6 @@
 """A data frame of Spark as what a write of partitions needs."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -36,7 +37,9 @@ class SparkFrame:
     def rewrite(self, base: str, paths: Sequence[str], directory: str, target: WriteTarget, file_bytes: int) -> None:
         """Write the rows of files below `base` again below another directory."""
         rows = self._read(base, paths, target)
-        self._save(rows, directory, target, file_bytes, f"merging small files of {target.table.name}")
+        # A limit on the rows of a file is what may have made small ones.
+        with _with_settings(self._session, {"spark.sql.files.maxRecordsPerFile": "0"}):
+            self._save(rows, directory, target, file_bytes, f"merging small files of {target.table.name}")
 
     def rows(self, base: str, paths: Sequence[str], target: WriteTarget) -> dict[tuple[str, ...], int]:
         """Return how many rows these files below `base` have, by the values of their partition."""
@@ -50,7 +53,7 @@ class SparkFrame:
     def _read(self, base: str, paths: Sequence[str], target: WriteTarget) -> DataFrame:
         # Keys are read as the texts they are in names of directories: nothing is guessed, nothing reformatted.
         schema = ", ".join(
-            [f"{_quoted(name)} {kind}" for name, kind in target.columns]
+            [f"{_quoted(name)} {_spark_type(kind)}" for name, kind in target.columns]
             + [f"{_quoted(name)} string" for name in target.key_names]
         )
         reader = self._session.read.format(target.format).schema(schema).option("basePath", base)
@@ -87,7 +90,12 @@ def _of_the_table(column: FittedColumn) -> Column:
     if (longest := column.longest) is not None:
         text = F.concat(F.lit(f"{_NOT_THE_TABLES}: {column.name} is {column.type}, found: "), value)
         value = F.when(F.length(value) > longest, F.raise_error(text)).otherwise(value)
-    return value.cast("string" if column.longest is not None else column.type).alias(column.name)
+    return value.cast(_spark_type(column.type)).alias(column.name)
+
+
+def _spark_type(kind: str) -> str:
+    """Return what Spark calls a type of Hive: in a schema it knows texts without a limit alone."""
+    return re.sub(r"\b(var)?char\s*\(\s*\d+\s*\)", "string", kind, flags=re.IGNORECASE)
 
 
 def _quoted(name: str) -> str:

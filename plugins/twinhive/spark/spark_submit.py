@@ -29,20 +29,22 @@ class Ended:
 class Submission:
     """One application of spark_jobs/ with its arguments, on a cluster; `name` is for Spark's pages.
 
-    What is secret is in a file that an argument names, because everybody on the machine sees arguments.
+    What is secret is in a file that an argument names, because everybody on the machine sees arguments. `user` is who
+    Spark's own reads and writes are done as, where there is no Kerberos; None: as this process.
     """
 
     application: str
     arguments: tuple[str, ...]
     cluster: SparkCluster
     name: str
+    user: str | None = None
 
     def run(self, say: Callable[[str], None], confirm: Callable[[], None]) -> Ended:
         """Wait for the end and pass on what the job says; what `confirm` raises meanwhile ends the job.
 
         Raises ActNow when Spark, Java, jpype or the application is not there.
         """
-        environment = spark_environment()
+        environment = spark_environment() | ({"HADOOP_USER_NAME": self.user} if self.user else {})
         said = _Output(self.application, say)
         with subprocess.Popen(
             self.command(environment),
@@ -80,7 +82,7 @@ class Submission:
             str(Path(environment["SPARK_HOME"], "bin", "spark-submit")),
             *("--master", self.cluster.master),
             *("--name", self.name),
-            *("--py-files", str(python_package(cache))),
+            *("--py-files", str(python_package(cache, self.application))),
             *("--archives", f"{native_package(cache)}#native"),
             *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
             str(application_file(self.application)),

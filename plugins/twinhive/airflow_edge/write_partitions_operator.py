@@ -1,0 +1,100 @@
+"""Write many partitions of a table in one task: the rows of a query, by the Spark of the table's cluster."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.tasks.log_groups import FoldedLog
+from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
+from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.model.errors import ActNow
+from twinhive.partition_writes.request import PartitionWrite, SmallFiles
+from twinhive.settings import Configuration, load_configuration
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.spark.jobs import Job
+from twinhive.spark.write_settings import RowsOf, WriteJobSettings
+from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+
+_APPLICATION = "write_partitions"
+_NEXT = NextSteps(
+    act_now="mend what is said above, then clear this task",
+    unusable="mend the Spark connection of the cluster, then clear this task",
+    try_again="this task is tried again; what is written is not written again",
+)
+
+
+class WritePartitionsOperator(BaseOperator):
+    """Write the rows of `sql` as partitions of `table` on `cluster`, by the Spark of that cluster's `job_tracker`.
+
+    `inputs` are files that the query names as views: `{"raw": {"format": "json", "path": "hdfs://east/raw/{{ ds }}"}}`.
+    `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written) and `job` are
+    those of `write_partitions`. A task that was killed is cleared: the same run is the same job, and goes on.
+    """
+
+    template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job")
+    ui_color = "#e6f4ea"
+
+    def __init__(
+        self,
+        *,
+        cluster: str,
+        table: str,
+        sql: str,
+        inputs: Mapping[str, Mapping[str, str]] | None = None,
+        mode: str = "add",
+        small_files: Mapping[str, int] | None = {},
+        job: str = "{{ dag.dag_id }}/{{ task.task_id }}/{{ run_id }}/{{ ti.map_index }}",
+        tasks: int = 2,
+        spark_conf: Mapping[str, str] | None = None,
+        config: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{**RETRIES, **kwargs})
+        self.cluster = cluster
+        self.table = table
+        self.sql = sql
+        self.inputs = dict(inputs or {})
+        self.mode = mode
+        self.small_files = small_files
+        self.job = job
+        self.tasks = tasks
+        self.spark_conf = dict(spark_conf or {})
+        self.config = config
+
+    def execute(self, context: Any) -> None:
+        """Submit the job and wait for its end; its lines are lines of the log."""
+        del context
+        with as_airflow_failures(), FoldedLog(self.log.info) as say, tempfile.TemporaryDirectory() as directory:
+            rule = None if self.small_files is None else SmallFiles(**self.small_files)
+            PartitionWrite.of(self.table, self.mode, self.job, rule)  # what means nothing is said before Spark starts
+            configuration = load_configuration(config_directory(self.config))
+            settings = self._settings(configuration, rule)
+            job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
+            job.run(Path(directory, "settings.json"), settings.to_json(), say)
+
+    def _settings(self, configuration: Configuration, rule: SmallFiles | None) -> WriteJobSettings:
+        if self.cluster not in configuration.clusters:
+            raise ActNow(
+                f"{self.table} cannot be written: there is no such cluster",
+                found=self.cluster,
+                expected=f"one of {', '.join(sorted(configuration.clusters))}",
+                next_step="correct `cluster`, or add it to clusters.yaml; then clear this task",
+            )
+        metastore = metastore_endpoint(configuration.clusters[self.cluster].metastore, resolve_from_airflow)
+        uris = ",".join(f"thrift://{host}:{port}" for host, port in metastore.addresses)
+        rows = RowsOf(self.sql, self.inputs)
+        user = file_system_endpoint(configuration.clusters[self.cluster].file_system, resolve_from_airflow).user
+        return WriteJobSettings(rows, self.table, uris, self.mode, self.job, user or metastore.user, rule)
+
+    def _spark(self, configuration: Configuration) -> SparkCluster:
+        settings = configuration.clusters[self.cluster]
+        files = file_system_endpoint(settings.file_system, resolve_from_airflow)
+        hadoop = {f"spark.hadoop.{key}": value for key, value in files.properties.items()}
+        conf = {"spark.hadoop.fs.defaultFS": files.root, **hadoop, **self.spark_conf}
+        return spark_cluster(settings.job_tracker.connection, self.tasks, conf)

@@ -1,0 +1,75 @@
+"""Write the rows of a query as partitions of a table: submitted by spark-submit, its settings the only argument.
+
+Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+
+from twinhive.model.errors import ActNow
+from twinhive.spark.endings import causes, ended
+from twinhive.spark.executors import read_local
+from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.partition_writes import write_partitions
+from twinhive.spark.write_settings import WriteJobSettings
+from twinhive.transfer.staged.failure_kind import ExitCode
+
+NAME = "write_partitions"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job and return its exit code."""
+    return ended(NAME, lambda: run(Path(arguments[-1])))
+
+
+def run(path: Path) -> int:
+    """Write what the settings say."""
+    end_with_the_submitter(path)
+    settings = WriteJobSettings.parse(read_local(str(path)))
+    with SparkSession.builder.appName(settings.label).getOrCreate() as spark:
+        written = write_partitions(
+            rows_of(spark, settings),
+            settings.table,
+            metastore=settings.metastore,
+            job=settings.job,
+            mode=settings.mode,
+            small_files=settings.small_files,
+            user=settings.user,
+            report=tell,
+        )
+    tell(f"{written.partitions:,} partitions, {written.files:,} files, {written.length:,} bytes")
+    return ExitCode.DONE
+
+
+def rows_of(spark: SparkSession, settings: WriteJobSettings) -> DataFrame:
+    """Return the rows of the query. Raises ActNow for one that Spark does not understand."""
+    try:
+        for view, options in settings.rows.inputs.items():
+            reader = spark.read.options(**{key: text for key, text in options.items() if key not in ("format", "path")})
+            reader.format(options["format"]).load(options["path"]).createOrReplaceTempView(view)
+        return spark.sql(settings.rows.sql)
+    except (ParseException, AnalysisException, KeyError) as error:
+        raise ActNow(
+            f"the query for {settings.table} cannot be run",
+            found=causes(str(error)) or str(error),
+            expected="a query of Spark SQL; each of its inputs with format and path",
+            next_step="correct it, then clear this task",
+        ) from error
+
+
+def tell(line: str) -> None:
+    """Write a line to the submitter, who passes on what begins with the job's name."""
+    print(f"{NAME}: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Two Java machines are attached to this process; what they do when Python ends must not change the code.
+    os._exit(code)

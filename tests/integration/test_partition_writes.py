@@ -1,0 +1,247 @@
+"""Write partitions by real Spark into a real table, from a session and as a task does; a replica follows."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.spark import spark_conf, spark_submit_environment
+from tests.support.policies import PolicyFiles
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.model.errors import ActNow
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.spark.jobs import Job
+from twinhive.spark.write_settings import RowsOf, WriteJobSettings
+
+pytestmark = pytest.mark.sandbox
+ROOT = Path(__file__).parents[2]
+
+# One session for all: lines of JSON in, `write_partitions` with these keywords, lines of JSON out.
+SESSION = """
+import json, os, sys
+from pyspark.sql import SparkSession
+from twinhive.model.errors import TwinhiveError
+from twinhive.partition_writes.request import SmallFiles
+from twinhive.spark.partition_writes import write_partitions
+builder = SparkSession.builder.master("local[2]").appName("writer")
+for key, value in json.loads(sys.argv[1]).items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+for line in sys.stdin:
+    given = json.loads(line)
+    rule = given.pop("small_files", None)
+    for statement in given.pop("before", []):
+        spark.sql(statement)
+    if "ask" in given:
+        print("ANSWER" + json.dumps([list(row) for row in spark.sql(given["ask"]).collect()], default=str), flush=True)
+        continue
+    frame = spark.sql(given.pop("sql")).repartition(given.pop("tasks", 1))
+    if "kill" in given:
+        calls = given.pop("kill")
+        from twinhive.adapters.hive import hive_table_writer
+        real = hive_table_writer.ThriftTableWriter.alter_partitions
+        def killed(self, partitions):
+            real(self, partitions)
+            os._exit(9)
+        hive_table_writer.ThriftTableWriter.alter_partitions = killed
+    try:
+        done = write_partitions(frame, small_files=SmallFiles(**rule) if rule else None, report=lambda _: None, **given)
+        answer = {"partitions": done.partitions, "files": done.files, "merged": done.merged, "new": done.shown.new,
+                  "replaced": done.shown.replaced, "appended": done.shown.appended, "already": done.already}
+    except TwinhiveError as error:
+        answer = {"error": str(error)}
+    print("ANSWER" + json.dumps(answer), flush=True)
+"""
+
+
+class Session:
+    """A user's PySpark session on east."""
+
+    def __init__(self, box: Sandbox, log: Path) -> None:
+        cluster = box.clusters["east"]
+        self.metastore = cluster.metastore_uri
+        self.log = log.open("w")
+        environment = {**os.environ, **spark_submit_environment(cluster)}
+        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "plugins")])
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SESSION, json.dumps(spark_conf(cluster))],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+        )
+
+    def call(self, **given: Any) -> Any:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps(given) + "\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if line.startswith("ANSWER"):
+                return json.loads(line.removeprefix("ANSWER"))
+        return None
+
+    def write(self, table: str, sql: str, **given: Any) -> Any:
+        return self.call(table=table, sql=sql, metastore=self.metastore, **given)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+
+@pytest.fixture(scope="module")
+def session(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    opened = Session(sandbox, tmp_path_factory.mktemp("writer") / "log")
+    yield opened
+    opened.close()
+
+
+def a_table(session: Session, database: str, name: str, kind: str = "PARQUET") -> str:
+    columns = "id INT, name VARCHAR(5)"
+    session.call(
+        before=[
+            f"CREATE TABLE {database}.{name} ({columns}) PARTITIONED BY (day DATE, region STRING) STORED AS {kind}"
+        ],
+        ask="SELECT 1",
+    )
+    return f"{database}.{name}"
+
+
+def rows(numbers: str, more: str = "") -> str:
+    """Return a query of rows over three days and four regions, odd names among these."""
+    return (
+        f"SELECT CAST(id % 4 AS STRING) || 'é' AS name, CAST(id AS INT) AS ID, "
+        f"date_add(DATE'2011-02-28', CAST(id % 3 AS INT)) AS day, "
+        f"element_at(array('us', 'e/u', 'a=b c', NULL), CAST(id % 4 AS INT) + 1) AS region FROM range({numbers}) {more}"
+    )
+
+
+def counted(session: Session, table: str) -> list[Any]:
+    [row] = session.call(
+        before=[f"REFRESH TABLE {table}"],
+        ask=f"SELECT count(*), sum(id), count(DISTINCT day, coalesce(region, '')) FROM {table}",
+    )
+    return list(row)
+
+
+def follow_all(policies: PolicyFiles, policy: str) -> None:
+    while not policies.follow(policy)["window"].idle:
+        pass
+
+
+@pytest.mark.parametrize("kind", ["PARQUET", "ORC"])
+def test_what_is_written_is_read_by_spark_and_is_on_the_replica_without_a_scan(
+    session: Session, east: Warehouse, west: Warehouse, policies: PolicyFiles, kind: str
+) -> None:
+    database = east.create_database("written")
+    table = a_table(session, database, "days", kind)
+    done = session.write(table, rows("0, 120"), job="first", tasks=4)
+    assert (done["partitions"], done["new"], done["files"]) == (12, 12, 12)
+    assert counted(session, table) == [120, sum(range(120)), 12]
+    policy = policies.add(database)
+    policies.run(policy)
+    assert_equal_twin(east, database, west)
+
+    refused = session.write(table, rows("0, 10"), job="again")
+    assert "partitions of" in refused["error"]
+    assert "are there already" in refused["error"]
+    done = session.write(table, rows("0, 60", "WHERE id % 3 = 0"), job="overwritten", mode="overwrite")
+    assert (done["replaced"], done["new"]) == (4, 0)
+    wanted = sum(range(0, 60, 3)) + sum(number for number in range(120) if number % 3)
+    assert counted(session, table) == [100, wanted, 12]
+    done = session.write(table, rows("1000, 1024"), job="appended", mode="append")
+    assert done["appended"] == 12
+    assert counted(session, table) == [124, wanted + sum(range(1000, 1024)), 12]
+    assert session.write(table, rows("1000, 1024"), job="appended", mode="append")["already"]
+    follow_all(policies, policy)
+    assert_equal_twin(east, database, west)
+
+
+def test_small_files_of_many_tasks_are_merged(session: Session, east: Warehouse) -> None:
+    database = east.create_database("merged")
+    table = a_table(session, database, "days")
+    # The hint gathers a partition into one file; a limit on the rows of a file makes several of it again.
+    limited, unlimited = (f"SET spark.sql.files.maxRecordsPerFile={most}" for most in (100, 0))
+    done = session.write(table, rows("0, 3000"), job="one", tasks=8, before=[limited])
+    assert (done["files"], done["partitions"]) == (36, 12)
+    rule = {"at_least": 2, "below": 10**9}
+    done = session.write(table, rows("0, 3000"), job="two", mode="overwrite", small_files=rule)
+    session.call(before=[unlimited], ask="SELECT 1")
+    assert (done["files"], done["merged"]) == (12, 36)
+    assert counted(session, table) == [3000, sum(range(3000)), 12]
+
+
+def test_a_text_that_is_too_long_is_named_and_nothing_is_shown(session: Session, east: Warehouse) -> None:
+    database = east.create_database("toolong")
+    table = a_table(session, database, "days")
+    sql = "SELECT 1 AS id, 'abcdef' AS name, DATE'2011-02-28' AS day, 'us' AS region"
+    refused = session.write(table, sql, job="one")
+    assert "the row cannot be held by the table: name is varchar(5), found: abcdef" in refused["error"]
+    assert counted(session, table)[0] == 0
+    assert "done" not in refused
+
+
+def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_has_the_new_rows(
+    sandbox: Sandbox, session: Session, east: Warehouse, west: Warehouse, policies: PolicyFiles, tmp_path: Path
+) -> None:
+    database = east.create_database("killed")
+    table = a_table(session, database, "days")
+    session.write(table, rows("0, 24"), job="first")
+    policy = policies.add(database)
+    policies.run(policy)
+
+    dying = Session(sandbox, tmp_path / "log")
+    assert dying.write(table, rows("100, 124"), job="second", mode="overwrite", kill=1) is None
+    assert dying.process.wait(60) == 9
+    dying.close()
+    done = session.write(table, rows("100, 124"), job="second", mode="overwrite")
+    assert (done["replaced"], done["new"]) == (12, 0)
+    assert counted(session, table) == [24, sum(range(100, 124)), 12]
+    follow_all(policies, policy)
+    assert_equal_twin(east, database, west)
+
+
+def test_the_spark_job_reads_files_and_writes_partitions(
+    sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path
+) -> None:
+    database = east.create_database("job")
+    table = a_table(session, database, "days")
+    cluster = sandbox.clusters["east"]
+    raw = f"{cluster.hdfs_uri}/tmp/{database}"
+    lines = [f'{{"id": {number}, "name": "n", "day": "2011-02-28", "region": "r{number % 3}"}}' for number in range(9)]
+    east.files.write(f"{raw}/raw.json", "\n".join(lines).encode())
+    conf = {f"spark.hadoop.{key}": value for key, value in cluster.hadoop_properties.items()}
+    query = "SELECT CAST(id AS INT) AS id, name, CAST(day AS DATE) AS day, region FROM raw"
+    given = WriteJobSettings(
+        RowsOf(query, {"raw": {"format": "json", "path": raw}}),
+        table,
+        cluster.metastore_uri,
+        "add",
+        "run 1",
+        cluster.user,
+    )
+    steps = NextSteps("act", "unusable", "again")
+    said: list[str] = []
+
+    def run(settings: WriteJobSettings) -> None:
+        job = Job("write_partitions", SparkCluster("local[2]", 2, conf), settings.label, steps, settings.user)
+        job.run(tmp_path / "settings.json", settings.to_json(), said.append)
+
+    run(given)
+    assert counted(session, table) == [9, sum(range(9)), 3]
+    assert any("3 new partitions" in line for line in said), said
+    run(given)
+    assert any("was written before" in line for line in said), said
+    with pytest.raises(ActNow, match=r"the query for .* cannot be run"):
+        run(replace(given, rows=RowsOf("SELECT nothing FROM nowhere"), job="run 2"))
