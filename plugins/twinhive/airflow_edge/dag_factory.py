@@ -1,7 +1,7 @@
 """Make the DAGs of all policies from the phases; build only the one that is asked for."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,8 @@ from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import StepOperator
 from twinhive.model.errors import TwinhiveError
-from twinhive.pipeline.facts import FACTS, Start
-from twinhive.pipeline.phases import PHASES, RunsOn, Stage, hand_overs
+from twinhive.pipeline.facts import Start, facts_of
+from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES, RunsOn, Stage, hand_overs, stages_of
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.spark.applications import look_in
 
@@ -40,7 +40,8 @@ def replication_dags(
 ) -> dict[str, DAG]:
     """Return the DAGs by id: `<policy>.<phase>`, the forms of each policy, `twinhive.monitor` and `twinhive.sql`.
 
-    `config` holds clusters.yaml and policies/, `project` holds spark_jobs/; `notify` are called with the context of a
+    `config` holds clusters.yaml, policies/, and placements/ with one DAG each, `<placement>.copies`; `project` holds
+    spark_jobs/; `notify` are called with the context of a
     task when the monitor finds something new (Airflow's notifiers, or functions). When Airflow parses or
     runs one DAG, only that one is built: with hundreds of policies every task start would
     otherwise pay for all of them. `statements=False` leaves out `twinhive.sql`, whose form reaches every
@@ -55,7 +56,10 @@ def replication_dags(
     makers: dict[str, Callable[[], DAG | None]] = {}
     for entry in configuration.policies.values():
         if is_in(share, entry.name):
-            makers |= _makers(entry, configuration.clusters, place)
+            makers |= _makers(entry, configuration.clusters, place, PHASES, FORMS)
+    for placement in configuration.placements.values():
+        if is_in(share, placement.name):
+            makers |= _makers(placement.as_policy(), configuration.clusters, place, PLACEMENT_PHASES, {})
     if makes_the_rest(share):
         makers[MONITOR] = partial(monitor_dag, config, notify)
     if statements and makes_the_rest(share):
@@ -65,11 +69,15 @@ def replication_dags(
 
 
 def _makers(
-    entry: PolicyEntry, clusters: Mapping[str, ClusterSettings], place: "Place"
+    entry: PolicyEntry,
+    clusters: Mapping[str, ClusterSettings],
+    place: "Place",
+    phases_of_it: Iterable[str],
+    forms_of_it: Mapping[str, Any],
 ) -> dict[str, Callable[[], DAG | None]]:
-    """Return what makes each of a policy's DAGs."""
-    phases = {phase: partial(build_dag, phase=phase, clusters=clusters, place=place) for phase in PHASES}
-    forms = {name: partial(form_dag, config=place.config, form=form) for name, form in FORMS.items()}
+    """Return what makes each of the DAGs of a policy, or of a placement."""
+    phases = {phase: partial(build_dag, phase=phase, clusters=clusters, place=place) for phase in phases_of_it}
+    forms = {name: partial(form_dag, config=place.config, form=form) for name, form in forms_of_it.items()}
     return {f"{entry.name}.{name}": partial(_red_or, build, entry) for name, build in {**phases, **forms}.items()}
 
 
@@ -110,7 +118,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         schedule=schedule_of(entry, phase, clusters, place.crowd),
         max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
-        is_paused_upon_creation=FACTS[phase].start is Start.PERSON,
+        is_paused_upon_creation=facts_of(phase).start is Start.PERSON,
         tags={"twinhive", entry.name, *red_tag(entry)},
         default_args={
             **RETRIES,
@@ -122,7 +130,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         **most_active_tasks(entry.settings),
         **ALWAYS,
     ) as dag:
-        _Builder(entry, phase, _spark(entry, clusters, place), place).build(PHASES[phase])
+        _Builder(entry, phase, _spark(entry, clusters, place), place).build(stages_of(phase))
     return with_form(dag, params_of(entry, phase))
 
 

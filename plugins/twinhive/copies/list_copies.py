@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.lists import CopyList, write_list
 from twinhive.copies.looking import TableFound, directory_states, look_at_table, oldest_mark
@@ -41,7 +42,7 @@ class CopiesListed:
     """What a run has to copy.
 
     dump      the name of its list
-    batches   what tasks are mapped over
+    batches   what tasks are mapped over; none when it was so little that it is copied already
     fresh, needed   objects with a whole and fresh copy, of the tables that were looked at, and objects without one
     unmarked  objects whose copies were stale, or are not wanted any more
     left_out  why something is not copied
@@ -106,7 +107,15 @@ class ListCopies:
             self.work.report(f"{idle}; {unmarked} marks taken away, {removed} directories removed")
             return replace(counts, idle=idle)
         listed = write_list(ports.source_files, ports.replica_files, policy, log_id, found.news.end.event_id, needed)
-        return self._told(ports, counts, listed)
+        return self._little_copied(ports, self._told(ports, counts, listed))
+
+    def _little_copied(self, ports: WritePorts, listed: CopiesListed) -> CopiesListed:
+        """Copy what is little here and now: before Spark would have begun."""
+        if not self.work.policy.options.is_little(listed.files, listed.bytes):
+            return listed
+        for batch in listed.batches:
+            CopyObjects(replace(self.work, batch=batch.name, dump=listed.dump)).run(ports)
+        return replace(listed, batches=())
 
     def _claim(self, ports: WritePorts) -> None:
         """Make the directories of the placement, or find them. Raises Foreign, InvalidSettings."""
@@ -204,7 +213,7 @@ class _Decided:
     def remember(self, ports: WritePorts) -> None:
         """Write down up to which event all was looked at, and the tables of which nothing is missing."""
         end = self.news.end
-        complete = [one for one in self.looked if not one.needed and not one.left_out]
+        complete = [one for one in self.looked if one.is_settled]
         for one in complete:
             write_record(ports.replica_files, self.policy, one.name.table, self.log_id, end.event_id, one.fresh)
         touched = dict(self.before.touched) if self.before else {}

@@ -26,6 +26,7 @@ class TableFound:
     stale    whose marks have to go: the copy is not what the object is, or nobody wants it any more
     needed   what is to be copied
     left_out why something of the table is not copied, by what it is
+    is_settled   only an event, or a write into a directory with a copy, makes another look find anything else
     """
 
     name: TableName
@@ -33,6 +34,7 @@ class TableFound:
     stale: tuple[Values, ...] = ()
     needed: tuple[CopyObject, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    is_settled: bool = False
 
 
 def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews) -> TableFound:
@@ -42,7 +44,8 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
         return TableFound(name)
     if why := _not_copied(table, policy):
         stale = [values_of(one) for one in marked_objects(ports.source, table, policy) if our_mark(one, policy)]
-        return TableFound(name, stale=tuple(stale), left_out={str(name): why} if policy.selects(name.table) else {})
+        said = {str(name): why} if policy.selects(name.table) else {}
+        return TableFound(name, stale=tuple(stale), left_out=said, is_settled=True)
     objects = list(marked_objects(ports.source, table, policy))
     chosen = set(_wanted(table, objects, policy))
     wanted = [one for one in objects if values_of(one) in chosen]
@@ -63,7 +66,8 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
             stale += [values] if mark else []
             needed.append(what)
     said = {_said(table, values): why for values, why in left_out.items()}
-    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said)
+    is_settled = not needed and not left_out
+    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled)
 
 
 def directory_states(files: FileReader, places: Iterable[str]) -> dict[str, DirectoryState]:

@@ -30,7 +30,7 @@ from twinhive.log.list_files import ListFiles
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
-from twinhive.pipeline.phases import APPLY, PHASES, PLACEMENT_PHASES, ROUND, WINDOW, Effect, Stage, hand_overs
+from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs, stages_of
 from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
@@ -90,7 +90,7 @@ def rehearsed(rehearsing: Rehearsing) -> PhasePlan:
         return describe(rehearsing, _last_planned(results))
 
     try:
-        interpret([*{**PHASES, **PLACEMENT_PHASES}[rehearsing.phase], *_publishing_after(rehearsing.phase)], act)
+        interpret([*stages_of(rehearsing.phase), *_publishing_after(rehearsing.phase)], act)
     except ActNow as error:
         rehearsing.refusals.append(error)
     return rehearsing.plan()

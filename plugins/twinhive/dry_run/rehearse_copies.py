@@ -12,11 +12,11 @@ from twinhive.dry_run.rehearsing import Rehearsing
 
 def list_copies(rehearsing: Rehearsing, _: object) -> object:
     """Look at all that may have changed; what the step would write, alter and remove is told."""
-    listed = ListCopies(rehearsing.work()).run(rehearsing.ports)
+    listed = ListCopies(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
     # Nothing but marks is altered.
     metastore = cast(PretendedMetastore, rehearsing.ports.replica)
     altered = dict.fromkeys(name for _, name in metastore.calls)
-    unmarked = PlanSection("take marks away from", "objects of", listed.unmarked, tuple(altered))
+    unmarked = PlanSection("take marks away from", "objects", listed.unmarked, tuple(altered))
     removed = rehearsing.removed_below(copies_directory(rehearsing.policy))
     rehearsing.add([unmarked, PlanSection.of("remove", "directories that no mark names", removed)])
     rehearsing.add(

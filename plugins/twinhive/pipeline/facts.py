@@ -43,6 +43,15 @@ FACTS: Mapping[str, PhaseFacts] = {
 }
 
 
+PLACEMENT_FACTS: Mapping[str, PhaseFacts] = {"copies": PhaseFacts(Start.LOG)}
+"""Of the phases that placements have."""
+
+
+def facts_of(phase: str) -> PhaseFacts:
+    """Return the facts of a phase, of policies or of placements."""
+    return FACTS.get(phase) or PLACEMENT_FACTS[phase]
+
+
 def started_by(start: Start) -> str:
     """Return the phase that is started so."""
     return next(phase for phase, facts in FACTS.items() if facts.start is start)

@@ -255,6 +255,11 @@ def phases_before(phase: str) -> tuple[str, ...]:
     return tuple(other for other in starting if other != phase)
 
 
+def stages_of(phase: str) -> tuple[Stage, ...]:
+    """Return the stages of a phase, of policies or of placements; none for what is no phase."""
+    return PHASES.get(phase) or PLACEMENT_PHASES.get(phase, ())
+
+
 def stage_of(phase: str, name: str) -> Stage:
     """Return a stage by its name."""
-    return next(stage for stage in {**PHASES, **PLACEMENT_PHASES}[phase] if stage.name == name)
+    return next(stage for stage in stages_of(phase) if stage.name == name)

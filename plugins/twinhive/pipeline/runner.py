@@ -9,7 +9,7 @@ from typing import Any
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.external.sync_external import Execution, InThisProcess, SyncExternal
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES, HandOver, OnlyFor, Stage, Step, already, hand_overs
+from twinhive.pipeline.phases import HandOver, OnlyFor, Stage, Step, already, hand_overs, stages_of
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.step.base import Report, Then, Work
@@ -107,9 +107,7 @@ def run_whole(
     waiting, said = [phase], RunOptions(**options)
     while waiting:
         phase = waiting.pop(0)
-        found = run_phase(
-            {**PHASES, **PLACEMENT_PHASES}[phase], policy, ports, holder, report, watch=watch, options=said
-        )
+        found = run_phase(stages_of(phase), policy, ports, holder, report, watch=watch, options=said)
         results |= found
         waiting = [one.phase for one in hand_overs(phase) if _follows(one, policy, found)] + waiting
     return results

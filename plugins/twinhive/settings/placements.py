@@ -44,6 +44,10 @@ class PlacementOptions(Strict):
     """all copies of a run together, no limit without it"""
     partitions_per_call: Annotated[int, Field(ge=1, le=10_000)] = _SAFE.partitions_per_call
     """most partitions in one metastore call"""
+    spark_above_files: Annotated[int, Field(ge=0), Unit("files")] = _SAFE.spark_above_files
+    """a run with more files to copy uses Spark, one with less the task itself"""
+    spark_above_bytes: Annotated[int, Field(ge=0), Unit("bytes")] = _SAFE.spark_above_bytes
+    """the same by bytes"""
     grace_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = _SAFE.grace_seconds
     """how long directories of replaced and dropped copies stay for queries that still read them"""
     spark_conf: Mapping[str, str] = _SAFE.spark_conf

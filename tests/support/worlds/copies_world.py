@@ -28,7 +28,13 @@ COPIES_ROOT = "hdfs://north/twinhive/copies"
 
 def a_placement(**changes: Any) -> Policy:
     """Return a placement of all tables of `sales` on north."""
-    options = {"copy_threads": 2, "batch_objects": 3, "partitions_per_call": 2, "grace_seconds": 0}
+    options = {
+        "copy_threads": 2,
+        "batch_objects": 3,
+        "partitions_per_call": 2,
+        "grace_seconds": 0,
+        "spark_above_files": 0,
+    }
     copies = KeptCopies(COPIES_ROOT, default_cluster="east", **changes.pop("copies", {}))
     return a_policy(
         **{

@@ -11,6 +11,7 @@ from tests.support.worlds.fake_world import killable
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.publish_copies import PublishCopies
+from twinhive.dry_run.rehearsal import rehearse
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.errors import Foreign, LeaseLost, Refused
 from twinhive.model.files import Space
@@ -295,6 +296,7 @@ def counted(world: CopiesWorld):
 def a_world_of(partitions: int) -> CopiesWorld:
     world = CopiesWorld(a_placement(options={"partitions_per_call": 1_000, "batch_objects": 1_000}))
     world.users.create_table("orders", ("day",))
+    world.users.create_view("recent")
     world.users.add_partitions("orders", {(f"{number:04}",): {"f": b"%d" % number} for number in range(partitions)})
     return world
 
@@ -330,3 +332,25 @@ def test_a_cluster_without_room_gets_nothing() -> None:
     with pytest.raises(Refused, match="there is not enough room on north for the copies of placement near"):
         world.run()
     assert not world.marked()
+
+
+def test_little_is_copied_before_spark_would_have_begun() -> None:
+    world = a_world(a_placement(options={"spark_above_files": 500}))
+    results = world.run()
+    assert results["list_copies"].batches == ()
+    world.assert_complete(*EVERYTHING)
+
+
+def test_a_plan_says_what_a_run_does_and_changes_nothing() -> None:
+    world = a_world(a_placement(options={"grace_seconds": 100}))
+    world.settle()
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    events, paths = world.metastore.current_event_id(), world.north.paths()
+    plan = rehearse("copies", world.ports(), world.placement)
+    assert (world.metastore.current_event_id(), world.north.paths()) == (events, paths)
+    assert [str(section) for section in plan.sections] == [
+        "take marks away from objects: 1: sales.orders day=1",
+        "copy objects: 1 (2 files, 7 B): sales.orders day=1",
+        "mark copies of objects: 1: sales.orders day=1",
+    ]
+    assert world.run()["publish"].published == 1

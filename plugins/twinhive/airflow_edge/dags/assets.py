@@ -13,6 +13,7 @@ from airflow.sdk import Asset, AssetAlias, AssetWatcher
 from twinhive.airflow_edge.waiting.notification_trigger import NotificationTrigger
 from twinhive.pipeline.phases import Effect
 from twinhive.settings import ClusterSettings, PolicySettings
+from twinhive.settings.clusters import metastore_owner
 
 _NAMED = 100
 
@@ -22,7 +23,7 @@ def source_asset(policy: PolicySettings, clusters: Mapping[str, ClusterSettings]
 
     It has news when the watch begins too, if it `greets`.
     """
-    metastore = clusters[policy.source.cluster].metastore
+    metastore = clusters[metastore_owner(clusters, policy.source.cluster)].metastore
     trigger = NotificationTrigger(metastore.model_dump_json(), policy.source.database, "yes" if greets else "no")
     return _news(policy, [AssetWatcher(name=f"{policy.policy}_log", trigger=trigger)])
 

@@ -11,7 +11,7 @@ data lane pass the last one of an event lane. They are small, so that other peop
 from typing import Any
 
 from twinhive.model.external.modes import External
-from twinhive.pipeline.facts import FACTS, Start, started_by
+from twinhive.pipeline.facts import FACTS, PLACEMENT_FACTS, Start, started_by
 from twinhive.pipeline.phases import OnlyFor
 from twinhive.settings import PolicySettings
 
@@ -19,7 +19,9 @@ EXTERNAL_LANE = started_by(Start.DATA)
 """The phase that copies the data of external tables."""
 EVENT_LANE = started_by(Start.LOG)
 """The phase that applies the events."""
-_NOT_URGENT = {phase for phase, facts in FACTS.items() if facts.start in (Start.DATA, Start.CLOCK)}
+_NOT_URGENT = {phase for phase, facts in FACTS.items() if facts.start in (Start.DATA, Start.CLOCK)} | set(
+    PLACEMENT_FACTS
+)
 
 
 def priority_of(dag: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from airflow.sdk import Param
 
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN
-from twinhive.pipeline.facts import FACTS, RunOption
+from twinhive.pipeline.facts import RunOption, facts_of
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"
@@ -14,7 +14,7 @@ NOTHING_CHANGED = "dry run: nothing was changed; to do it, trigger again with dr
 def params_of(entry: PolicyEntry, phase: str) -> dict[str, Param]:
     """Return the form's fields by name; what nobody touches does the usual, and rebuilds nothing."""
     params = {DRY_RUN: _dry_run()}
-    facts = FACTS[phase]
+    facts = facts_of(phase)
     if facts.option is not None:
         params[facts.option.value] = _OPTIONS[facts.option]()
     if facts.copies:

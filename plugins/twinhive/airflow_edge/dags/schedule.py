@@ -10,7 +10,7 @@ from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
 
 from twinhive.airflow_edge.dags.assets import pending_asset, source_asset
 from twinhive.airflow_edge.dags.lanes import brings_data
-from twinhive.pipeline.facts import FACTS, Start
+from twinhive.pipeline.facts import Start, facts_of
 from twinhive.settings import ClusterSettings, PolicyEntry
 
 _EVERY_MINUTES = 2
@@ -54,7 +54,7 @@ def schedule_of(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSe
     their data. A policy that
     never copies any has no schedule for it: with hundreds of policies, tasks that find nothing to do would be many.
     """
-    match FACTS[phase].start:
+    match facts_of(phase).start:
         case Start.CLOCK:
             return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, crowd.policies, share=crowd.share(0.25)))
         case Start.DATA:

@@ -6,7 +6,7 @@ from twinhive.airflow_edge.monitor import metrics
 from twinhive.journal.records import Failure, OpenFailures
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.observe.lag_alerts import Failing
-from twinhive.pipeline.phases import PHASES
+from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 
 
 def failing_of(failures: Iterable[OpenFailures]) -> list[Failing]:
@@ -14,7 +14,7 @@ def failing_of(failures: Iterable[OpenFailures]) -> list[Failing]:
 
     Of a phase where a person must act, what may pass by itself is not told beside it.
     """
-    mine = [one for one in failures if _phase(one.newest) in PHASES]
+    mine = [one for one in failures if _phase(one.newest) in {*PHASES, *PLACEMENT_PHASES}]
     stopped = {one.newest.dag_id for one in mine if one.newest.act_now}
     told = [one for one in mine if one.newest.act_now or one.newest.dag_id not in stopped]
     return [Failing(one.newest.policy, _phase(one.newest), one.number, _error(one)) for one in told]
@@ -24,7 +24,7 @@ def send_metrics(policies: Iterable[str], failures: Iterable[OpenFailures]) -> N
     """Send how many failures are open, by policy and family."""
     counted: dict[tuple[str, str], int] = {}
     for one in failures:
-        if _phase(one.newest) in PHASES:
+        if _phase(one.newest) in {*PHASES, *PLACEMENT_PHASES}:
             key = one.newest.policy, metrics.family_of(act_now=one.newest.act_now)
             counted[key] = counted.get(key, 0) + one.number
     metrics.failures_open(policies, counted)

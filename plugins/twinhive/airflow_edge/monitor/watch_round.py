@@ -18,12 +18,13 @@ from twinhive.model.errors import ActNow, Unreachable
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
 from twinhive.observe.lag import PolicyLag
-from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
+from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, failure_alert, state_line
 from twinhive.settings import Configuration
 from twinhive.settings.watching import NotificationSettings
 
 _JOURNAL_GRACE = 600.0
 _UNTOLD_GRACE = 300.0
+_PLACEMENT_GRACE = 900.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,12 @@ class WatchRound:
         known = alerts_of(self.found, failing_of(self.failures))
         unknown = [] if self.opened else [Alert(ALL, AlertKind.UNKNOWN, _no_journal(), grace=_JOURNAL_GRACE)]
         unshared = [Alert(ALL, AlertKind.UNSHARED, error)] if (error := not_shared(journal_address())) else []
-        return [*known, *unknown, *unshared, *self._untold()]
+        return [*known, *self._of_placements(), *unknown, *unshared, *self._untold()]
+
+    def _of_placements(self) -> list[Alert]:
+        """Return what has failed of placements, which have no lag: their copies are fresh, or nobody reads them."""
+        mine = (one for one in failing_of(self.failures) if one.policy in self.configuration.placements)
+        return [failure_alert(one, _PLACEMENT_GRACE) for one in mine]
 
     def reminders(self) -> Mapping[str, float]:
         """Return after how many seconds each policy is reminded of what lasts."""

@@ -18,6 +18,7 @@ from twinhive.airflow_edge.tasks.log_groups import folded
 from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
+from twinhive.copies.copy_objects import CopyObjects
 from twinhive.model.sizes import readable
 from twinhive.spark.applications import application_file
 from twinhive.spark.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
@@ -53,7 +54,7 @@ class CopyOperator(SparkSubmitOperator):
                 wiring = self.stage.wiring()
                 ports = wiring.write_ports()
                 step = self.stage.step(wiring, self.batch, context, self.log.info)
-                assert isinstance(step, CopyBatch)
+                assert isinstance(step, CopyBatch | CopyObjects)
                 job = step.job(ports)
                 if job is not None:
                     self._moves = recording.moves

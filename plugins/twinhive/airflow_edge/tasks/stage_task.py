@@ -6,7 +6,7 @@ from typing import Any
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.tasks.external_copies import copies_of
-from twinhive.pipeline.phases import PHASES, Effect, Step, stage_of
+from twinhive.pipeline.phases import Effect, Step, stage_of, stages_of
 from twinhive.pipeline.runner import RunOptions, step_of
 from twinhive.settings import load_configuration
 from twinhive.step.base import Work
@@ -29,12 +29,12 @@ class StageOf:
     @property
     def is_first(self) -> bool:
         """True for the stage that a run of the phase begins with."""
-        return PHASES[self.phase][0].name == self.stage
+        return any(stage.name == self.stage for stage in stages_of(self.phase)[:1])
 
     @property
     def effects(self) -> frozenset[Effect]:
         """What the stage may bring about; nothing for a hand-over, which is none."""
-        return next((one.effects for one in PHASES.get(self.phase, ()) if one.name == self.stage), frozenset())
+        return next((one.effects for one in stages_of(self.phase) if one.name == self.stage), frozenset())
 
     def step(self, wiring: Wiring, batch: dict[str, str], context: Any, report: Any) -> Step:
         """Build the step with what this task instance works on."""

@@ -18,6 +18,7 @@ from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.round import Folded
+from twinhive.copies.list_copies import CopiesListed
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
@@ -29,7 +30,7 @@ from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.step.base import Then
 
-Planned = ObjectsListed | Folded | WindowCut | ExternalListed
+Planned = ObjectsListed | Folded | WindowCut | ExternalListed | CopiesListed
 """What the steps return that mapped tasks are expanded over."""
 
 SUMMARY = "summary"
