@@ -111,7 +111,7 @@ PHASES_CASES = tuple(
     for name, words, says in (
         ("no phase", ("sales", "sleep"), ("'sleep' is not a phase", "bootstrap, consolidate")),
         ("--again of another phase", ("sales", "scan", "--again"), ("--again is for the phase bootstrap",)),
-        ("--deep of another phase", ("sales", "incremental", "--deep"), ("--deep is for the phase scan",)),
+        ("--deep of another phase", ("sales", "incremental", "--deep"), ("--deep is for the phase scan and verify",)),
     )
 )
 POLICY_CASES = (
@@ -129,6 +129,7 @@ POLICY_CASES = (
             ("events",),
             ("check",),
             ("resync", "plain"),
+            ("verify",),
             ("skip-event", "9", "--reason", "why"),
             ("pause", "--off"),
             ("unlock",),
@@ -209,6 +210,15 @@ POLICY_CASES = (
         _add_transactional,
         follows=True,
     ),
+    Case(
+        "verify: not selected",
+        ("verify", "sales", "tmp_1"),
+        ("does not select 'tmp_1'",),
+        lambda desk: desk.policies.add("sales", tables={"exclude": ["tmp_.*"]}),
+        follows=True,
+    ),
+    Case("verify: nowhere", ("verify", "sales", "nowhere"), ("no table nowhere on either side",), follows=True),
+    Case("verify: before the replica follows", ("verify", "sales"), ("a verification needs a replica that follows",)),
     Case("resync: before the replica follows", ("resync", "sales", "plain"), ("needs a replica that follows",)),
 )
 COPY_CASES = (

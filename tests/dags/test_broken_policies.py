@@ -14,6 +14,7 @@ TASKS = {
     "consolidate": {"round", "copy", "gate", "load", "next_round"},
     "incremental": {"window", "copy", "apply"},
     "scan": {"scan"},
+    "verify": {"verify", "look_again"},
     "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
     "give_up": {"give_up"},

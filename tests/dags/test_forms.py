@@ -77,6 +77,7 @@ def test_no_field_has_a_name_whose_value_airflow_would_hide(parsed: dict[str, An
         ("consolidate", "next_round", {"copy_threads": 65}, "copy_threads"),
         ("incremental", "window", {"dry_run": "yes"}, "dry_run"),
         ("scan", "scan", {"deep": None}, "deep"),
+        ("verify", "verify", {"deep": None}, "deep"),
         ("operate", "operate", {"operation": "destroy"}, "operation"),
         ("operate", "operate", {"operation": "forget"}, "operation"),
         ("give_up", "give_up", {"event_id": 0}, "event_id"),

@@ -36,6 +36,7 @@ UPSTREAM: dict[str, dict[str, set[str]]] = {
     },
     "incremental": {"window": set(), "copy": {"window"}, "apply": {"copy"}},
     "scan": {"scan": set()},
+    "verify": {"verify": set(), "look_again": {"verify"}},
     "external": {
         "check_base": set(),
         "list_external": {"check_base"},
@@ -48,6 +49,7 @@ MAPPED = {
     "consolidate": {"copy"},
     "incremental": {"copy"},
     "scan": set(),
+    "verify": set(),
     "external": {"sync"},
 }
 COPIES = {"bootstrap": "tables.copy", "consolidate": "copy", "incremental": "copy"}
@@ -101,7 +103,7 @@ def test_a_policy_becomes_a_dag_for_each_phase(dag: DAG, phase: str) -> None:
 def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dict[str, DAG]) -> None:
     assert {phase for phase, dag in dags.items() if dag.is_paused_upon_creation} == {"bootstrap"}
     by_people = {phase for phase, dag in dags.items() if isinstance(dag.schedule, StartedByPeople | None)}
-    assert set(dags) - by_people == {"incremental", "scan", "external"}
+    assert set(dags) - by_people == {"incremental", "scan", "verify", "external"}
 
 
 def test_of_two_requests_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
@@ -192,6 +194,7 @@ def test_what_brings_the_replica_to_another_event_says_so_by_its_asset(dags: dic
         if task.outlets
     }
     outlets = {"twinhive://west/sales", "sales.backlog", "sales.waiting"}
+    assert said.pop("verify.look_again") == {"sales.verification"}
     assert said == {"consolidate.load": outlets, "incremental.apply": outlets, "external.sync": {"sales.backlog"}}
 
 
@@ -216,6 +219,13 @@ def test_following_is_started_by_the_log_of_the_source_and_every_two_minutes(dag
 def test_a_scan_runs_every_quarter_of_an_hour_and_can_be_asked_to_compare_every_file(dags: dict[str, DAG]) -> None:
     assert dags["scan"].schedule.expression.endswith("-59/15 * * * *")
     assert dags["scan"].params.get_param("deep").value is False
+
+
+def test_a_verification_runs_once_a_night_and_says_what_came_of_it(dags: dict[str, DAG]) -> None:
+    minute, hour, *rest = dags["verify"].schedule.expression.split()
+    assert (rest, int(hour) < 6, int(minute) < 60) == (["*", "*", "*"], True, True)
+    assert [one.name for one in dags["verify"].task_dict["look_again"].outlets] == ["sales.verification"]
+    assert dags["verify"].params.get_param("deep").value is False
 
 
 def test_external_tables_are_looked_at_as_often_as_the_policy_says_and_when_some_wait(dags: dict[str, DAG]) -> None:
@@ -251,7 +261,7 @@ def test_copies_of_external_tables_leave_a_slot_to_the_events_and_use_their_own_
 def test_whatever_brings_events_is_chosen_before_whatever_copies_external_tables(dags: dict[str, DAG]) -> None:
     read = {phase: DagSerialization.from_dict(DagSerialization.to_dict(dag)) for phase, dag in dags.items()}
     weights = {phase: {_weight(task) for task in dag.task_dict.values()} for phase, dag in read.items()}
-    assert weights.pop("external") == weights.pop("scan") == {1}
+    assert weights.pop("external") == weights.pop("scan") == weights.pop("verify") == {1}
     assert set(map(tuple, weights.values())) == {(2,)}
 
 
@@ -283,7 +293,7 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
         assert (same.upstream_task_ids, same.retries) == (task.upstream_task_ids, task.retries)
         assert same.trigger_rule == task.trigger_rule
     assert (read.max_active_runs, read.is_paused_upon_creation) == (1, phase == "bootstrap")
-    assert read.timetable.can_be_scheduled == (phase in ("incremental", "scan", "external"))
+    assert read.timetable.can_be_scheduled == (phase in ("incremental", "scan", "verify", "external"))
 
 
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:

@@ -14,6 +14,28 @@ from twinhive.model.errors import ActNow, TryAgain
 pytestmark = pytest.mark.sandbox
 
 
+EVERY_KIND = (
+    histories.create_and_fill_partitioned,
+    histories.insert_into_table,
+    histories.insert_into_partition,
+    histories.overwrite_table,
+    histories.overwrite_partition_twice,
+    histories.truncate_partitions,
+    histories.alter_everything,
+    histories.details,
+    histories.exchange_partition,
+    histories.cascade,
+    histories.partition_in_three_states,
+    histories.views,
+    histories.rename_and_recreate,
+    histories.swap_tables_of,
+    histories.drop_partitions,
+    histories.rename_table_back_and_forth,
+    histories.drop_and_create_with_other_keys,
+    histories.truncate_table,
+)
+
+
 @pytest.fixture
 def users(source_metastore: ThriftSource, east: Warehouse) -> SourceWriter:
     """The users of a database that holds what the histories begin with."""
@@ -55,26 +77,7 @@ def test_every_kind_of_change_reaches_the_twin(
     furnish(users)
     policy = policies.add(users.database, options={"window_events": most_events})
     policies.run(policy, report=report)
-    for history in (
-        histories.create_and_fill_partitioned,
-        histories.insert_into_table,
-        histories.insert_into_partition,
-        histories.overwrite_table,
-        histories.overwrite_partition_twice,
-        histories.truncate_partitions,
-        histories.alter_everything,
-        histories.details,
-        histories.exchange_partition,
-        histories.cascade,
-        histories.partition_in_three_states,
-        histories.views,
-        histories.rename_and_recreate,
-        histories.swap_tables_of,
-        histories.drop_partitions,
-        histories.rename_table_back_and_forth,
-        histories.drop_and_create_with_other_keys,
-        histories.truncate_table,
-    ):
+    for history in EVERY_KIND:
         history(users)
     follow_all(policies, policy, report)
     assert_equal_twin(east, users.database, west)

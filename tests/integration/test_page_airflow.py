@@ -37,7 +37,7 @@ def test_a_user_sees_the_policies_with_the_cookie_of_the_pages_and_with_a_token(
 
 def test_a_policy_shows_its_dags_with_links_to_them(airflow: RunningAirflow, token: str) -> None:
     html = get(airflow, f"/replication/policies/{FIRST}", Authorization=f"Bearer {token}").text
-    for phase in ("bootstrap", "consolidate", "incremental", "external", "scan", "operate", "give_up"):
+    for phase in ("bootstrap", "consolidate", "incremental", "external", "scan", "verify", "operate", "give_up"):
         assert f'href="/dags/{FIRST}.{phase}" target="_top"' in html
 
 

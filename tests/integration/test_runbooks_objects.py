@@ -34,6 +34,23 @@ def test_the_replica_was_changed_by_hand(
     assert_twin()
 
 
+@pytest.mark.runbook("Verify found differences", options={"second_look_seconds": 1})
+def test_verify_found_differences(oncall: OnCall, writers: SourceWriter, west: Warehouse, assert_twin: Compare) -> None:
+    writers.insert("plain", None, [b"more"])
+    oncall.green_run()
+    oncall.green_run("verify")
+    location = west.client.get_partition_by_name(oncall.policy, "orders", "day=1").sd.location
+    west.files.delete(f"{location}/f1")
+    oncall.trigger("verify")
+
+    run = oncall.red_run("look_again", "verify", for_good=True)
+    oncall.read(run, "look_again", "does not equal its source", "twinhive resync")
+    oncall.operate("resync", table="orders")
+    oncall.green_run()
+    oncall.green_run("verify")
+    assert_twin()
+
+
 @pytest.mark.runbook("The policy file was changed", tables={"include": [".*"], "exclude": ["orders"]})
 def test_the_policy_file_was_changed(oncall: OnCall, writers: SourceWriter, assert_twin: Compare) -> None:
     policies, policy = oncall.airflow.policies, oncall.policy

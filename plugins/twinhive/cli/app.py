@@ -25,6 +25,7 @@ _MODULES: Mapping[str, str] = {
     "gateway": "twinhive.cli.gateway",
     "remotes": "twinhive.cli.remotes",
     "events": "twinhive.cli.events",
+    "verify": "twinhive.cli.verify",
     "check": "twinhive.cli.check",
     "policies": "twinhive.cli.check",
     "resync": "twinhive.cli.operations",

@@ -3,7 +3,7 @@
 import typer
 
 from twinhive.model.policy import Policy
-from twinhive.pipeline.facts import FACTS, RunOption, phase_of
+from twinhive.pipeline.facts import FACTS, RunOption, phases_with
 from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 
 
@@ -14,7 +14,8 @@ def refuse_other_phases(phase: str, *, again: bool = False, deep: bool = False) 
         raise typer.BadParameter(f"{phase!r} is not a phase; expected one of {', '.join(known)}")
     for option in (RunOption.AGAIN,) * again + (RunOption.DEEP,) * deep:
         if phase in PLACEMENT_PHASES or FACTS[phase].option is not option:
-            raise typer.BadParameter(f"--{option.value} is for the phase {phase_of(option)}, not for {phase}")
+            others = " and ".join(phases_with(option))
+            raise typer.BadParameter(f"--{option.value} is for the phase {others}, not for {phase}")
 
 
 def refuse_phase_of_others(phase: str, policy: Policy) -> None:

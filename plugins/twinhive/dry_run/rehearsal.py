@@ -22,6 +22,7 @@ from twinhive.dry_run.rehearse_copy import describe_copy
 from twinhive.dry_run.rehearse_dump import check_clusters, describe_load, fold_log, list_objects
 from twinhive.dry_run.rehearse_external import compare_directories, list_external
 from twinhive.dry_run.rehearse_scan import scan
+from twinhive.dry_run.rehearse_verify import reads_only
 from twinhive.dry_run.rehearse_window import apply_window, plan_window
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.external.pass_ import ListExternal
@@ -35,6 +36,8 @@ from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.step.base import Report
+from twinhive.verify.look_again import LookAgain
+from twinhive.verify.verify import Verify
 
 __all__ = ["PhasePlan", "PlanSection", "rehearse"]
 
@@ -62,6 +65,8 @@ _DESCRIBED: Mapping[Any, Describe] = {
     ListCopies: list_copies,
     CopyObjects: _left_to_the_run,
     PublishCopies: mark_copies,
+    Verify: reads_only,
+    LookAgain: _left_to_the_run,
 }
 
 

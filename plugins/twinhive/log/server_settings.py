@@ -9,6 +9,7 @@ from twinhive.model.text import Clear, Text
 from twinhive.ports import MetastoreReader
 
 _LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
+_LISTENERS = "metastore.transactional.event.listeners"
 _EXCLUDED = "metastore.notification.parameters.exclude.patterns"
 _CATALOG = "metastore.catalog.default"
 _STORE = "metastore.rawstore.impl"
@@ -32,11 +33,11 @@ def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iter
     """Find what one address of the source metastore has not switched on."""
     cluster = policy.source.cluster
     then = restarted(policy)
-    listeners = source.configuration(address, "metastore.transactional.event.listeners")
+    listeners = source.configuration(address, _LISTENERS)
     if _LISTENER not in listeners:
         yield Refused(
             f"the source metastore {address} of cluster {cluster} keeps no notification log",
-            found=f"metastore.transactional.event.listeners = {listeners.strip() or '(not set)'}",
+            found=f"{_LISTENERS} = {listeners.strip() or '(not set)'}",
             expected=_LISTENER,
             next_step="add it in that server's metastore-site.xml " + then,
         )
@@ -49,6 +50,12 @@ def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iter
         )
     yield from _wrong_in_log(source, address, cluster, then)
     yield from wrong_in_answers(source, address, cluster, then)
+
+
+def keeps_log(metastore: MetastoreReader) -> bool:
+    """True when every address of a metastore writes its changes into the notification log."""
+    said = (metastore.configuration(address, _LISTENERS) for address in metastore.addresses())
+    return all(_LISTENER in listeners for listeners in said)
 
 
 def restarted(policy: Policy) -> Text:

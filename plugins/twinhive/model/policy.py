@@ -70,6 +70,7 @@ class Options:
     on_object_error: Literal["stop", "quarantine"] = "stop"
     silent_writes: Literal["follow", "report", "fail"] = "follow"
     settle_seconds: int = 60
+    second_look_seconds: int = 900
     grace_seconds: int = 6 * 3600
     parallelism: int = 8
     approx_max_load_tasks: int | None = None

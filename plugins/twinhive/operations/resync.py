@@ -12,6 +12,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import render
 from twinhive.operations.operation import Holder, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.source_scope import refuse_unselected
 from twinhive.requests.request_files import is_paused, request_table, requested_tables
 
 
@@ -51,13 +52,7 @@ class Resync:
     def _checked(self, ports: ReadPorts) -> list[str]:
         """Return what there is of the table. Raises InvalidSettings, Missing, Foreign, ActNow."""
         policy, name = self.policy, self.name
-        if not policy.selects(name.table):
-            raise InvalidSettings(
-                f"table: policy {policy.name} does not select {name.table!r}",
-                found=f"include {', '.join(policy.include)}; exclude {', '.join(policy.exclude) or 'nothing'}",
-                expected="a table or view that tables.include of the policy file selects",
-                next_step="correct the table's name, or the policy file",
-            )
+        refuse_unselected(policy, name.table)
         state = following_state(ports, policy, "a resync")
         source = ports.source.table(name)
         replica = ports.replica.table(policy.on_replica(name))

@@ -25,9 +25,10 @@ _INSIDE = {
     "tables": re.compile(_DUMP_KEY),
     "tmp": re.compile(r"[0-9a-f]{32}|parts"),
     "under-way": re.compile(r"lease-\d{10}"),
+    "verify": re.compile(r"source|replica|runs|(last\.json|suspects\.json\.gz)"),
 }
 """What staging may hold, and what may be in that."""
-_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control")
+_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control", "verify")
 """Those of them whose names nobody else gives."""
 _STAGED = re.compile(r"[0-9a-f]{32}_\d+")
 """Name of a copy in `base/<its first two digits>`."""

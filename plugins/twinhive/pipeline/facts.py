@@ -13,6 +13,7 @@ class Start(Enum):
     LOG = "news in the source's log, and a clock"
     DATA = "tables that wait for their data, and a clock"
     CLOCK = "a clock"
+    NIGHT = "a clock, once a night"
 
 
 class RunOption(Enum):
@@ -21,7 +22,7 @@ class RunOption(Enum):
     AGAIN = "again"
     """Build a published replica another time."""
     DEEP = "deep"
-    """Compare every file."""
+    """Compare every file, whatever is remembered."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ FACTS: Mapping[str, PhaseFacts] = {
     "incremental": PhaseFacts(Start.LOG),
     "external": PhaseFacts(Start.DATA),
     "scan": PhaseFacts(Start.CLOCK, RunOption.DEEP, copies=False),
+    "verify": PhaseFacts(Start.NIGHT, RunOption.DEEP, copies=False),
 }
 
 
@@ -57,9 +59,9 @@ def started_by(start: Start) -> str:
     return next(phase for phase, facts in FACTS.items() if facts.start is start)
 
 
-def phase_of(option: RunOption) -> str:
-    """Return the phase that has an option."""
-    return next(phase for phase, facts in FACTS.items() if facts.option is option)
+def phases_with(option: RunOption) -> tuple[str, ...]:
+    """Return the phases that have an option."""
+    return tuple(phase for phase, facts in FACTS.items() if facts.option is option)
 
 
 EVENT_LANE_PHASES = tuple(

@@ -30,6 +30,8 @@ from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.step.base import Then, Work
 from twinhive.step.parts import Parts
+from twinhive.verify.look_again import LookAgain
+from twinhive.verify.verify import Verify
 
 
 class Step(Protocol):
@@ -56,6 +58,7 @@ class Effect(Enum):
     PUBLISHES_WAITING = "publishes external tables whose data has come, without an event"
     BRINGS_DATA = "tables may have the data then that they have waited for"
     COPIES = "moves files of tables, which takes long"
+    VERIFIES = "says whether the replica equals its source"
 
 
 @dataclass(frozen=True)
@@ -193,6 +196,12 @@ INCREMENTAL: tuple[Stage, ...] = (
 SCAN: tuple[Stage, ...] = (Stage("scan", Scan),)
 """Look for writes that left no event; sweep what nobody uses."""
 
+VERIFY: tuple[Stage, ...] = (
+    Stage("verify", Verify),
+    Stage("look_again", LookAgain, after=("verify",), effects=frozenset({Effect.VERIFIES})),
+)
+"""Compare both sides at a common event; what differs is looked at again before it is called a finding."""
+
 EXTERNAL: tuple[Stage, ...] = (
     Stage("check_base", CheckBase),
     Stage("list_external", ListExternal, after=("check_base",)),
@@ -214,6 +223,7 @@ PHASES: Mapping[str, tuple[Stage, ...]] = {
     "consolidate": CONSOLIDATE,
     "incremental": INCREMENTAL,
     "scan": SCAN,
+    "verify": VERIFY,
     "external": EXTERNAL,
 }
 

@@ -13,6 +13,7 @@ from twinhive.pipeline.phases import HandOver, OnlyFor, Stage, Step, already, ha
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.step.base import Report, Then, Work
+from twinhive.verify.verify import Verify
 
 Watch = Callable[[str, Sequence[Any]], Iterable[Any]]
 """Is given a stage and its batches, and hands the batches out one by one: whoever counts them sees how far it is."""
@@ -44,6 +45,8 @@ def step_of(stage: Stage, work: Work, options: RunOptions) -> Step:
         return Preflight(work, again=options.again)
     if stage.step is Scan:
         return Scan(work, deep=options.deep)
+    if stage.step is Verify:
+        return Verify(work, deep=options.deep)
     if stage.step is SyncExternal:
         return SyncExternal(work, options.execute)
     return stage.step(work)
@@ -100,8 +103,8 @@ def run_whole(
     """Run a phase with all that follows from it in Airflow, in this process; return the last result of each stage.
 
     So a bootstrap brings the data of external tables and goes on until the replica is published, with `again` of a
-    published one too; incremental applies one window; external looks at every external table once; a scan that is
-    `deep` compares every file. `options` are those of `RunOptions`.
+    published one too; incremental applies one window; external looks at every external table once; a scan or a
+    verification that is `deep` compares every file. `options` are those of `RunOptions`.
     """
     results: dict[str, Any] = {}
     waiting, said = [phase], RunOptions(**options)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.model.batches import TableSize
-from twinhive.model.errors import Missing
+from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.files import Usage
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
@@ -45,6 +45,17 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
         views=tuple(table for table in followed if table.kind is TableKind.VIEW),
         left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
+
+
+def refuse_unselected(policy: Policy, table: str) -> None:
+    """Refuse a table, by its name alone, that the policy does not select. Raises InvalidSettings."""
+    if not policy.selects(table):
+        raise InvalidSettings(
+            f"table: policy {policy.name} does not select {table!r}",
+            found=f"include {', '.join(policy.include)}; exclude {', '.join(policy.exclude) or 'nothing'}",
+            expected="a table or view that tables.include of the policy file selects",
+            next_step="correct the table's name, or the policy file",
+        )
 
 
 def read_selected(source: MetastoreReader, policy: Policy) -> list[Table]:

@@ -90,6 +90,10 @@ class OptionsSettings(Strict):
     """how long the scan waits before it lists a differing directory again
 
     longer than the longest pause of a writer between two files"""
+    second_look_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = _SAFE.second_look_seconds
+    """a verification calls a difference a finding when it sees it again so long after the first time
+
+    longer than from one scan to the end of the next: what a scan brings over is no damage"""
     grace_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = _SAFE.grace_seconds
     """how long replaced and dropped directories stay for queries that still read them
 

@@ -71,6 +71,17 @@ def table_asset(policy: PolicySettings, table: str) -> Asset:
     return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{name}")
 
 
+def verified_asset(policy: PolicySettings) -> Asset:
+    """Return the asset that has news when a replica was verified and nothing was found; see `announce_verified`."""
+    uri = f"twinhive-verified://{policy.replica.cluster}/{policy.replica.database}/{policy.policy}"
+    return Asset(name=f"{policy.policy}.verified", uri=uri)
+
+
+def verified_alias(policy: PolicySettings) -> AssetAlias:
+    """Return by what a task says that the replica was verified."""
+    return AssetAlias(name=f"{policy.policy}.verification")
+
+
 def tables_alias(policy: PolicySettings) -> AssetAlias:
     """Return by what a task says which tables have changed; they are known only then."""
     return AssetAlias(name=f"{policy.policy}.tables")
@@ -83,6 +94,8 @@ def outlets_of(effects: Collection[Effect], policy: PolicySettings) -> list[Asse
         return [replica_asset(policy), backlog_alias(policy), pending_alias(policy), *tables]
     if Effect.PUBLISHES_WAITING in effects:
         return [*tables]
+    if Effect.VERIFIES in effects:
+        return [verified_alias(policy)]
     return [backlog_alias(policy)] if Effect.BRINGS_DATA in effects else []
 
 
@@ -118,6 +131,12 @@ def announce_table(
     extra |= {"quarantined": quarantined} if quarantined else {}
     extra |= {"incomplete": True} if incomplete or quarantined else {}
     outlet_events[tables_alias(policy)].add(table_asset(policy, table), extra=extra)
+
+
+def announce_verified(outlet_events: Any, policy: PolicySettings, event_id: int, not_judged: int) -> None:
+    """Say at which event the replica was found equal to its source, but for so much of which nothing is said."""
+    extra = {"event_id": event_id, **({"not_judged": not_judged} if not_judged else {})}
+    outlet_events[verified_alias(policy)].add(verified_asset(policy), extra=extra)
 
 
 def announce_pending(outlet_events: Any, policy: PolicySettings, tables: Collection[str]) -> None:

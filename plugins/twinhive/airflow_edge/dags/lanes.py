@@ -19,9 +19,8 @@ EXTERNAL_LANE = started_by(Start.DATA)
 """The phase that copies the data of external tables."""
 EVENT_LANE = started_by(Start.LOG)
 """The phase that applies the events."""
-_NOT_URGENT = {phase for phase, facts in FACTS.items() if facts.start in (Start.DATA, Start.CLOCK)} | set(
-    PLACEMENT_FACTS
-)
+_CALM = (Start.DATA, Start.CLOCK, Start.NIGHT)
+_NOT_URGENT = {phase for phase, facts in FACTS.items() if facts.start in _CALM} | set(PLACEMENT_FACTS)
 
 
 def priority_of(dag: str) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def _deep() -> Param:
         False,
         type="boolean",
         title="Compare every file",
-        description="Compare all files with the replica's, also where no directory has changed; once a day a scan "
-        "does so by itself",
+        description="Compare all files with the replica's, also where no directory has changed. By itself a scan "
+        "does so once a day, and a verification within thirty",
     )
 
 

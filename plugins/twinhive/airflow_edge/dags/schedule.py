@@ -15,6 +15,8 @@ from twinhive.settings import ClusterSettings, PolicyEntry
 
 _EVERY_MINUTES = 2
 _SCAN_EVERY_MINUTES = 15
+_NIGHT_HOURS = 6
+"""A night is from midnight on for so long, by UTC."""
 _RUNS_A_MINUTE = 10.0
 """Runs that find nothing to do, of all policies together: on two cores they take about half of one."""
 _EXTERNAL_SHARE = 0.25
@@ -57,6 +59,8 @@ def schedule_of(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSe
     match facts_of(phase).start:
         case Start.CLOCK:
             return _every(entry, floor_minutes(_SCAN_EVERY_MINUTES, crowd.policies, share=crowd.share(0.25)))
+        case Start.NIGHT:
+            return CronTriggerTimetable(nightly_cron_of(entry.name), timezone="UTC")
         case Start.DATA:
             return _external(entry, crowd)
         case Start.LOG:
@@ -111,6 +115,12 @@ def _runs_a_minute() -> float:
     except ValueError:
         return _RUNS_A_MINUTE
     return given if given > 0 else _RUNS_A_MINUTE
+
+
+def nightly_cron_of(policy: str) -> str:
+    """Return a cron expression for once a night, at an hour and minute that depend on the policy's name."""
+    at = int.from_bytes(sha256(policy.encode()).digest()[:4]) % (60 * _NIGHT_HOURS)
+    return f"{at % 60} {at // 60} * * *"
 
 
 def cron_of(policy: str, minutes: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.airflow_edge.dags.assets import announce, announce_pending, announce_table
+from twinhive.airflow_edge.dags.assets import announce, announce_pending, announce_table, announce_verified
 from twinhive.bootstrap.load import Loaded
 from twinhive.incremental.apply import WindowApplied
 from twinhive.incremental.window_stage import WindowCut
@@ -13,6 +13,7 @@ from twinhive.observe.table_news import news_of, replicated_tables, shortcomings
 from twinhive.pipeline.phases import Effect
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
+from twinhive.verify.outcome import Verified
 from twinhive.wiring.policies import Wiring
 
 
@@ -23,6 +24,7 @@ class Announcing:
     wiring: Wiring
     ports: ReadPorts
     waiting: frozenset[str]
+    verifies: bool
 
     @classmethod
     def before(cls, effects: Collection[Effect], wiring: Wiring, ports: ReadPorts) -> "Announcing":
@@ -31,7 +33,7 @@ class Announcing:
         publishes = Effect.PUBLISHES in effects or Effect.PUBLISHES_WAITING in effects
         looks = publishes and wiring.settings.announced_tables
         names = pending_names(ports.replica_files, policy) if looks and policy.external.brings_data else ()
-        return cls(wiring, ports, frozenset(names))
+        return cls(wiring, ports, frozenset(names), Effect.VERIFIES in effects)
 
     def after(self, result: Any, outlet_events: Any) -> None:
         """Say what the stage has brought. A window that holds nothing may have published tables that had waited."""
@@ -39,6 +41,8 @@ class Announcing:
             self._of_database(result, outlet_events)
         elif isinstance(result, WindowCut) and result.idle and self.waiting:
             self._of_tables(self._came(), result.end, outlet_events)
+        elif isinstance(result, Verified) and self.verifies and result.is_clean:
+            announce_verified(outlet_events, self.wiring.settings, result.event, result.unjudged)
 
     def _of_database(self, result: Loaded | WindowApplied, outlet_events: Any) -> None:
         ports, settings = self.ports, self.wiring.settings

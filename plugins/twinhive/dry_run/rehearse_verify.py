@@ -1,0 +1,13 @@
+"""Rehearse a verification: it changes nothing anyway, so there is only whether it would begin."""
+
+from twinhive.dry_run.rehearsing import Rehearsing
+from twinhive.model.marks import Phase
+from twinhive.replica.replica_state import read_state
+
+
+def reads_only(rehearsing: Rehearsing, _: object) -> object:
+    """Say that a run would compare, and change nothing but its own notes."""
+    state = read_state(rehearsing.ports.replica, rehearsing.policy, rehearsing.ports.source.log_id())
+    if state.phase is not Phase.FOLLOWING:
+        return rehearsing.ends(f"nothing to verify: the replica is {state.phase.value}")
+    return rehearsing.ends("a verification reads both clusters, and changes neither")

@@ -1,0 +1,121 @@
+"""Look at tables, some at a time, and keep what was read of each for the next night."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from math import inf
+
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.objects import Table
+from twinhive.model.text import render
+from twinhive.ports import WritePorts
+from twinhive.replica.replica_state import read_state
+from twinhive.step.base import Work
+from twinhive.verify.database_leaves import compare_database
+from twinhive.verify.judging import TableComparison, TableVerdict, compare
+from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
+from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.verify.scope import VerifyScope
+from twinhive.verify.side import sides_of
+from twinhive.verify.touched import DATABASE, Touched, touched_after
+
+_TABLES_AT_ONCE = 50
+
+
+class Looking:
+    """A verification under way: what both logs have told, and where their ledgers lie.
+
+    `_source` tells what the source's log says after the position that the replica had first: by it leaves are judged.
+    `_own` tells of each side what its log says since its ledgers were read: by it leaves are read again.
+    """
+
+    def __init__(self, work: Work, ports: WritePorts, day: int, *, deep: bool) -> None:
+        self._work, self._ports = work, ports
+        self._due = Due(day, deep)
+        self._sides = sides_of(ports, work.policy)
+        self._ledgers = tuple(
+            LedgerFiles(ports.replica_files, work.policy, side.role, side.metastore.log_id()) for side in self._sides
+        )
+        self._own = tuple(
+            touched_after(side.metastore, side.database, ledgers.read_position())
+            for side, ledgers in zip(self._sides, self._ledgers, strict=True)
+        )
+        # Before the first leaf is read: no ledger of this run is older.
+        self._begun = tuple(own.end for own in self._own)
+        self._source = Touched.after(work.policy.source.database, self._position())
+        self._looked: dict[str, tuple[TableComparison, int]] = {}
+        self.not_placed: dict[str, str] = {}
+
+    @property
+    def end(self) -> int:
+        """The newest event that the source's log was read up to."""
+        return self._source.end.event_id
+
+    def look(self, tables: Sequence[str]) -> None:
+        """Compare tables as they are now, `DATABASE` among them."""
+        for start in range(0, len(tables), _TABLES_AT_ONCE):
+            begin = self._position().event_id
+            for own, side in zip(self._own, self._sides, strict=True):
+                if own.told_since != inf:
+                    own.read_on(side.metastore)
+            self._look(tables[start : start + _TABLES_AT_ONCE], begin)
+        self._source.read_on(self._ports.source)
+
+    def verdicts(self) -> list[TableVerdict]:
+        """Return what can be said of all tables that were looked at, as the source's log was read by now."""
+        looked = self._looked.items()
+        return [compared.judged(self._source.of(table, begin)) for table, (compared, begin) in looked]
+
+    def leave_out(self, scope: VerifyScope) -> None:
+        """Say nothing of tables that have been frozen, or asked for, since they were looked at."""
+        for table in [table for table in self._looked if not scope.compares(table)]:
+            del self._looked[table]
+
+    def waiting(self, scope: VerifyScope) -> list[str]:
+        """Return what is to be looked at again, or was made since the scope was read."""
+        hot = {one.table for one in self.verdicts() if one.hot}
+        new = self._source.tables() - self._looked.keys() - self.not_placed.keys()
+        return sorted(table for table in hot | new if scope.compares(table))
+
+    def finish(self, scope: VerifyScope) -> None:
+        """Remember that all of the scope was read in this run."""
+        for ledgers, begun in zip(self._ledgers, self._begun, strict=True):
+            ledgers.keep_only(scope.names)
+            ledgers.write_position(begun)
+
+    def _position(self) -> Position:
+        return read_state(self._ports.replica, self._work.policy, self._ports.source.log_id()).position
+
+    def _look(self, tables: Sequence[str], begin: int) -> None:
+        found = [{one.name.table: one for one in side.metastore.tables(side.database, tables)} for side in self._sides]
+        for table in tables:
+            try:
+                compared = (
+                    compare_database(self._sides)
+                    if table == DATABASE
+                    else self._compare(table, [some.get(table) for some in found])
+                )
+            except InvalidSettings as error:
+                self._looked.pop(table, None)
+                self.not_placed[table] = render(error.what)
+                continue
+            self._looked[table] = (compared, begin)
+
+    def _compare(self, name: str, tables: Sequence[Table | None]) -> TableComparison:
+        read: list[TableRead] = []
+        events = [own.end.event_id for own in self._own]
+        for side, table, ledgers, own in zip(self._sides, tables, self._ledgers, self._own, strict=True):
+            kept = ledgers.read(name)
+            touched = own.of(name, kept.event if kept else 0)
+            read.append(read_table(side, table, kept, touched, self._due))
+        source, replica = with_checksums_of_both(read[0], read[1])
+        compared, source, replica = compare(source, replica, name)
+        for ledgers, one, event in zip(self._ledgers, (source, replica), events, strict=True):
+            ledgers.write(name, KeptLedger(one.ledger, event, self._due.day))
+        return compared
+
+
+def digest_of(verdicts: Iterable[TableVerdict]) -> str:
+    """Return one digest for all that was compared at the source."""
+    said = sorted((one.table, one.digest) for one in verdicts)
+    return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]

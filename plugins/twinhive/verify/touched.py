@@ -1,0 +1,150 @@
+"""Know which leaves of a database a log has told of, each with its newest event: those alone need another look.
+
+Both sides have a log. An event that cannot be read may tell of all that its row names; a row that names nothing we know
+may tell of everything.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf
+
+from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.message import names_touched
+from twinhive.events.reader import read_events
+from twinhive.log.server_settings import keeps_log
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.changes.facts import names_of, partitions_named
+from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    DetailChange,
+    DropPartitions,
+    Insert,
+    RenamePartition,
+)
+from twinhive.model.equality.canonical import canonical_table
+from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.errors import ActNow
+from twinhive.ports import MetastoreReader
+
+DATABASE = ""
+"""Stands among names of tables for the database itself and its functions."""
+_NAMES_KEPT = 100_000
+_SHAPE = ("sd", "partitionKeys", "tableName", "tableType")
+
+
+@dataclass(frozen=True)
+class TouchedLeaves:
+    """What of one table a log has told of; `whole`: it may be any leaf."""
+
+    whole: bool = False
+    names: frozenset[str] = frozenset()
+
+    def __contains__(self, leaf: str) -> bool:
+        return self.whole or leaf in self.names
+
+    def __bool__(self) -> bool:
+        return self.whole or bool(self.names)
+
+
+UNKNOWN = TouchedLeaves(whole=True)
+
+
+@dataclass
+class Touched:
+    """What a log has told of a database's leaves after a position; `end` is how far it was read.
+
+    told_since   of what has happened before this event nobody knows: no log is kept, or that part of it has expired
+    """
+
+    database: str
+    end: Position
+    told_since: float
+    _leaves: dict[str, dict[str, int]] = field(default_factory=dict)
+    _whole: dict[str, int] = field(default_factory=dict)
+    _everything: int = 0
+
+    @classmethod
+    def after(cls, database: str, begin: Position) -> "Touched":
+        """Return what is to be read on from a position."""
+        return cls(database, begin, begin.event_id)
+
+    def read_on(self, log: MetastoreReader) -> None:
+        """Read what the log says by now. Raises ActNow for a gap, or another log."""
+        row: EventRow | None = None
+        for row in read_events(log, self.end):
+            self._note(row)
+        if row is not None:
+            self.end = row.position
+
+    def of(self, table: str, after: int) -> TouchedLeaves:
+        """Return what was told of a table in events after one."""
+        if after < self.told_since or self._everything > after or self._whole.get(table, 0) > after:
+            return UNKNOWN
+        leaves = self._leaves.get(table, {})
+        return TouchedLeaves(names=frozenset(name for name, event in leaves.items() if event > after))
+
+    def tables(self) -> set[str]:
+        """Return the tables of which anything was told."""
+        return self._leaves.keys() | self._whole.keys() - {DATABASE}
+
+    def _note(self, row: EventRow) -> None:
+        if not row.database and row.event_type not in KNOWN_TYPES:
+            self._everything = row.event_id
+        try:
+            tables = {name.table for name in names_touched(row) if name.database == self.database}
+        except ActNow:
+            self._everything = row.event_id
+            return
+        if not row.table and (row.database or "").lower() == self.database:
+            self._whole[DATABASE] = row.event_id
+        for table in tables:
+            self._note_leaves(table, _leaves_told(row), row.event_id)
+
+    def _note_leaves(self, table: str, names: Iterable[str] | None, event_id: int) -> None:
+        known = self._leaves.setdefault(table, {})
+        if names is not None and len(known) < _NAMES_KEPT:
+            known.update(dict.fromkeys(names, event_id))
+        else:
+            self._whole[table] = event_id
+
+
+def touched_after(metastore: MetastoreReader, database: str, begin: Position | None) -> Touched:
+    """Return what a metastore's log has told after a position, None for one that nobody has noted.
+
+    Where it cannot tell, it is read from now on.
+    """
+    newest = Position(metastore.current_event_id())
+    if not keeps_log(metastore):
+        return Touched(database, newest, inf)
+    touched = Touched.after(database, begin or newest)
+    try:
+        touched.read_on(metastore)
+    except ActNow:
+        return Touched.after(database, newest)
+    return touched
+
+
+def _leaves_told(row: EventRow) -> list[str] | None:
+    """Return the leaves of its table that an event tells of, None where it may be all of them."""
+    try:
+        change = decode_event(row).change
+    except ActNow:
+        return None
+    return leaves_of(change)
+
+
+def leaves_of(change: Change) -> list[str] | None:
+    """Return the leaves that a change of one table may have altered, None where it may be all of them."""
+    match change:
+        case Insert() | AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+            return [*names_of(change.table, partitions_named(change))] or [OWN_LEAF]
+        case DetailChange():
+            return [OWN_LEAF]
+        case AlterTable(before=before, after=after) if before.location == after.location:
+            one, other = canonical_table(before), canonical_table(after)
+            return [OWN_LEAF] if all(one.get(part) == other.get(part) for part in _SHAPE) else None
+        case _:
+            return None

@@ -1,0 +1,101 @@
+"""Verify at any moment of random histories: nothing is called damaged, and 'equal at event N' holds at event N."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.checker.drill import Drill, Settings
+from tests.checker.faults import Plan
+from tests.support.seeds import seeds
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS, tuned
+from tests.unit.incremental.test_incremental import HISTORIES, Followed
+from tests.unit.verify.verifying import Verifying
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.step.base import Work
+from twinhive.verify.outcome import Verified
+from twinhive.verify.verify import Verify
+
+MANY = int(os.environ.get("TWINHIVE_HISTORIES", "0"))
+
+
+@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
+@pytest.mark.parametrize("replica_keeps_log", [False, True])
+def test_windows_of_one_event_are_equal_or_not_judged_in_between_and_equal_at_the_end(
+    history: Callable[[SourceWriter], None], replica_keeps_log: bool
+) -> None:
+    verifying = Verifying(Followed(tuned(window_events=1)), replica_keeps_log=replica_keeps_log)
+    assert verifying.verify(deep=True).is_equal
+    history(verifying.users)
+    while True:
+        found = verifying.verify()
+        assert found.findings == found.suspects == (), found.lines()
+        if verifying.followed.follow()["window"].idle:
+            break
+    found = verifying.verify()
+    assert found.is_equal, found.lines()
+    assert found.event == verifying.world.source.current_event_id()
+
+
+class VerifyingDrill(Drill):
+    """A history beside which somebody verifies, while its users go on."""
+
+    looks = equal = 0
+    now = 0.0
+
+    def _attempt(self) -> None:
+        super()._attempt()
+        if ReplicaState.read(self.viewer.parameters()).phase is Phase.FOLLOWING:
+            self.verify(self.ports(Plan()))
+
+    def verify(self, ports: Any) -> Verified:
+        """Look once, a quarter of an hour after the last time; users go on meanwhile, and runs between rounds."""
+        self.now += 900
+        self.looks += 1
+        work = Work(self.policy, holder={"run": "verify"}, report=self._report)
+        found = Verify(work, clock=lambda: self.now, wait=lambda seconds: self._between()).run(ports)
+        assert found.findings == (), self.story(f"findings without damage: {found.lines()}")
+        if found.is_equal:
+            self.equal += 1
+            self._assert_equal_at(found.event)
+        return found
+
+    def left_in_staging(self) -> list[str]:
+        return [path for path in super().left_in_staging() if "/verify" not in path]
+
+    def _between(self) -> None:
+        try:
+            self._run_phases(self.ports(Plan(), quiet=True))
+        except TwinhiveError as error:
+            self.log.append(f"between two rounds: {error}")
+
+    def _assert_equal_at(self, event_id: int) -> None:
+        """Assert that the replica is what the source was at an event: nobody has changed it since it was verified."""
+        moments = self.judge._timeline.moments
+        index = max(at for at, moment in enumerate(moments) if moment.event_id <= event_id)
+        differences = list(self.judge._differences(index, self.viewer.state()))
+        assert differences == [], self.story(f"called equal at event {event_id}: {differences}")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings(faults=0, pace=30), Settings(consistency="window_end"), Settings(crosses=True)],
+    ids=["kills", "busy", "window_end", "crosses"],
+)
+@pytest.mark.parametrize("keeps_log", [False, True])
+def test_random_histories(settings: Settings, keeps_log: bool) -> None:
+    looks = equal = 0
+    for seed in seeds(MANY or 4):
+        drill = VerifyingDrill(seed, settings)
+        if keeps_log:
+            listeners = {"metastore.transactional.event.listeners": LISTENER}
+            drill.place.world.replica.configurations[REPLICA_ADDRESS] |= listeners
+        drill.run()
+        drill.assert_end()
+        last = drill.verify(drill.ports(Plan(), quiet=True))
+        assert not last.suspects, drill.story(f"suspects at the end: {last.lines()}")
+        looks, equal = looks + drill.looks, equal + drill.equal
+    assert looks > equal > 0
