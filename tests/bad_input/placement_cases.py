@@ -55,6 +55,11 @@ def _foreign_directory(desk: Desk) -> None:
     desk.world.replica_files.put("hdfs://west/twinhive/copies/near/precious", b"precious")
 
 
+def _data_among_copies(desk: Desk) -> None:
+    _with()(desk)
+    desk.terminal.users.set_location("plain", "hdfs://west/twinhive/copies/near/plain.1")
+
+
 PLACEMENT_CASES = (
     Case(
         "placement: a cluster that clusters.yaml does not have",
@@ -127,6 +132,19 @@ PLACEMENT_CASES = (
         ("is somebody else's",),
         _foreign_directory,
     ),
+    Case(
+        "placement: a command about policies",
+        ("forget", "near"),
+        ("near is a placement: this command is about policies", "twinhive copies near"),
+        _with(),
+    ),
+    Case(
+        "placement: retired although a table has its data among the copies",
+        ("retire", "near"),
+        ("table sales.plain has its data among the copies of placement near",),
+        _data_among_copies,
+    ),
+    Case("clusters: another word than check", ("clusters", "chekc"), ("'chekc' is not known",), _with(), code=USAGE),
     Case("placement: there is no such one", ("copies", "nowhere"), ("there is no placement nowhere",), _with()),
     Case("placement: a phase of policies", ("run", "near", "scan"), ("near is a placement",), _with(), code=USAGE),
     Case("policy: a phase of placements", ("plan", "sales", "copies"), ("sales is a policy",), _with(), code=USAGE),

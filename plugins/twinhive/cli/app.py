@@ -19,6 +19,7 @@ _MODULES: Mapping[str, str] = {
     "status": "twinhive.cli.status",
     "plan": "twinhive.cli.plan",
     "run": "twinhive.cli.run",
+    "clusters": "twinhive.cli.clusters",
     "copies": "twinhive.cli.copies",
     "copy": "twinhive.cli.tree_copy",
     "sql": "twinhive.cli.sql",

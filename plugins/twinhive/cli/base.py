@@ -7,6 +7,7 @@ import typer
 
 from twinhive.cli.connection_sources import resolver
 from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.model.next_steps import command
 from twinhive.settings import Configuration, default_directory, load_configuration
 
 if TYPE_CHECKING:
@@ -30,12 +31,20 @@ def configuration_of(config: Path | None) -> Configuration:
     return load_configuration(directory)
 
 
-def wiring_of(config: Path | None, policy: str) -> "Wiring":
-    """Find a policy. Raises InvalidSettings with all that is wrong with its file."""
+def wiring_of(config: Path | None, policy: str, *, or_placement: bool = False) -> "Wiring":
+    """Find a policy, or a placement where that will do. Raises InvalidSettings with all that is wrong with its file."""
     # Imported here because a mere check of files needs no adapters, and would wait for them.
     from twinhive.wiring.policies import Wiring
 
-    return Wiring.of(configuration_of(config), policy, resolver())
+    configuration = configuration_of(config)
+    if policy in configuration.placements and not or_placement:
+        raise InvalidSettings(
+            f"{policy} is a placement: this command is about policies",
+            found=configuration.placements[policy].path,
+            expected="a policy",
+            next_step="see its copies with: " + command("twinhive", "copies", policy),
+        )
+    return Wiring.of(configuration, policy, resolver())
 
 
 def local_cluster(configuration: Configuration, cluster: str | None) -> str:

@@ -130,7 +130,7 @@ def _ask_servers(config: Path | None, policy: str) -> _Found:
     from twinhive.copies.list_copies import placement_problems
     from twinhive.step.base import Work
 
-    wiring = wiring_of(config, policy)
+    wiring = wiring_of(config, policy, or_placement=True)
     if wiring.policy.copies is not None:
         return _Found(policy, list(placement_problems(wiring.write_ports(), wiring.policy)))
     said: list[str] = []

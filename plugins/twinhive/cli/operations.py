@@ -8,6 +8,7 @@ import typer
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, say
+from twinhive.copies.retire import RetirePlacement
 from twinhive.operations.operations import OperationFields, operation_of
 
 app = typer.Typer(rich_markup_mode=None)
@@ -87,14 +88,21 @@ def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
 
 
 @app.command()
-def retire(policy: PolicyName, as_json: AsJson = False, config: Config = None) -> None:
-    """Take a policy's mark off its source database.
+def retire(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+    """Take a policy's mark off its source database; or give a placement up, with its copies.
 
-    Dropped files are kept for it until then. Hive refuses to drop a database that carries marks. The replica stays as
-    it is.
+    Dropped files are kept for a policy until then. Hive refuses to drop a database that carries marks. The replica
+    stays as it is. Of a placement first all marks go, then its directories.
     """
     with errors_shown(as_json=as_json):
-        wiring = wiring_of(config, policy)
+        wiring = wiring_of(config, policy, or_placement=True)
+        if wiring.policy.copies is not None:
+            retiring = RetirePlacement(wiring.policy, holder_of("retire"))
+            lines = retiring.plan(wiring.read_ports()) if dry_run else retiring.run(wiring.write_ports())
+            return _show("retire", policy, lines, as_json=as_json, dry_run=dry_run)
+        if dry_run:
+            said = f"{wiring.policy.source} would carry no mark of {policy} any more"
+            return _show("retire", policy, [said], as_json=as_json, dry_run=dry_run)
         wiring.write_ports().source_marker.unmark(wiring.policy.source.database, policy)
     _show("retire", policy, [f"{wiring.policy.source} carries no mark of {policy} any more"], as_json=as_json)
 
@@ -103,7 +111,7 @@ def _operate(
     name: str, policy: str, fields: OperationFields, config: Path | None, *, dry_run: bool, as_json: bool
 ) -> None:
     with errors_shown(as_json=as_json):
-        wiring = wiring_of(config, policy)
+        wiring = wiring_of(config, policy, or_placement=name == "unlock")
         operation = operation_of(name, wiring.policy, holder_of(name), fields)
         ports = wiring.write_ports()
         lines = operation.plan(ports) if dry_run else operation.run(ports)

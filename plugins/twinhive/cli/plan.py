@@ -34,7 +34,7 @@ def plan(
     """
     refuse_other_phases(phase, again=again, deep=deep)
     with errors_shown(as_json=as_json):
-        wiring = wiring_of(config, policy)
+        wiring = wiring_of(config, policy, or_placement=True)
         refuse_phase_of_others(phase, wiring.policy)
         with waiting(f"looking at both clusters for {phase} of {policy}"):
             found = rehearse(phase, wiring.write_ports(), wiring.policy, again=again, deep=deep)

@@ -33,7 +33,7 @@ def run(
     """
     refuse_other_phases(phase, again=again, deep=deep)
     with errors_shown(as_json=as_json):
-        wiring = wiring_of(config, policy)
+        wiring = wiring_of(config, policy, or_placement=True)
         refuse_phase_of_others(phase, wiring.policy)
         ports = wiring.write_ports()
         report, shown = (print_stderr, errors) if as_json else (say, console)

@@ -64,7 +64,7 @@ def test_every_command_but_version_has_the_option(name: str) -> None:
 def test_an_error_has_the_exit_code_of_its_family(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, error: TwinhiveError, code: int, family: str
 ) -> None:
-    def fail(*words: object) -> None:
+    def fail(*words: object, **more: object) -> None:
         raise error
 
     monkeypatch.setattr(cli_operations, "wiring_of", fail)
@@ -105,7 +105,7 @@ def test_wrong_usage_is_a_document_too(
 
 
 def test_interrupted_from_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*words: object) -> None:
+    def interrupt(*words: object, **more: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_operations, "wiring_of", interrupt)

@@ -1,0 +1,132 @@
+"""Copies on a real HDFS without a metastore of its own: north, whose tables are those of the metastore of east."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from sandbox import Sandbox
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.copies_world import contents
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.cli.app import app
+from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.pipeline.phases import COPIES
+from twinhive.pipeline.runner import run_phase
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def north(sandbox: Sandbox) -> Iterator[HadoopFiles]:
+    """Start the third file system; others need not pay for it."""
+    sandbox.up("north")
+    os.environ.update(sandbox.environment())
+    cluster = sandbox.north
+    yield HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+    for server in ("north-datanode", "north-namenode"):
+        sandbox.stop(server)
+
+
+class Placed:
+    """A database with two tables, and a placement of it on north."""
+
+    def __init__(self, policies: PolicyFiles, metastore: ThriftSource, east: Warehouse, north: HadoopFiles) -> None:
+        self.policies, self.metastore, self.east, self.north = policies, metastore, east.files, north
+        self.database = east.create_database()
+        self.users = SourceWriter(metastore, east.files, self.database)
+        self.users.create_table("plain", files={"f": b"plain", "sub dir/g": b"below"})
+        self.users.create_table("orders", ("day",))
+        self.users.add_partitions("orders", {("1",): {"a": b"one"}, ("a b/c:ü",): {"b": b"two"}, ("3",): {}})
+        self.name = f"near_{self.database}"
+        clusters = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
+        connections = {"file_system": {"connection": "north_hdfs"}, "job_tracker": {"connection": "north_spark"}}
+        clusters["clusters"]["north"] = {"metastore": {"of": "east"}, **connections}
+        policies.write("clusters.yaml", clusters)
+        (policies.directory / "placements").mkdir()
+        document = {"placement": self.name, "database": self.database, "cluster": "north"}
+        policies.write("placements/near.yaml", {**document, "options": {"grace_seconds": 0, "copy_threads": 4}})
+
+    def run(self, switch: KillSwitch | None = None) -> dict[str, Any]:
+        wiring = self.policies.wiring(self.name)
+        ports = killable(wiring.write_ports(), switch) if switch else wiring.write_ports()
+        return run_phase(COPIES, wiring.policy, ports, {"run": "test"}, lambda line: None)
+
+    def settle(self) -> None:
+        while not self.run()["list_copies"].idle:
+            pass
+
+    def marks(self) -> dict[str, tuple[str, CopyMark | None]]:
+        """Return location and mark of every object."""
+        plain, orders = self.users.table("plain"), self.users.table("orders")
+        found = {"plain": (str(plain.location), mark_on(plain.parameters, "north"))}
+        for one in self.metastore.partitions(orders.name, self.metastore.partition_names(orders.name)):
+            found[one.name(("day",))] = str(one.location), mark_on(one.parameters, "north")
+        return found
+
+    def assert_copied(self) -> None:
+        for name, (location, mark) in self.marks().items():
+            assert mark is not None, name
+            assert contents(self.north, mark.location) == contents(self.east, location), name
+
+    def type(self, *words: str) -> Any:
+        result = CliRunner().invoke(app, [*words, "--json", "--config", str(self.policies.directory)])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def placed(policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, north: HadoopFiles) -> Placed:
+    return Placed(policies, source_metastore, east, north)
+
+
+def test_the_metastore_of_east_makes_directories_on_north(placed: Placed) -> None:
+    placed.users.create_table("far", location="hdfs://north/warehouse/far")
+    status = placed.north.status("hdfs://north/warehouse/far")
+    assert status is not None and status.is_directory
+
+
+def test_copies_are_made_follow_and_go(placed: Placed) -> None:
+    placed.settle()
+    placed.assert_copied()
+    assert placed.type("copies", placed.name)["placements"][0]["fresh"] == 4
+    placed.users.insert("orders", ("1",), {"more": b"more"})
+    placed.east.write(f"{placed.users.location('plain')}/late", b"written without an event")
+    told = placed.type("copies", placed.name)["placements"][0]
+    assert (told["fresh"], told["stale"]) == (2, 2)
+    reasons = {one["stale"] for table in told["tables"] for one in table["copies"] if one["stale"]}
+    assert "files were written without an event" in reasons
+    placed.settle()
+    placed.assert_copied()
+    (_, old) = placed.marks()["day=3"]
+    placed.users.drop_partitions("orders", [("3",)])
+    placed.settle()
+    assert old is not None and placed.north.status(old.location) is None
+    placed.assert_copied()
+
+
+@pytest.mark.parametrize("at", (2, 15, 28))
+def test_killed_and_run_again_it_converges(placed: Placed, at: int) -> None:
+    with suppress(Killed):
+        placed.run(KillSwitch(at, after_effect=False))
+    for name, (location, mark) in placed.marks().items():
+        assert mark is None or contents(placed.north, mark.location) == contents(placed.east, location), name
+    placed.settle()
+    placed.assert_copied()
+
+
+def test_hundreds_of_partitions_are_marked(placed: Placed) -> None:
+    placed.users.create_table("many", ("n",))
+    placed.users.add_partitions("many", {(f"{number:04}",): {"f": b"%d" % number} for number in range(300)})
+    placed.settle()
+    assert placed.type("copies", placed.name)["placements"][0]["fresh"] == 304
+    assert placed.run()["list_copies"].tables == 0, "an idle run has looked at a table"
