@@ -25,6 +25,7 @@ from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.wire.message import MessageKind, WireMessage, call, reply
 from twinhive.wire.roles import Role, decided
+from twinhive.wire.table import METHODS
 
 WORLDS = int(os.environ.get("TWINHIVE_GATEWAY_WORLDS", "6"))
 CALLS = 120
@@ -33,6 +34,8 @@ TABLES = ("a", "ab", "orders", "order", "shop", "sales", "straße", "b" * 60)
 TEXTS = (*DATABASES, *TABLES, "", "A", "Shop ", "@hive#shop", "hive.a.ab", "a.ab", "shop.orders:7:9:8,9:3", "any text")
 READS = [name for name in KNOWN if KIND_OF[name] is MethodKind.READ]
 NAMED = (Role.DATABASE, Role.TABLE, Role.FULL_NAME, Role.CATALOG)
+OF_SEVERAL = [name for name in READS if sum(one.role is Role.DATABASE for one in METHODS[name].request) > 1]
+"""Methods that name two databases."""
 LIMITS = RemoteLimits(connect=20, call=20, wait=20)
 
 
@@ -103,27 +106,33 @@ class World:
         """Choose what a call is about: mostly something remote, sometimes two things."""
         known = [*self.defined.tables, *(TableName(one, self._name().table) for one in self.defined.databases)]
         wanted = [self.random.choice(known) if self.random.random() < 0.8 else self._name() for _ in range(2)]
-        return wanted if self.random.random() < 0.15 else wanted[:1]
+        return wanted if self.random.random() < 0.3 else wanted[:1]
 
 
 def filled(random: Random, struct: Any, targets: list[TableName]) -> Iterator[tuple[str, str | None]]:
-    """Put a target's names wherever names stand; yield what each struct names then."""
-    target = random.choice(targets)
-    named: set[Role] = set()
-    for one in filter(None, type(struct).thrift_spec):
-        value, role = getattr(struct, one[2]), decided(type(struct).__name__, one[2])
+    """Put a target's names wherever names stand; yield what each struct names then.
+
+    A struct with several databases (`parent_db_name`, `foreign_db_name`) may name several targets.
+    """
+    roles = {one[2]: decided(type(struct).__name__, one[2]) for one in filter(None, type(struct).thrift_spec)}
+    groups = [name.split("_")[0] for name, role in roles.items() if role is Role.DATABASE]
+    chosen = {group: random.choice(targets) for group in groups if len(groups) > 1}
+    alone = random.choice(targets)
+    named: dict[TableName, set[Role]] = {}
+    for name, role in roles.items():
+        value = getattr(struct, name)
         if role in NAMED:
-            named.add(role)
+            target = chosen.get(name.split("_")[0], alone)
+            named.setdefault(target, set()).add(role)
             text = text_for(random, role, target)
-            setattr(struct, one[2], [text] if isinstance(value, list) else text)
+            setattr(struct, name, [text] if isinstance(value, list) else text)
         else:
             for inner in value if isinstance(value, list) else [value]:
                 if hasattr(inner, "thrift_spec"):
                     yield from filled(random, inner, targets)
-    if Role.FULL_NAME in named:
-        yield target.database, target.table
-    if Role.DATABASE in named:
-        yield target.database, target.table if Role.TABLE in named else None
+    for target, its in named.items():
+        if its - {Role.CATALOG}:
+            yield target.database, target.table if its & {Role.TABLE, Role.FULL_NAME} else None
 
 
 def text_for(random: Random, role: Role, target: TableName) -> str | None:
@@ -205,7 +214,7 @@ def test_the_answer_is_the_owners_under_other_names_or_an_error() -> None:
         world = World(Random(seed))
         try:
             for at in range(CALLS):
-                method = world.random.choice(READS)
+                method = world.random.choice(READS if at % 5 else OF_SEVERAL)
                 for server in (world.local, *world.remotes):
                     server.asked = None
                 endings.append(look_at(world, method, f"TWINHIVE_SEED={seed}, call {at}"))
