@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct as Packing
+from struct import error as PackingError
 from typing import Final
 
 from twinhive.wire.ends import end_of_value
@@ -38,15 +39,27 @@ def fields_of(raw: bytes, at: int) -> Iterator[tuple[int, FieldPlace]]:
 
 def place_of(message: WireMessage, path: Sequence[int]) -> FieldPlace | None:
     """Find a field by the numbers that lead to it; None where one of them is not there."""
-    at, found = message.at, None
-    for number in path:
-        if found is not None and found.code != STRUCT:
-            return None
-        found = next((place for one, place in fields_of(message.raw, at) if one == number), None)
-        if found is None:
-            return None
-        at = found.begin
-    return found
+    raw, at = message.raw, message.at
+    code = STRUCT
+    try:
+        for number in path:
+            if code != STRUCT or not (found := _begin_of(raw, at, number)):
+                return None
+            at = found
+            code = raw[at - 3]
+        return FieldPlace(code, at, end_of_value(raw, code, at)) if path else None
+    except (IndexError, ValueError, PackingError) as error:
+        raise WireError("a struct that ends in the middle") from error
+
+
+def _begin_of(raw: bytes, at: int, number: int) -> int:
+    """Return where a field's value begins in the struct at `at`; 0 where it has no such field."""
+    while code := raw[at]:
+        at += 3
+        if _SHORT.unpack_from(raw, at - 2)[0] == number:
+            return at
+        at = at + 4 + _INT.unpack_from(raw, at)[0] if code == STRING else end_of_value(raw, code, at)
+    return 0
 
 
 def error_text(answer: WireMessage) -> str | None:
@@ -161,9 +174,17 @@ def with_entries(message: WireMessage, path: Sequence[int], entries: Mapping[str
     place = place_of(message, path)
     if place is None or place.code != MAP or not entries:
         return message
-    all_entries = {**entries_at(message, path), **entries}
-    encoded = b"".join(_text(key) + _text(value) for key, value in all_entries.items())
-    return _spliced(message, place.begin, place.end, _TEXTS + _INT.pack(len(all_entries)) + encoded)
+    old = message.raw[place.begin + 6 : place.end]
+    count = _INT.unpack_from(message.raw, place.begin + 2)[0]
+    if any(_text(key) in old for key in entries):
+        kept = {key: value for key, value in entries_at(message, path).items() if key not in entries}
+        old, count = _encoded(kept), len(kept)
+    head = _TEXTS + _INT.pack(count + len(entries))
+    return _spliced(message, place.begin, place.end, head + old + _encoded(entries))
+
+
+def _encoded(entries: Mapping[str, str]) -> bytes:
+    return b"".join(_text(key) + _text(value) for key, value in entries.items())
 
 
 def with_value(message: WireMessage, path: Sequence[int], text: str) -> WireMessage:

@@ -35,6 +35,8 @@ from twinhive.wire.renaming import renamed
 _LOG = logging.getLogger(__name__)
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""
+_SLOW = 1 << 20
+"""An answer of more bytes is renamed in a thread: of 32 MB it takes a quarter of a second, and others go on."""
 _ALL_DATABASES = call("get_all_databases", 0, STOP)
 
 
@@ -78,6 +80,8 @@ class RemoteCalls:
             answer = await self._with_views_renamed(answer, definition, remote)
         if (path := _PARAMETERS.get(request.head.method)) is not None:
             answer = with_entries(answer, path, self._shared.describe(definition))
+        if len(answer.raw) > _SLOW:
+            return await asyncio.to_thread(renamed, answer, renames.back)
         return renamed(answer, renames.back)
 
     async def _with_views_renamed(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:

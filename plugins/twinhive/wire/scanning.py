@@ -41,6 +41,12 @@ class _Level:
         """Say whether the next value of a container is the key of a map."""
         return len(self.kinds) == 2 and self.left % 2 == 0
 
+    @property
+    def holds_plain_texts(self) -> bool:
+        """Say whether a container holds texts that nobody looks at."""
+        is_looked_at = self.field is not None and self.field.role is not None
+        return not is_looked_at and all(kind.code == STRING for kind in self.kinds)
+
 
 class StructScan:
     """Find the end of a struct in bytes that are fed; subclasses see texts and whole structs that have names."""
@@ -123,6 +129,8 @@ class StructScan:
             return True
         if all(kind.code in FIXED for kind in level.kinds):
             return self._some_of_one_size(level)
+        if level.holds_plain_texts and self._some_texts(level):
+            return True
         kind = level.kinds[0] if level.is_at_key else level.kinds[-1]
         if kind.code == STRUCT and len(level.kinds) == 1 and self._some_structs(level, kind):
             return True
@@ -137,6 +145,21 @@ class StructScan:
             level.left -= count
             self._steps += count
         return count > 0
+
+    def _some_texts(self, level: _Level) -> bool:
+        """Pass over texts that are there as a whole, so many in one loop: a list of names of partitions has 30,000."""
+        window, at, left = self.window, self.at, level.left
+        last = len(window) - 4
+        while left and at <= last:
+            length = _INT(window, at)[0]
+            if length < 0 or at + length > last:
+                break  # what is wrong with it, or missing of it, is said where a single one is read
+            at += 4 + length
+            left -= 1
+        passed = level.left - left
+        self.at, level.left = at, left
+        self._steps += passed
+        return passed > 0
 
     def _some_of_one_size(self, level: _Level) -> bool:
         size = sum(FIXED[kind.code] for kind in level.kinds)

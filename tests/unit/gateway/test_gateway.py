@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,11 @@ from hive_metastore import ttypes
 from tests.support.breaking_server import BreakingServer
 from tests.support.running_gateway import RunningGateway
 from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from twinhive.gateway import remote_calls
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
+from twinhive.wire.renaming import renamed
 
 LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 
@@ -350,3 +353,27 @@ def test_a_client_that_asks_nothing_stays(world: World) -> None:
     with client_of(world.gateway.port) as idle:
         time.sleep(0.8)
         assert idle.get_all_databases()
+
+
+def test_a_large_answer_is_renamed_while_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    others_go_on = threading.Event()
+
+    def slow(answer: Any, renames: Any) -> Any:
+        if len(answer.raw) > 1 << 20:
+            assert others_go_on.wait(20)
+        return renamed(answer, renames)
+
+    monkeypatch.setattr(remote_calls, "renamed", slow)
+    world = World(buffered=32 << 20)
+    names = tuple(f"day={number:060}" for number in range(20_000))
+    world.there.add("sales", "orders", partitions=names)
+    try:
+        with client_of(world.gateway.port) as one, ThreadPoolExecutor(1) as pool:
+            large = pool.submit(one.get_partition_names, "far", "orders", -1)
+            with client_of(world.gateway.port) as other:
+                assert other.get_all_tables("far") == ["orders"]
+            others_go_on.set()
+            assert tuple(large.result()) == names
+    finally:
+        others_go_on.set()
+        world.close()
