@@ -275,3 +275,44 @@ def test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here(
     assert {row[1] for row in types} == {"by_name", "by_note", "of_east"}
     with client_of(gateway) as client, pytest.raises(ttypes.MetaException, match="something else here"):
         client.get_table_req(_asked(desk.far, "of_east"))
+
+
+def test_hive_4s_words_make_a_connector_and_a_database_that_uses_it(
+    desk: Desk, gateway: int, east: Warehouse, west: Warehouse
+) -> None:
+    uri = f"thrift://{desk.sandbox.clusters['west'].metastore_host}:{desk.sandbox.clusters['west'].metastore_port}"
+    connector = f"c_{desk.shop}"
+    make = f"CREATE CONNECTOR {connector} TYPE 'twinhive' URL '{uri}'"
+    with pytest.raises(Refused, match="mysql"):
+        desk.say(f"CREATE CONNECTOR {connector} TYPE 'mysql' URL 'jdbc:x'")
+    with pytest.raises(Refused, match="may not be reached"):
+        desk.say(f"CREATE CONNECTOR {connector} TYPE 'twinhive' URL 'thrift://192.0.2.1:9083'")
+    assert any("would create connector" in line for line in desk.plan(make))
+    desk.say(make)
+    with pytest.raises(AlreadyThere):
+        desk.say(make)
+    use = f"CREATE REMOTE DATABASE {{far}} USING {connector} WITH DBPROPERTIES ('connector.remoteDbName' = '{{sales}}')"
+    try:
+        assert (connector, "twinhive", uri) in desk.say("SHOW CONNECTORS").rows
+        desk.say(use)
+        kept = east.client.get_database(desk.far)
+        assert (kept.connector_name, kept.parameters["connector.remoteDbName"]) == (connector, desk.sales)
+        assert (desk.far, desk.sales, "thrift") in desk.say("SHOW REMOTE DATABASES").rows
+        with client_of(gateway) as client:
+            assert sorted(client.get_all_tables(desk.far)) == ["orders", "parts"]
+        with pytest.raises(Refused, match="databases use it"):
+            desk.say(f"DROP CONNECTOR {connector}")
+        desk.say("DROP REMOTE DATABASE {far}")
+        by_hive = ttypes.Database(  # as HiveServer2 makes it
+            name=desk.far,
+            type=ttypes.DatabaseType.REMOTE,
+            connector_name=connector,
+            parameters={"connector.remoteDbName": desk.sales},
+        )
+        east.client.create_database(by_hive)
+        assert (desk.far, desk.sales, "thrift") in desk.say("SHOW REMOTE DATABASES").rows
+        desk.say("DROP REMOTE DATABASE {far}")
+    finally:
+        desk.say(f"DROP REMOTE DATABASE IF EXISTS {{far}}; DROP CONNECTOR {connector}")
+    with pytest.raises(Missing, match="no connector"):
+        desk.say(use)

@@ -29,14 +29,16 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
 from twinhive.wire.forms import key_of
 from twinhive.wire.message import STOP, WireError, WireMessage, call
+from twinhive.wire.pieces import renamed_pieces
 from twinhive.wire.reader import LongAnswer
+from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
 
 _LOG = logging.getLogger(__name__)
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""
-_SLOW = 1 << 20
-"""An answer of more bytes is renamed in a thread: of 32 MB it takes a quarter of a second, and others go on."""
+_SLOW = 4 << 20
+"""An answer of more bytes is renamed in pieces: of 32 MB it takes a quarter of a second, in which others go on."""
 _ALL_DATABASES = call("get_all_databases", 0, STOP)
 
 
@@ -80,9 +82,7 @@ class RemoteCalls:
             answer = await self._with_views_renamed(answer, definition, remote)
         if (path := _PARAMETERS.get(request.head.method)) is not None:
             answer = with_entries(answer, path, self._shared.describe(definition))
-        if len(answer.raw) > _SLOW:
-            return await asyncio.to_thread(renamed, answer, renames.back)
-        return renamed(answer, renames.back)
+        return await _renamed(answer, renames.back)
 
     async def _with_views_renamed(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
         def is_beside(other: Definition) -> bool:
@@ -169,6 +169,17 @@ class RemoteCalls:
             f"remote {definition.local} ({remote.name}) is not there for now{at}: {text}. The gateway asks it again "
             f"every {remote.guard.limits.probe_every:g} s; nothing was sent"
         )
+
+
+async def _renamed(answer: WireMessage, renames: Renames) -> WireMessage:
+    """Return an answer with other names. Raises WireError."""
+    if len(answer.raw) <= _SLOW or renames.nothing:
+        return renamed(answer, renames)
+    pieces = []
+    for piece in renamed_pieces(answer, renames):
+        pieces.append(piece)
+        await asyncio.sleep(0)
+    return WireMessage(answer.head, b"".join(pieces), answer.at)
 
 
 def _view(definition: Definition, name: str) -> str:

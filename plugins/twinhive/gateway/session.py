@@ -24,6 +24,7 @@ from twinhive.wire.reader import MessageReader, NotStrictBinary
 
 _LOG = logging.getLogger(__name__)
 _BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP)
+_OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
 _MARKER = b"twinhive_remote"
 """In a table that the local metastore returns, or takes: it stands for one elsewhere."""
 
@@ -155,5 +156,7 @@ def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:
             return not request.head.method.startswith("get")
         case MethodKind.WRITE:
             return _MARKER in request.raw
+        case MethodKind.LOCAL:
+            return request.head.method in _OF_CONNECTORS
         case _:
             return False

@@ -52,6 +52,8 @@ class Database:
     thrift: str = field(repr=False)
     comment: str | None = None
     owner: str | None = None
+    connector: str | None = None
+    """Of a database of type REMOTE: the data connector that it is reached by, if it names one."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from twinhive.model.tjson import Tree, from_text, to_text
 # Database
 _DB_NAME, _DB_COMMENT, _DB_LOCATION, _DB_PARAMETERS, _DB_OWNER, _DB_MANAGED_LOCATION = "1", "2", "3", "4", "6", "10"
 # Privileges, catalog and creation time: the receiving metastore has its own.
+_DB_CONNECTOR = "12"
 _DB_OF_ITS_METASTORE = ("5", "8", "9")
 
 # Table
@@ -55,6 +56,7 @@ def read_database(tree: Tree, text: str | None = None) -> Database:
         thrift=to_text(tree) if text is None else text,
         comment=_text(tree, _DB_COMMENT),
         owner=_text(tree, _DB_OWNER),
+        connector=_text(tree, _DB_CONNECTOR) or None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table, TableKind
+from twinhive.model.remotes.data_connectors import REMOTE_NAME, DataConnector
 from twinhive.model.remotes.definitions import (
     REMOTE,
     THRIFT,
@@ -29,6 +30,7 @@ _OF_OTHERS: Final = re.compile(
 """Parameters that metastores and engines write by themselves."""
 _SECRET: Final = re.compile(r"(?i)(password|passwd|secret|token|credential|access[._-]?key)")
 HIDDEN: Final = "***"
+NO_CONNECTORS: Final[Mapping[str, DataConnector]] = {}
 
 
 def table_definition(table: Table) -> RemoteTable | None:
@@ -43,21 +45,32 @@ def table_definition(table: Table) -> RemoteTable | None:
     return RemoteTable(table.name, remote, table.parameters.get(VIA) or THRIFT, told(table.parameters))
 
 
-def database_definition(database: Database) -> RemoteDatabase | None:
-    """Return what a database of the local metastore stands for, None for one that stands for itself."""
-    text = database.parameters.get(REMOTE)
+def database_definition(
+    database: Database, connectors: Mapping[str, DataConnector] = NO_CONNECTORS
+) -> RemoteDatabase | None:
+    """Return what a database of the local metastore stands for, None for one that stands for itself.
+
+    A database that Hive has made with one of our data connectors says the remote's name in Hive's own way. What the
+    database says itself comes before what its connector says.
+    """
+    connector = connectors.get((database.connector or "").lower())
+    is_by_connector = connector is not None and connector.is_ours
+    parameters = {**(connector.told if connector is not None and is_by_connector else {}), **database.parameters}
+    text = parameters.get(REMOTE, parameters.get(REMOTE_NAME, "") if is_by_connector else None)
     if text is None:
         return None
     remote = text.strip().lower() or database.name.lower()
-    return RemoteDatabase(
-        database.name.lower(), remote, database.parameters.get(VIA) or THRIFT, told(database.parameters)
-    )
+    return RemoteDatabase(database.name.lower(), remote, parameters.get(VIA) or THRIFT, told(parameters))
 
 
-def definitions_of(databases: Iterable[Database], tables: Iterable[Table]) -> Definitions:
-    """Return the remotes among what a metastore has."""
+def definitions_of(
+    databases: Iterable[Database],
+    tables: Iterable[Table],
+    connectors: Mapping[str, DataConnector] = NO_CONNECTORS,
+) -> Definitions:
+    """Return the remotes among what a metastore has; `connectors` by their names in lower case."""
     of_tables = filter(None, map(table_definition, tables))
-    of_databases = filter(None, map(database_definition, databases))
+    of_databases = filter(None, (database_definition(one, connectors) for one in databases))
     return Definitions({one.local: one for one in of_tables}, {one.local: one for one in of_databases})
 
 
@@ -74,7 +87,7 @@ def shown(definition: Definition) -> dict[str, str]:
 
 def told(parameters: Mapping[str, str]) -> dict[str, str]:
     """Return what a connector is told: all but what metastores and engines write."""
-    ours = (REMOTE, VIA)
+    ours = (REMOTE, VIA, REMOTE_NAME)
     return {key: value for key, value in parameters.items() if key not in ours and not _OF_OTHERS.fullmatch(key)}
 
 

@@ -54,7 +54,9 @@ class RemotesWiring:
     def definitions(self) -> Definitions:
         """Read what is defined now. Raises Unreachable."""
         reader = ThriftRemoteReader(self.metastore)
-        return definitions_of(reader.all_databases(), reader.views_with(REMOTE))
+        databases = reader.all_databases()
+        connectors = reader.connectors() if any(one.connector for one in databases) else {}
+        return definitions_of(databases, reader.views_with(REMOTE), connectors)
 
     @property
     def access(self) -> Access:

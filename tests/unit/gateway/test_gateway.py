@@ -18,7 +18,8 @@ from twinhive.gateway import remote_calls
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.renaming import renamed
+from twinhive.wire.message import WireError
+from twinhive.wire.pieces import renamed_pieces
 
 LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 
@@ -356,24 +357,30 @@ def test_a_client_that_asks_nothing_stays(world: World) -> None:
 
 
 def test_a_large_answer_is_renamed_while_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    others_go_on = threading.Event()
+    others_are_answered, begun = threading.Event(), threading.Event()
 
-    def slow(answer: Any, renames: Any) -> Any:
-        if len(answer.raw) > 1 << 20:
-            assert others_go_on.wait(20)
-        return renamed(answer, renames)
+    def slow(answer: Any, renames: Any) -> Iterator[bytes]:
+        begun.set()
+        for _ in range(1_000_000):
+            if others_are_answered.is_set():
+                break
+            yield b""
+        else:
+            raise WireError("nobody else was answered")
+        yield from renamed_pieces(answer, renames)
 
-    monkeypatch.setattr(remote_calls, "renamed", slow)
+    monkeypatch.setattr(remote_calls, "renamed_pieces", slow)
     world = World(buffered=32 << 20)
-    names = tuple(f"day={number:060}" for number in range(20_000))
+    names = tuple(f"day={number:0100}" for number in range(50_000))
     world.there.add("sales", "orders", partitions=names)
     try:
         with client_of(world.gateway.port) as one, ThreadPoolExecutor(1) as pool:
             large = pool.submit(one.get_partition_names, "far", "orders", -1)
+            assert begun.wait(20)
             with client_of(world.gateway.port) as other:
                 assert other.get_all_tables("far") == ["orders"]
-            others_go_on.set()
+            others_are_answered.set()
             assert tuple(large.result()) == names
     finally:
-        others_go_on.set()
+        others_are_answered.set()
         world.close()

@@ -1,10 +1,13 @@
 """A remote is kept as a view, or a database of type REMOTE, whoever has made it."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.builders import a_table
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import REMOTE, RemoteDatabase, RemoteTable
 from twinhive.remotes.kept import (
     HIDDEN,
@@ -73,3 +76,20 @@ def test_the_text_of_the_view_raises_whatever_is_selected() -> None:
     assert text.startswith("SELECT CAST(NULL AS int) AS `id`, CAST(NULL AS string) AS `a``b` FROM (SELECT raise_error(")
     assert "it\\'s" in text
     assert text.endswith("WHERE e IS NULL")
+
+
+def test_a_database_that_hive_made_with_one_of_our_connectors_is_a_remote() -> None:
+    ours = DataConnector("West", "twinhive", "thrift://west:9083", {"twinhive_remote_via": "ssh", "a": "b"})
+    theirs = DataConnector("shop", "mysql", "jdbc:mysql://shop", {})
+    connectors = {"west": ours, "shop": theirs}
+
+    def by(connector: str, **parameters: str) -> RemoteDatabase | None:
+        said = {key.replace("__", "."): value for key, value in parameters.items()}
+        return database_definition(replace(_database(said), connector=connector), connectors)
+
+    told = {"hive.metastore.uris": "thrift://west:9083", "a": "b"}
+    assert by("west", connector__remoteDbName="Sales") == RemoteDatabase("far", "sales", "ssh", told)
+    assert by("WEST") == RemoteDatabase("far", "far", "ssh", told)
+    assert by("west", a="c", twinhive_remote="x") == RemoteDatabase("far", "x", "ssh", {**told, "a": "c"})
+    assert by("shop") is None
+    assert by("gone") is None

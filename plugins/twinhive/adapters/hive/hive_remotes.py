@@ -14,11 +14,13 @@ from twinhive.adapters.hive.hive_reader import CATALOG, ThriftMetastoreReader
 from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.adapters.hive.thrift_json import tree_of
 from twinhive.model import thrift_objects as objects
+from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Parameters, Table
+from twinhive.model.remotes.data_connectors import DataConnector
 
 _METHOD = "get_databases_req"
-"""Of Hive 4.1; the bindings do not know it."""
+"""Of Hive 4.1; the bindings do not know it, nor those that make and drop a data connector."""
 _ALL = -1
 Columns = Sequence[tuple[str, str]]
 """Names and types."""
@@ -34,6 +36,25 @@ class ThriftRemoteReader:
         """Return all databases, in one call."""
         answer = self._metastore.connections.read(Request("reading all databases", _databases))
         return [objects.read_database(tree_of(one)) for one in answer]
+
+    def connectors(self) -> dict[str, DataConnector]:
+        """Return all data connectors, by their names in lower case."""
+        names = self._metastore.connections.read(
+            Request("listing connectors", lambda client: client.get_dataconnectors())
+        )
+        found = (self.connector(name) for name in names or ())
+        return {one.name.lower(): one for one in found if one is not None}
+
+    def connector(self, name: str) -> DataConnector | None:
+        """Return one data connector, None where there is none of this name."""
+        asked = ttypes.GetDataConnectorRequest(connectorName=name)
+        try:
+            one = self._metastore.connections.read(
+                Request(f"reading connector {name}", lambda client: client.get_dataconnector_req(asked))
+            )
+        except Missing:
+            return None
+        return DataConnector(one.name, one.type or "", one.url or "", dict(one.parameters or {}), one.description)
 
     def views_with(self, parameter: str) -> list[Table]:
         """Return the views of all databases that have a parameter; its key holds no dot."""
@@ -89,13 +110,26 @@ class _DatabasesResult(TBase):  # type: ignore[misc] # the library has no types
         self.success, self.o1 = success, o1
 
 
-fix_spec([_DatabasesAsked, _DatabasesArguments, _DatabasesAnswer, _DatabasesResult])
+class _ConnectorArguments(TBase):  # type: ignore[misc] # the library has no types
+    thrift_spec = (None, (1, TType.STRUCT, "request", [ttypes.CreateDataConnectorRequest, None], None))
+
+    def __init__(self, request: Any = None) -> None:
+        self.request = request
+
+
+fix_spec([_DatabasesAsked, _DatabasesArguments, _DatabasesAnswer, _DatabasesResult, _ConnectorArguments])
 
 
 def _databases(client: Any) -> list[Any]:
+    result = _called(client, _METHOD, _DatabasesArguments(_DatabasesAsked(CATALOG)), _DatabasesResult())
+    return list(result.success.databases or ())
+
+
+def _called(client: Any, method: str, arguments: Any, result: Any) -> Any:
+    """Make a call that the bindings do not have, and return its result. Raises what the server raises."""
     out, into = client._oprot, client._iprot
-    out.writeMessageBegin(_METHOD, TMessageType.CALL, 0)
-    _DatabasesArguments(_DatabasesAsked(CATALOG)).write(out)
+    out.writeMessageBegin(method, TMessageType.CALL, 0)
+    arguments.write(out)
     out.writeMessageEnd()
     out.trans.flush()
     _, kind, _ = into.readMessageBegin()
@@ -104,12 +138,12 @@ def _databases(client: Any) -> list[Any]:
         error.read(into)
         into.readMessageEnd()
         raise error
-    result = _DatabasesResult()
     result.read(into)
     into.readMessageEnd()
-    if result.o1 is not None:
-        raise result.o1
-    return list(result.success.databases or ())
+    for raised in (getattr(result, name, None) for name in ("o1", "o2", "o3")):
+        if raised is not None:
+            raise raised
+    return result
 
 
 class ThriftRemoteWriter:
@@ -142,9 +176,36 @@ class ThriftRemoteWriter:
         request = ttypes.CreateTableRequest(table=view)
         self._write(f"creating remote table {name}", lambda client: client.create_table_req(request))
 
-    def create_remote_database(self, name: str, parameters: Parameters) -> None:
+    def create_connector(self, connector: DataConnector) -> None:
+        """Create a data connector. Raises AlreadyThere."""
+        kept = ttypes.DataConnector(
+            name=connector.name,
+            type=connector.kind,
+            url=connector.url,
+            description=connector.comment,
+            parameters=dict(connector.parameters),
+        )
+        asked = _ConnectorArguments(ttypes.CreateDataConnectorRequest(kept))
+        result = ThriftHiveMetastore.create_dataconnector_result
+        self._write(
+            f"creating connector {connector.name}",
+            lambda client: _called(client, "create_dataconnector_req", asked, result()),
+        )
+
+    def drop_connector(self, name: str) -> None:
+        """Drop a data connector. Raises Missing."""
+        # The request's first field is the name, as in the one that reads it; the bindings do not know the other.
+        asked = ThriftHiveMetastore.get_dataconnector_req_args(ttypes.GetDataConnectorRequest(connectorName=name))
+        result = ThriftHiveMetastore.drop_dataconnector_result
+        self._write(
+            f"dropping connector {name}", lambda client: _called(client, "drop_dataconnector_req", asked, result())
+        )
+
+    def create_remote_database(self, name: str, parameters: Parameters, connector: str | None = None) -> None:
         """Create a database of type REMOTE: the metastore keeps tables out of it. Raises AlreadyThere."""
-        database = ttypes.Database(name=name, type=ttypes.DatabaseType.REMOTE, parameters=dict(parameters))
+        database = ttypes.Database(
+            name=name, type=ttypes.DatabaseType.REMOTE, parameters=dict(parameters), connector_name=connector
+        )
         self._write(f"creating remote database {name}", lambda client: client.create_database(database))
 
     def drop_view(self, name: TableName) -> None:

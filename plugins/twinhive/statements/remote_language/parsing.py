@@ -10,14 +10,17 @@ from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.quoting import unquoted
 from twinhive.statements.language.syntax import Grammar, Node
 from twinhive.statements.remote_language.values import (
+    CreateConnector,
     CreateRemoteDatabase,
     CreateRemoteTable,
     DescribeRemote,
+    DropConnector,
     DropRemoteDatabase,
     DropRemoteTable,
     NameSaid,
     Property,
     RemoteStatement,
+    ShowConnectors,
     ShowRemotes,
     UseDatabase,
 )
@@ -25,7 +28,8 @@ from twinhive.statements.remote_language.values import (
 CORRECT_IT = "correct the statement; docs/remotes.md has the grammar, with examples"
 _DATABASE = re.compile(r"\w+", re.ASCII)
 _FAMILY = re.compile(
-    r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+remote|desc(?:ribe)?|use)\b", re.IGNORECASE
+    r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+(?:remote|connectors?)\b|desc(?:ribe)?|use)\b",
+    re.IGNORECASE,
 )
 _PIECE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|[^;]", re.DOTALL)
 
@@ -35,7 +39,8 @@ _NAMES: Mapping[str, str] = {
     "NAME": "a name (`in backticks` if it is a word of the grammar)",
     "DOT": "'.'",
     **{f"_{word}": word for word in ("IF", "NOT", "EXISTS", "CONNECTED", "TO", "VIA", "IN", "FROM", "LIKE", "WITH")},
-    **{f"_{word}": word for word in ("TBLPROPERTIES", "DBPROPERTIES")},
+    **{f"_{word}": word for word in ("TBLPROPERTIES", "DBPROPERTIES", "DCPROPERTIES")},
+    **{f"_{word}": word for word in ("CONNECTOR", "CONNECTORS", "USING", "TYPE", "URL", "COMMENT")},
     "LPAR": "'('",
     "STRING": "a text in quotes",
     "EQUAL": "'='",
@@ -100,7 +105,30 @@ def _create_database(tree: Node) -> CreateRemoteDatabase:
         _via(parts),
         _properties(parts.get("database_properties")),
         "if_not_exists" in parts,
+        _checked_database(_tokens(parts["using"])[0]) if "using" in parts else None,
     )
+
+
+def _create_connector(tree: Node) -> CreateConnector:
+    parts = _parts(tree)
+    name, kind, url = _tokens(tree)
+    return CreateConnector(
+        _checked_database(name),
+        _text(kind),
+        _text(url),
+        _text(_tokens(parts["comment"])[0]) if "comment" in parts else None,
+        _properties(parts.get("connector_properties")),
+        "if_not_exists" in parts,
+    )
+
+
+def _drop_connector(tree: Node) -> DropConnector:
+    return DropConnector(_checked_database(_tokens(tree)[0]), "if_exists" in _parts(tree))
+
+
+def _show_connectors(tree: Node) -> ShowConnectors:
+    parts = _parts(tree)
+    return ShowConnectors(_text(_tokens(parts["like"])[0]) if "like" in parts else None)
 
 
 def _drop(tree: Node) -> DropRemoteTable | DropRemoteDatabase:
@@ -128,6 +156,9 @@ def _use(tree: Node) -> UseDatabase:
 _READERS: Mapping[str, Callable[[Node], RemoteStatement]] = {
     "create_table": _create_table,
     "create_database": _create_database,
+    "create_connector": _create_connector,
+    "drop_connector": _drop_connector,
+    "show_connectors": _show_connectors,
     "drop": _drop,
     "show": _show,
     "describe": _describe,

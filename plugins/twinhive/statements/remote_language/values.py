@@ -36,6 +36,35 @@ class CreateRemoteDatabase:
     via: str | None = None
     properties: tuple[Property, ...] = ()
     if_not_exists: bool = False
+    connector: str | None = None
+    """USING, as Hive 4 writes it."""
+
+
+@dataclass(frozen=True)
+class CreateConnector:
+    """CREATE CONNECTOR."""
+
+    name: str
+    kind: str
+    url: str
+    comment: str | None = None
+    properties: tuple[Property, ...] = ()
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropConnector:
+    """DROP CONNECTOR."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class ShowConnectors:
+    """SHOW CONNECTORS; `like` is a pattern with `*` and `|`."""
+
+    like: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +110,9 @@ class UseDatabase:
 RemoteStatement = (
     CreateRemoteTable
     | CreateRemoteDatabase
+    | CreateConnector
+    | DropConnector
+    | ShowConnectors
     | DropRemoteTable
     | DropRemoteDatabase
     | ShowRemotes

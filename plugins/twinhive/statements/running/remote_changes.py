@@ -9,11 +9,12 @@ from twinhive.gateway.probe import Probed, RemoteState, probe_now
 from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Parameters, Table, TableKind
 from twinhive.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.remotes.kept import parameters_of, shown, table_definition, unreadable
 from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
 from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.connector_changes import ConnectorChanges
 from twinhive.wiring.gateway import RemotesWiring
 
 _UNKNOWN_COLUMNS = (("columns_are_not_known", "string"),)
@@ -44,8 +45,11 @@ class RemoteChanges:
                 next_step="create it first, or name another one",
             )
 
-    def create(self, definition: Definition, *, if_not_exists: bool) -> None:
-        """Make a remote. Raises ActNow, and Unreachable where the remote does not answer, unless `if_not_exists`."""
+    def create(self, definition: Definition, *, if_not_exists: bool, by: tuple[str, Parameters] | None = None) -> None:
+        """Make a remote. Raises ActNow, and Unreachable where the remote does not answer, unless `if_not_exists`.
+
+        `by` is the data connector of a database, and what is kept beside its name: the connector says the rest.
+        """
         there = self._taken(definition)
         if there is not None:
             self._exists(there, if_not_exists=if_not_exists)
@@ -62,9 +66,12 @@ class RemoteChanges:
                     lambda: self._writer.create_view(view, columns, text, parameters_of(definition)),
                 )
             case RemoteDatabase(local=database):
+                connector, kept = by or (None, parameters_of(definition))
+                using = f", using connector {connector}" if connector else ""
                 self._do(
-                    f"create database {database} of type REMOTE in the local metastore, with {_words(definition)}",
-                    lambda: self._writer.create_remote_database(database, parameters_of(definition)),
+                    f"create database {database} of type REMOTE in the local metastore{using}, "
+                    f"with {_words(definition)}",
+                    lambda: self._writer.create_remote_database(database, kept, connector),
                 )
 
     def drop_table(self, name: TableName, *, if_exists: bool) -> None:
@@ -83,10 +90,15 @@ class RemoteChanges:
         if database is None and if_exists:
             self._say(f"there is no {name}")
             return
-        if database is None or REMOTE not in database.parameters:
+        if database is None or name not in self.definitions().databases:
             found = "nothing of this name" if database is None else "a database of the local metastore"
             raise _no_remote(name, "database", found)
         self._do(f"drop database {name} in the local metastore", lambda: self._writer.drop_remote_database(name))
+
+    @property
+    def connectors(self) -> ConnectorChanges:
+        """The data connectors of the same metastore."""
+        return ConnectorChanges(self._wiring, self._say, self._do)
 
     @cached_property
     def _wiring(self) -> RemotesWiring:

@@ -6,18 +6,22 @@ from typing import assert_never
 
 from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
 from twinhive.model.remotes.wildcards import matches_any
 from twinhive.remotes.kept import shown
 from twinhive.statements.remote_language.parsing import parse_remote, statements_in
 from twinhive.statements.remote_language.values import (
+    CreateConnector,
     CreateRemoteDatabase,
     CreateRemoteTable,
     DescribeRemote,
+    DropConnector,
     DropRemoteDatabase,
     DropRemoteTable,
     NameSaid,
     RemoteStatement,
+    ShowConnectors,
     ShowRemotes,
     UseDatabase,
 )
@@ -64,11 +68,11 @@ class _Run:
             case CreateRemoteTable():
                 self.changes.create(self._table(statement), if_not_exists=statement.if_not_exists)
             case CreateRemoteDatabase():
-                self.changes.create(_database(statement), if_not_exists=statement.if_not_exists)
-            case DropRemoteTable():
-                self.changes.drop_table(self._full(statement.name), if_exists=statement.if_exists)
-            case DropRemoteDatabase():
-                self.changes.drop_database(statement.name, if_exists=statement.if_exists)
+                self._create_database(statement)
+            case CreateConnector() | DropConnector() | ShowConnectors():
+                return self._connectors(statement)
+            case DropRemoteTable() | DropRemoteDatabase():
+                self._drop(statement)
             case ShowRemotes():
                 return self._show(statement)
             case DescribeRemote():
@@ -77,6 +81,35 @@ class _Run:
                 raise AssertionError("it changes which database is current, and is no change")
             case _:
                 assert_never(statement)
+        return Answer()
+
+    def _drop(self, statement: DropRemoteTable | DropRemoteDatabase) -> None:
+        match statement:
+            case DropRemoteTable(name, if_exists):
+                self.changes.drop_table(self._full(name), if_exists=if_exists)
+            case DropRemoteDatabase(database, if_exists):
+                self.changes.drop_database(database, if_exists=if_exists)
+
+    def _create_database(self, statement: CreateRemoteDatabase) -> None:
+        if statement.connector is None:
+            self.changes.create(_database(statement), if_not_exists=statement.if_not_exists)
+            return
+        properties = dict(statement.properties)
+        definition, kept = self.changes.connectors.database(statement.name, statement.connector, properties)
+        self.changes.create(definition, if_not_exists=statement.if_not_exists, by=(statement.connector, kept))
+
+    def _connectors(self, statement: CreateConnector | DropConnector | ShowConnectors) -> Answer:
+        connectors = self.changes.connectors
+        match statement:
+            case CreateConnector(name, kind, url, comment, properties):
+                made = DataConnector(name, kind, url, dict(properties), comment)
+                connectors.create(made, if_not_exists=statement.if_not_exists)
+            case DropConnector(name):
+                connectors.drop(name, if_exists=statement.if_exists)
+            case ShowConnectors(like):
+                return Answer(
+                    ("name", "type", "url"), tuple(row for row in connectors.rows() if _is_like(row[0], like))
+                )
         return Answer()
 
     def _table(self, statement: CreateRemoteTable) -> RemoteTable:

@@ -5,13 +5,16 @@ import pytest
 from twinhive.model.errors import InvalidSettings
 from twinhive.statements.remote_language.parsing import is_about_remotes, parse_remote, statements_in
 from twinhive.statements.remote_language.values import (
+    CreateConnector,
     CreateRemoteDatabase,
     CreateRemoteTable,
     DescribeRemote,
+    DropConnector,
     DropRemoteDatabase,
     DropRemoteTable,
     NameSaid,
     RemoteStatement,
+    ShowConnectors,
     ShowRemotes,
     UseDatabase,
 )
@@ -19,6 +22,28 @@ from twinhive.statements.remote_language.values import (
 THRIFT = "org.apache.hadoop.hive.metastore.ThriftHiveMetastoreClientFactory"
 URIS = ("hive.metastore.uris", "thrift://remote-hms:9083")
 TABLE = NameSaid(None, "tbl_name")
+
+OF_HIVE_4 = [
+    (
+        "CREATE CONNECTOR IF NOT EXISTS West TYPE 'twinhive' URL 'thrift://west:9083' COMMENT 'far' "
+        "WITH DCPROPERTIES ('a' = 'b');",
+        CreateConnector("west", "twinhive", "thrift://west:9083", "far", (("a", "b"),), if_not_exists=True),
+    ),
+    ("create connector c type 'twinhive' url 'x'", CreateConnector("c", "twinhive", "x")),
+    ("DROP CONNECTOR IF EXISTS west", DropConnector("west", if_exists=True)),
+    ("SHOW CONNECTORS LIKE 'w*'", ShowConnectors("w*")),
+    (
+        "CREATE REMOTE DATABASE db USING west WITH DBPROPERTIES ('connector.remoteDbName'='rdb')",
+        CreateRemoteDatabase("db", properties=(("connector.remoteDbName", "rdb"),), connector="west"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), OF_HIVE_4)
+def test_hive_4s_words_are_read(text: str, says: RemoteStatement) -> None:
+    assert is_about_remotes(text)
+    assert parse_remote(text) == says
+
 
 OF_THE_SEED = [
     (
