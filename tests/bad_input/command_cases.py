@@ -130,6 +130,7 @@ POLICY_CASES = (
             ("check",),
             ("resync", "plain"),
             ("verify",),
+            ("repair", "plain"),
             ("skip-event", "9", "--reason", "why"),
             ("pause", "--off"),
             ("unlock",),
@@ -210,6 +211,10 @@ POLICY_CASES = (
         _add_transactional,
         follows=True,
     ),
+    Case("repair: no expression", ("repair", "sales", "(("), ("neither a table's name nor",), follows=True),
+    Case("repair: nowhere", ("repair", "sales", "nowhere"), ("no table nowhere on either side",), follows=True),
+    Case("repair: tables and all", ("repair", "sales", "plain", "--quarantined"), ("either tables",), code=USAGE),
+    Case("repair: before the replica follows", ("repair", "sales"), ("a repair needs a replica that follows",)),
     Case(
         "verify: not selected",
         ("verify", "sales", "tmp_1"),

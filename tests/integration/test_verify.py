@@ -12,7 +12,9 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
+from twinhive.operations.repair import Repair
 from twinhive.step.base import Work
+from twinhive.transfer.staged.listing import list_files
 from twinhive.verify.outcome import Verified
 from twinhive.verify.verify import Verify
 
@@ -45,6 +47,18 @@ class Verifying:
         """Apply what there is."""
         while not self.policies.follow(self.policy, self.report)["window"].idle:
             pass
+
+    def repair(self) -> None:
+        """Ask for what the last verification has found."""
+        wiring = self.policies.wiring(self.policy)
+        Repair(wiring.policy, (), {"by": "ann"}).run(wiring.write_ports())
+
+    def files(self) -> dict[str, int]:
+        """Return all files of the replica's tables with their ids."""
+        places = [one.sd.location for one in self.west.client.get_partitions(self.replica, "orders", -1)]
+        places.append(table_of(self.west, self.replica, "plain").sd.location)
+        found = list_files(self.west.files, [("", place) for place in places])
+        return {status.path: status.file_id for _, _, status in found}
 
     def place(self, value: str) -> str:
         """Return where a partition of orders lies on the replica."""
@@ -128,6 +142,16 @@ def test_damage_is_found_in_its_leaf(verifying: Verifying, damage: Callable[[Ver
     assert verifying.verify().suspected == 1
     second = verifying.verify()
     assert [one[: len(found)] for one in second.findings] == [found], second.lines()
+
+    before = verifying.files()
+    verifying.repair()
+    verifying.follow()
+    last = verifying.verify(deep=True)
+    assert last.is_equal, last.lines()
+    after = verifying.files()
+    both = before.keys() & after.keys()
+    assert {path: after[path] for path in both} == {path: before[path] for path in both}
+    assert len(after.keys() - before.keys()) <= 2
 
 
 def test_after_each_kind_of_change_the_twin_is_equal_and_nothing_is_called_damaged(

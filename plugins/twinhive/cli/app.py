@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = {
     "check": "twinhive.cli.check",
     "policies": "twinhive.cli.check",
     "resync": "twinhive.cli.operations",
+    "repair": "twinhive.cli.operations",
     "skip-event": "twinhive.cli.operations",
     "pause": "twinhive.cli.operations",
     "unlock": "twinhive.cli.operations",

@@ -10,6 +10,7 @@ from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, say
 from twinhive.copies.retire import RetirePlacement
 from twinhive.operations.operations import OperationFields, operation_of
+from twinhive.operations.repair import Repair
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -27,6 +28,36 @@ def resync(
     The next incremental run does it, and releases the table from quarantine.
     """
     _operate("resync", policy, OperationFields(table=table), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def repair(
+    policy: PolicyName,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TABLE]...",
+            help="Names, or regular expressions for whole names; without any, the tables of the last findings",
+        ),
+    ] = None,
+    quarantined: Annotated[bool, typer.Option("--quarantined", help="All tables that are frozen.")] = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Make tables equal to the source again.
+
+    The next incremental run compares them leaf by leaf, copies what differs, and touches nothing else; readers never
+    miss a table. With --dry-run each leaf that differs is named, with what would become of it.
+    """
+    if quarantined and tables:
+        raise typer.BadParameter("give either tables, or --quarantined")
+    with errors_shown(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        operation = Repair(wiring.policy, tuple(tables or ()), holder_of("repair"), quarantined)
+        ports = wiring.write_ports()
+        lines = operation.plan(ports) if dry_run else operation.run(ports)
+    _show("repair", policy, lines or ["nothing to repair"], as_json=as_json, dry_run=dry_run)
 
 
 @app.command("skip-event")

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.model.files import base_name, join
+from twinhive.model.files import base_name, join, short_hash
 
 _NAME = re.compile(r"(?P<kind>bootstrap|consolidate|incremental)-(?P<begin>\d+)-(?P<end>\d+)")
 ATTEMPT_PREFIX = "_attempt-"
@@ -101,6 +101,10 @@ class DumpLayout:
     def unnamed(self) -> str:
         """The files that events of a window bring without naming them; not there where there are none."""
         return join(self.directory, "events", "unnamed.jsonl.gz")
+
+    def plan(self, table: str) -> str:
+        """What becomes of the leaves of a table that is repaired; not there for one that is built anew."""
+        return join(self.directory, "plans", short_hash(table, 32) + ".json.gz")
 
     def objects(self, batch: str) -> str:
         """The tables and partitions of one batch."""

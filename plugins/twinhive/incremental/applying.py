@@ -8,12 +8,14 @@ from twinhive.apply.external.pending_store import PendingStore
 from twinhive.apply.external.target import ExternalTarget
 from twinhive.apply.lane import Applied, Lane, Watch, unwatched
 from twinhive.apply.progress import Progress
-from twinhive.apply.snapshot import Snapshot, replace_table
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import Quarantine
+from twinhive.apply.whole.repairing import repair_table
+from twinhive.apply.whole.snapshot import Snapshot, replace_table
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
+from twinhive.dump.table_plans import read_plan
 from twinhive.external.publish_pending import publish
 from twinhive.incremental.beside_whole import beside_whole
 from twinhive.incremental.whole_tables import remember_base
@@ -29,7 +31,7 @@ from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
 from twinhive.requests.request_files import recorded_skips, skipped_events, table_is_done
-from twinhive.step.base import Work
+from twinhive.step.base import Detail, Work
 from twinhive.step.metadata_only import without_files
 from twinhive.transfer.staged.items import file_of
 from twinhive.transfer.staged.staged import CopyItem
@@ -103,7 +105,13 @@ class Applying:
     def _replace(self, table: str) -> None:
         end, token = self._dump.manifest.end, self._dump.manifest.token[:8]
         try:
-            left_out = replace_table(self._external, self._progress, self._snapshot(table), end, token)
+            plan = read_plan(self._ports.dump_files, self._dump.layout, table)
+            if plan is None:
+                left_out = replace_table(self._external, self._progress, self._snapshot(table), end, token)
+            else:
+                left_out = repair_table(self._target, self._progress, self._snapshot(table), plan, end, token)
+                for line in plan.lines():
+                    self._work.report(Detail("What was repaired", line))
         except InvalidSettings as error:
             if not self._quarantine.accepts(error):
                 raise

@@ -1,16 +1,25 @@
 """Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
 
+from dataclasses import replace
+
 from twinhive.bootstrap.dump_states import write_states
 from twinhive.bootstrap.source_states import read_state_of, settle
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
+from twinhive.dump.table_plans import write_plan
 from twinhive.events.decoder import decode_event
 from twinhive.incremental.whole_tables import with_renames
+from twinhive.leaves.reconcile import plan_table
+from twinhive.leaves.side import sides_of
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
-from twinhive.model.changes.contents import Shard
+from twinhive.model.changes.contents import Shard, TableState
 from twinhive.model.changes.fold import fold
+from twinhive.model.equality.reconcile import LeafAction
+from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.names import TableName
+from twinhive.ports import ReadPorts
+from twinhive.requests.request_files import is_repair
 
 
 def write_snapshots(
@@ -48,9 +57,29 @@ def _write(
         return _follow(names, shard, some)
 
     shard, end = settle(stream, shard, later.end, follow)
-    states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
+    read_states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
+    states = [_only_what_differs(stream, attempt, state) for state in read_states]
     batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
     return EventRange(event_range.begin, end, tuple(rows)), batches
+
+
+def _only_what_differs(stream: EventStream, attempt: DumpLayout, state: TableState) -> TableState:
+    """Return what a window has to bring of a table: of one that is repaired, what is not equal on the replica."""
+    ports, policy, table = stream.ports, stream.policy, state.table.name.table
+    if not isinstance(ports, ReadPorts) or not is_repair(ports.replica_files, policy, table):
+        return state
+    plan = plan_table(sides_of(ports, policy), state)
+    if plan is None:
+        return state
+    write_plan(ports.dump_files, attempt, plan)
+    changed = {*plan.those(LeafAction.ADD, LeafAction.REPLACE, LeafAction.ALTER)}
+    partitions = {
+        name: one if plan.needs_files(name) else replace(one, content=replace(one.content, files={}))
+        for name, one in state.partitions.items()
+        if name in changed
+    }
+    content = state.content if plan.needs_files(OWN_LEAF) else replace(state.content, files={})
+    return replace(state, partitions=partitions, content=content)
 
 
 def _follow(names: set[TableName], shard: Shard, event_range: EventRange) -> Shard:

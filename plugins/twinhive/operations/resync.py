@@ -42,7 +42,7 @@ class Resync:
     def run(self, ports: WritePorts) -> list[str]:
         """Write the request down."""
         lines = self._checked(ports)
-        request_table(ports.replica_files, self.policy, self.name.table, person(self.holder))
+        request_table(ports.replica_files, self.policy, self.name.table, person(self.holder), repairs=True)
         lines.append(
             f"asked for: the next run of {self.policy.name}.incremental brings {self.name.table} over; "
             "a red run goes on when its task window is cleared with all tasks after it"

@@ -102,10 +102,15 @@ def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     return tuple(table for table in _resyncs(policy).names(files, _table_of_request) if policy.selects(table))
 
 
-def request_table(files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None) -> None:
-    """Ask the next window to bring a table over as it is; with an event, if its replica is from before that."""
-    request = {"table": table, "by": by, "since": int(time.time())}
-    said = request if event_id is None else {**request, "event": event_id}
+def request_table(
+    files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None, *, repairs: bool = False
+) -> None:
+    """Ask the next window to bring a table over as it is; with an event, if its replica is from before that.
+
+    With `repairs` only those of its partitions and files are touched that are not equal.
+    """
+    request: dict[str, object] = {"table": table, "by": by, "since": int(time.time())}
+    said = request | ({} if event_id is None else {"event": event_id}) | ({"repairs": True} if repairs else {})
     _resyncs(policy).write(files, table, json.dumps(said).encode())
 
 
@@ -117,6 +122,15 @@ def event_of_request(files: FileReader, policy: Policy, table: str) -> int | Non
         return None
     event_id = request.get("event") if isinstance(request, dict) else None
     return event_id if isinstance(event_id, int) else None
+
+
+def is_repair(files: FileReader, policy: Policy, table: str) -> bool:
+    """True for a table of which only what is not equal is to be touched."""
+    try:
+        request = json.loads(_resyncs(policy).read(files, table))
+    except (Missing, ValueError):
+        return False
+    return isinstance(request, dict) and request.get("repairs") is True
 
 
 def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from twinhive.apply.function_files import FunctionSources, LeftOut
+from twinhive.leaves.side import LeafState, Side
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.equality.canonical import Plain, canonical_database, canonical_function
 from twinhive.model.equality.tree import DifferenceKind
@@ -12,7 +13,6 @@ from twinhive.model.text import render
 from twinhive.ports import ReadPorts
 from twinhive.verify.explaining import LeafDifference, difference
 from twinhive.verify.judging import LeafCounts, TableComparison
-from twinhive.verify.side import LeafState, Side
 from twinhive.verify.touched import DATABASE
 
 _ITSELF = "database"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from twinhive.leaves.side import LeafState, Side
 from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.equality.tree import DifferenceKind
-from twinhive.verify.side import LeafState, Side
 
 _NAMED = 20
 Values = Mapping[str, tuple[Any, Any]]

@@ -8,11 +8,11 @@ other leaf cannot, equal or not.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from twinhive.leaves.side import LeafState
 from twinhive.model.equality.records import LeafRecord, Ledger, digest_of_names
 from twinhive.model.equality.tree import DifferenceKind, differing, kind_of, top_of
 from twinhive.verify.explaining import LeafDifference, difference, not_comparable
 from twinhive.verify.reading import TableRead
-from twinhive.verify.side import LeafState
 from twinhive.verify.touched import TouchedLeaves
 
 _NO_FILES = digest_of_names({})

@@ -11,13 +11,13 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from twinhive.leaves.side import SideRole
 from twinhive.model.changes.events import Position
 from twinhive.model.equality.records import WIDTH, Ledger
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.policy import Policy
 from twinhive.ports import FileWriter
-from twinhive.verify.side import SideRole
 
 _VERSION = 1
 _SUFFIX = ".ledger"

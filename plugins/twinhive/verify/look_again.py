@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow
+from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
-from twinhive.model.text import ResyncTable
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
 from twinhive.verify.outcome import Verified, last_outcome
@@ -49,11 +49,10 @@ class LookAgain:
 def different(policy: Policy, found: Verified) -> ActNow:
     """Return what is said of a replica that is not equal to its source."""
     more = f"; and {found.found - _SHOWN} more" if found.found > _SHOWN else ""
-    first = found.tables_with_findings[0] if found.tables_with_findings else None
     return ActNow(
         f"the replica of policy {policy.name} does not equal its source at event {found.event}",
         found="; ".join(found.findings[:_SHOWN]) + more,
         expected="equal metadata, files, lengths and checksums, where no event is on its way",
-        next_step="find out who changes the replica (docs/runbooks.md, 'verify found differences'); bring each table "
-        "over as it is at the source with: " + ResyncTable(policy.name, first),
+        next_step="find out who changes the replica (docs/runbooks.md, 'verify found differences'); bring over what "
+        "differs with: " + command("twinhive", "repair", policy.name, *found.tables_with_findings[:_SHOWN]),
     )

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from twinhive.leaves.side import LeafState, Look, Side
 from twinhive.model.equality.records import LeafRecord, Ledger, LedgerBuilder, digest_of_look, leaf_key
 from twinhive.model.objects import Table
 from twinhive.scan.silent_writes import looks
 from twinhive.verify.ledger_files import KeptLedger
-from twinhive.verify.side import LeafState, Look, Side
 from twinhive.verify.touched import TouchedLeaves
 
 SLICES = 30

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from twinhive.leaves.side import sides_of
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
@@ -16,7 +17,6 @@ from twinhive.verify.judging import TableComparison, TableVerdict, compare
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
 from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
 from twinhive.verify.scope import VerifyScope
-from twinhive.verify.side import sides_of
 from twinhive.verify.touched import DATABASE, Touched, touched_after
 
 _TABLES_AT_ONCE = 50

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from twinhive.leaves.side import sides_of
 from twinhive.model.errors import Missing
 from twinhive.model.marks import Phase
 from twinhive.ports import WritePorts
@@ -19,7 +20,6 @@ from twinhive.verify.judging import LeafCounts
 from twinhive.verify.outcome import MOST_NAMED, Verified, write_outcome
 from twinhive.verify.rounds import Looking, digest_of
 from twinhive.verify.scope import VerifyScope, read_verify_scope
-from twinhive.verify.side import sides_of
 from twinhive.verify.suspects import Suspicion, read_suspects, suspicion, write_suspects
 from twinhive.verify.touched import DATABASE
 

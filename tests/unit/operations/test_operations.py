@@ -177,6 +177,7 @@ def test_a_frozen_table_freezes_the_name_that_it_is_renamed_to() -> None:
 def test_a_table_that_changes_while_it_is_copied_is_read_again(followed: Followed) -> None:
     location = followed.world.source.table(PLAIN).location
     followed.world.source_files.changes_when_opened = {f"{location}/data"}
+    followed.world.replica_files.put(f"{followed.world.replica.table(PLAIN).location}/data", b"damaged")
     resync(followed, "plain")
     followed.users.insert("orders", ("a b",), [b"more"])
     with pytest.raises(ActNow, match="not copied"):
@@ -594,7 +595,7 @@ def test_a_resync_killed_at_any_change_comes_to_equality(idle: bool) -> None:
         follow_to_the_end(killed)
         killed.assert_twin()
 
-    killed_at_any_change(begin, follow, then, least=30)
+    killed_at_any_change(begin, follow, then, least=12 if idle else 30)
 
 
 @pytest.fixture

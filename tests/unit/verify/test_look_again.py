@@ -39,7 +39,7 @@ def test_damage_is_waited_for_and_raised_with_the_next_command() -> None:
     with pytest.raises(ActNow) as raised:
         look_again(verifying)
     assert verifying.now - begun == 900
-    assert raised.value.commands == ("twinhive resync sales plain",)
+    assert raised.value.commands == ("twinhive repair sales plain",)
     assert "plain: meta (parameters.by: source None, replica 'hand')" in str(raised.value)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from twinhive.model.equality.canonical import (
@@ -10,6 +10,7 @@ from twinhive.model.equality.canonical import (
     canonical_constraints,
     canonical_partition,
     canonical_table,
+    statistics,
 )
 from twinhive.model.equality.records import (
     NOT_READ,
@@ -45,11 +46,14 @@ class SideRole(Enum):
 class LeafState:
     """One leaf as it was read: its form, its files with their lengths, and with their checksums if they were asked for.
 
+    `statistics` are what the metastore says that it counted: no part of what has to be equal.
+
     A checksum that the file system does not have leaves all of them unknown.
     """
 
     form: Plain
     files: Mapping[str, FileStatus]
+    statistics: Mapping[str, str] = field(default_factory=dict)
     look: Look | None = None
     checksums: Mapping[str, str] | None = None
 
@@ -101,49 +105,42 @@ class Side:
         """Yield the named leaves that are there, with checksums of the `wanted` ones. `looks` are by directory."""
         per_call = self.policy.options.partitions_per_call
         for start in range(0, len(names), per_call):
-            forms, places = self._forms(table, names[start : start + per_call])
-            yield from self._with_files(forms, places, looks, wanted)
+            yield from self._with_files(self._leaves(table, names[start : start + per_call]), looks, wanted)
 
-    def _forms(self, table: Table, names: Sequence[str]) -> tuple[dict[str, Plain], dict[str, str]]:
-        forms: dict[str, Plain] = {}
-        places: dict[str, str] = {}
+    def _leaves(self, table: Table, names: Sequence[str]) -> dict[str, "_Leaf"]:
+        found: dict[str, _Leaf] = {}
         if OWN_LEAF in names:
-            forms[OWN_LEAF] = self._form_of_table(table)
-            places[OWN_LEAF] = "" if table.partition_keys else _place_of_files(table, table.location)
+            place = "" if table.partition_keys else _place_of_files(table, table.location)
+            found[OWN_LEAF] = _Leaf(self.form_of_table(table), place, statistics(table.parameters))
         parts = [name for name in names if name != OWN_LEAF]
         with suppress(Missing):
             for one in self.metastore.partitions(table.name, parts) if parts else ():
-                name = one.name(table.partition_keys)
-                forms[name] = self._form_of_partition(one, table)
-                places[name] = _place_of_files(table, one.location)
-        return forms, places
+                place, form = _place_of_files(table, one.location), self.form_of_partition(one, table)
+                found[one.name(table.partition_keys)] = _Leaf(form, place, statistics(one.parameters))
+        return found
 
     def _with_files(
-        self,
-        forms: Mapping[str, Plain],
-        places: Mapping[str, str],
-        looks: Mapping[str, Look],
-        wanted: Callable[[str], bool],
+        self, leaves: Mapping[str, "_Leaf"], looks: Mapping[str, Look], wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, LeafState]]:
-        files: dict[str, dict[str, FileStatus]] = {name: {} for name in forms}
-        roots = [(name, place) for name, place in places.items() if place]
+        files: dict[str, dict[str, FileStatus]] = {name: {} for name in leaves}
+        roots = [(name, leaf.place) for name, leaf in leaves.items() if leaf.place]
         for name, relative, status in list_files(self.files, roots):
             files[name][relative] = status
-        asked = [(name, status) for name in forms if wanted(name) for status in files[name].values()]
-        sums = self.checksums([status for _, status in asked])
-        for name, form in forms.items():
-            found = {relative: sums[status.path] for relative, status in files[name].items() if status.path in sums}
+        asked = [status.path for name in leaves if wanted(name) for status in files[name].values()]
+        sums = self.checksums(asked)
+        for name, leaf in leaves.items():
+            found = {relative: sums.get(status.path) for relative, status in files[name].items()}
             known = {relative: value for relative, value in found.items() if value is not None}
-            whole = wanted(name) and len(known) == len(files[name])
-            yield name, LeafState(form, files[name], looks.get(places[name]), known if whole else None)
+            whole = known if wanted(name) and len(known) == len(found) else None
+            yield name, LeafState(leaf.form, files[name], leaf.statistics, looks.get(leaf.place), whole)
 
-    def checksums(self, files: Sequence[FileStatus]) -> dict[str, str | None]:
+    def checksums(self, paths: Sequence[str]) -> dict[str, str | None]:
         """Return checksums by path, None for a file that is gone, or that has none."""
 
-        def ask(some: Iterator[FileStatus]) -> list[tuple[str, str | None]]:
-            return [(one.path, self._checksum(one.path)) for one in some]
+        def ask(some: Iterator[str]) -> list[tuple[str, str | None]]:
+            return [(path, self._checksum(path)) for path in some]
 
-        return {path: value for found in in_parallel(files, _ASKING, ask, "verify") for path, value in found}
+        return {path: value for found in in_parallel(paths, _ASKING, ask, "verify") for path, value in found}
 
     def _checksum(self, path: str) -> str | None:
         try:
@@ -151,13 +148,16 @@ class Side:
         except Missing:
             return None
 
-    def _form_of_table(self, table: Table) -> Plain:
+    def form_of_table(self, table: Table) -> Plain:
+        """Return what is compared of a table without its partitions; constraints that nobody has read are read."""
         form = canonical_table(table)
-        constraints = canonical_constraints(self.metastore.constraints(table.name))
+        there = self.metastore.constraints(table.name) if table.constraints is None else table.constraints
+        constraints = canonical_constraints(there)
         form |= {"constraints": constraints} if constraints else {}
         return form | self._placed(table, table.location, "")
 
-    def _form_of_partition(self, partition: Partition, table: Table) -> Plain:
+    def form_of_partition(self, partition: Partition, table: Table) -> Plain:
+        """Return what is compared of a partition's metadata."""
         return canonical_partition(partition) | self._placed(table, partition.location, str(partition.values))
 
     def _placed(self, table: Table, location: str | None, what: str) -> Plain:
@@ -166,6 +166,15 @@ class Side:
             return {}
         is_here = self.role is SideRole.REPLICA
         return {"location": location if is_here else self.policy.external.place(location, f"{table.name} {what}")}
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """What the metastore says of a leaf; `place` is '' where no files are compared."""
+
+    form: Plain
+    place: str
+    statistics: Mapping[str, str]
 
 
 def sides_of(ports: ReadPorts, policy: Policy) -> tuple[Side, Side]:

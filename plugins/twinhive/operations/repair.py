@@ -1,0 +1,85 @@
+"""Make several tables equal again: what of them differs from the source, and nothing else, is brought over."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from twinhive.bootstrap.source_states import read_state_of
+from twinhive.leaves.reconcile import plan_table
+from twinhive.leaves.side import sides_of
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.frozen import frozen_tables
+from twinhive.model.policy import Policy
+from twinhive.operations.operation import Holder, following_state
+from twinhive.operations.resync import Resync
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.source_scope import read_selected
+from twinhive.verify.outcome import last_outcome
+
+_TOLD = 200
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Ask for tables; the next window that reaches the newest event makes them equal, leaf by leaf.
+
+    tables       names, or regular expressions for whole names, in any case; none: those in which the last
+                 verification has found something
+    quarantined  those that are frozen, instead
+    """
+
+    policy: Policy
+    tables: tuple[str, ...]
+    holder: Holder
+    quarantined: bool = False
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say of each leaf that differs now what would become of it."""
+        lines = [line for table in self._wanted(ports) for line in self._plan_of(ports, table)]
+        more = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
+        return [*lines[:_TOLD], *more]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Write the requests down. What cannot be asked for is refused before any is written."""
+        requests = [Resync(self.policy, table, self.holder) for table in self._wanted(ports)]
+        for request in requests:
+            request.plan(ports)
+        return [request.run(ports)[-1] for request in requests]
+
+    def _plan_of(self, ports: WritePorts, table: str) -> Iterator[str]:
+        request = Resync(self.policy, table, self.holder)
+        said = request.plan(ports)
+        state = read_state_of(ports, request.name, self.policy.options.partitions_per_call)
+        is_there = state is not None and self.policy.left_out(state.table) is None
+        plan = plan_table(sides_of(ports, self.policy), state) if state is not None and is_there else None
+        yield from said if plan is None else plan.lines()
+
+    def _wanted(self, ports: ReadPorts) -> list[str]:
+        """Return the tables by their names. Raises ActNow, InvalidSettings."""
+        policy = self.policy
+        following_state(ports, policy, "a repair")
+        if self.quarantined:
+            database = ports.replica.database(policy.replica.database)
+            return sorted(filter(policy.selects, frozen_tables(database.parameters if database else {})))
+        if not self.tables:
+            found = last_outcome(ports.replica_files, policy)
+            return list(found.tables_with_findings) if found else []
+        there = {one.name.table for one in read_selected(ports.source, policy)}
+        there |= set(filter(policy.selects, ports.replica.table_names(policy.replica.database)))
+        return sorted({table for pattern in self.tables for table in self._named(pattern, there)})
+
+    def _named(self, pattern: str, there: set[str]) -> list[str]:
+        """Return the tables that a name, or a pattern, means; a name of none is left to be refused as such."""
+        name = pattern.lower().removeprefix(f"{self.policy.source.database}.")
+        if name in there:
+            return [name]
+        try:
+            found = [table for table in there if re.fullmatch(pattern, table, re.IGNORECASE)]
+        except re.error as error:
+            raise InvalidSettings(
+                f"table: {pattern!r} is neither a table's name nor a regular expression",
+                found=str(error),
+                expected="a table of the policy, or a regular expression for whole names",
+                next_step="correct it, and quote it for the shell",
+            ) from error
+        return found or [name]
