@@ -1,0 +1,137 @@
+"""Measure what proof of equality costs: the first night, the second one, and memory, on leaves that are made up.
+
+Servers are not asked: what is counted are their calls, and what the process itself takes for each leaf.
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchmarks.measuring import machine, measured
+from tests.support.builders import a_policy
+from tests.support.hive.metastore_objects import a_partition, a_table
+from twinhive.leaves.side import Side, SideRole
+from twinhive.model.files import FileStatus
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, Table
+from twinhive.verify.judging import compare
+from twinhive.verify.ledger_files import KeptLedger
+from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.verify.touched import TouchedLeaves
+
+_PAGE = 1_000
+_DAY = 20_000
+Calls = Counter[str]
+
+
+class MadeUpMetastore:
+    """A metastore with one large table after the other, each partition with one file."""
+
+    def __init__(self, root: str, partitions: int, calls: Calls) -> None:
+        self.root, self.count, self.calls = root, partitions, calls
+        self.sample: Partition | None = None
+
+    def table_named(self, name: TableName) -> Table:
+        """Return a table of this side."""
+        table = a_table(name.database, name.table, ("p",), location=f"{self.root}/{name.table}")
+        self.sample = a_partition(table, "0", parameters={"numFiles": "1", "totalSize": "100"})
+        return table
+
+    def partition_locations(self, table: Table) -> list[tuple[str, str]]:
+        """Return all partitions, as one call does."""
+        self.calls["partition_locations"] += 1
+        return [(f"p={number}", f"{table.location}/p={number}") for number in range(self.count)]
+
+    def partitions(self, table: TableName, names: Sequence[str]) -> Iterator[Partition]:
+        """Return some partitions."""
+        self.calls["partitions"] += 1
+        assert self.sample is not None
+        for name in names:
+            made = self.sample.at(table, f"{self.root}/{table.table}/{name}")
+            yield Partition(made.table, (name[2:],), made.location, made.parameters, made.thrift)
+
+    def constraints(self, table: TableName) -> tuple[()]:
+        """No table has any."""
+        self.calls["constraints"] += 1
+        return ()
+
+
+class MadeUpFiles:
+    """The directories of these partitions, with one file in each; what one call lists is 1,000 entries at most."""
+
+    def __init__(self, partitions: int, calls: Calls) -> None:
+        self.count, self.calls = partitions, calls
+
+    def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus]]]:
+        """List the directories of tables: all their partitions."""
+        for path in paths:
+            self.calls["listing"] += -(-self.count // _PAGE)
+            yield path, [FileStatus(f"{path}/p={number}", 0, 7, True, number) for number in range(self.count)]
+
+    def list_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus]]]:
+        """List the directories of partitions."""
+        for path in paths:
+            self.calls["listing"] += 1
+            yield path, [FileStatus(f"{path}/000000_0", 100, 7)]
+
+    def checksum(self, path: str, form: object) -> str:
+        """Return one that is the same on both sides."""
+        self.calls["checksum"] += 1
+        return path[-16:]
+
+
+class Night:
+    """What both sides remember of a table, from one night to the next."""
+
+    def __init__(self, partitions: int) -> None:
+        self.calls: Calls = Counter()
+        policy = a_policy()
+        stores = (("hdfs://east/w", SideRole.SOURCE), ("hdfs://west/w", SideRole.REPLICA))
+        self.sides = [
+            Side(role, MadeUpMetastore(root, partitions, self.calls), MadeUpFiles(partitions, self.calls), policy)  # type: ignore[arg-type]
+            for root, role in stores
+        ]
+
+    def verify(self, table: str, kept: Sequence[bytes | None], day: int) -> list[bytes]:
+        """Compare a table; return what is remembered of both sides."""
+        reads: list[TableRead] = []
+        for side, content in zip(self.sides, kept, strict=True):
+            before = KeptLedger.unpacked(content, table) if content else None
+            described = side.metastore.table_named(side.name(table))  # type: ignore[attr-defined]
+            reads.append(read_table(side, described, before, TouchedLeaves(), Due(day)))
+        source, replica = with_checksums_of_both(reads[0], reads[1])
+        compared, source, replica = compare(source, replica, table)
+        assert not compared.differences
+        return [KeptLedger(one.ledger, 1, day).packed(table) for one in (source, replica)]
+
+
+def main() -> None:
+    """Print what two nights take."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--leaves", type=int, default=1_000_000, help="partitions of all tables together")
+    parser.add_argument("--tables", type=int, default=10)
+    asked = parser.parse_args()
+    print(machine())
+    night = Night(asked.leaves // asked.tables)
+    kept: dict[str, list[bytes]] = {}
+    print(f"{asked.leaves:,} leaves in {asked.tables} tables\n")
+    print("| night | seconds | CPU seconds | calls | peak MiB |\n|---|---|---|---|---|")
+    for name, day in (
+        ("first", _DAY),
+        ("second, the same day", _DAY),
+        ("another day: a thirtieth of the checksums", _DAY + 1),
+    ):
+        night.calls.clear()
+        began = time.process_time()
+        with measured() as taken:
+            for number in range(asked.tables):
+                table = f"t{number}"
+                kept[table] = night.verify(table, kept.get(table, (None, None)), day)
+        cpu, calls = time.process_time() - began, sum(night.calls.values())
+        print(f"| {name} | {taken.seconds:.0f} | {cpu:.0f} | {calls:,} | {taken.peak_mib} |", flush=True)
+    print("\nledgers: " + f"{sum(len(one) for both in kept.values() for one in both) / 2**20:.0f} MiB for both sides")
+
+
+if __name__ == "__main__":
+    main()
