@@ -69,12 +69,15 @@ def test_a_lost_file_freezes_its_table_and_a_resync_brings_it_back(
         Resync(policy, table, HOLDER).run(ports)
     follow_all(policies, policy.name)
     assert_equal_twin(east, users.database, west)
-    # Without an event since the last: the same again, built in another place.
+    # Without an event since the last, and with something to mend: the same again, in another place.
     before = ports.replica.table(TableName(users.database, "plain")).location
-    Resync(policy, "plain", HOLDER).run(ports)
-    follow_all(policies, policy.name)
-    assert_equal_twin(east, users.database, west)
-    assert ports.replica.table(TableName(users.database, "plain")).location != before
+    for is_damaged in (False, True):
+        if is_damaged:
+            west.files.write(f"{before}/more", b"by hand")
+        Resync(policy, "plain", HOLDER).run(ports)
+        follow_all(policies, policy.name)
+        assert_equal_twin(east, users.database, west)
+        assert (ports.replica.table(TableName(users.database, "plain")).location != before) is is_damaged
     status = read_status(ports, policy)
     assert (status.quarantined, status.requested, status.in_scope) == ({}, (), 0)
 

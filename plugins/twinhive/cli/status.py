@@ -1,6 +1,7 @@
 """Show how far replicas are: all of them in a table, or one with all that is to be known of it."""
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -146,6 +147,7 @@ def _status_fields(found: ReplicaStatus) -> dict[str, Any]:
         "dump": found.dump,
         "lease": found.holder,
         "external": found.external,
+        "verified": None if found.verified is None else asdict(found.verified),
         "quarantined": dict(found.quarantined),
         "pending": dict(found.pending),
         "skipped": plain(found.skipped),

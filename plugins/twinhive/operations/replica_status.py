@@ -18,6 +18,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
 from twinhive.step.holding import lease_directory
+from twinhive.verify.outcome import Verified, last_outcome
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class ReplicaStatus:
     skipped    events that were passed over, and those that are to be, with the reasons
     pending    external tables of which something waits for its data: what, and since which event
     external   how far the copies of external tables are, None where there was none yet
+    verified   what the last verification came to, None before the first one
     """
 
     policy: Policy
@@ -44,6 +46,7 @@ class ReplicaStatus:
     holder: str | None
     pending: Mapping[str, str] = field(default_factory=dict)
     external: str | None = None
+    verified: Verified | None = None
 
     @property
     def behind(self) -> int | None:
@@ -69,6 +72,8 @@ class ReplicaStatus:
             ("dump", self.dump or "none"),
         ]
         rows += [("external data", self.external)] if self.external else []
+        if self.verified is not None:
+            rows += [("verified", self.verified.headline), ("compared", self.verified.coverage)]
         rows += [(f"pending: {table}", what) for table, what in sorted(self.pending.items())]
         rows += [(f"quarantined: {table}", reason) for table, reason in sorted(self.quarantined.items())]
         rows += [(f"waits for resync: {table}", "the next incremental run") for table in self.requested]
@@ -109,6 +114,7 @@ def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
         holder=ports.lease.holder(lease_directory(policy)),
         pending=pending_objects(ports.replica_files, policy),
         external=last_pass(ports, policy),
+        verified=last_outcome(ports.replica_files, policy),
     )
 
 

@@ -13,6 +13,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import join, parent
 from twinhive.model.frozen import with_frozen
 from twinhive.model.names import TableName
+from twinhive.operations.replica_status import read_status
 from twinhive.requests.request_files import request_table
 from twinhive.verify.ledger_files import verify_directory
 from twinhive.verify.outcome import last_outcome
@@ -299,6 +300,20 @@ def test_the_last_outcome_and_its_differences_are_on_the_replica(verifying: Veri
         "kind": "meta",
         "values": {"parameters.by": {"source": None, "replica": "hand"}},
     }
+
+
+def test_the_status_says_how_the_last_verification_ended(verifying: Verifying) -> None:
+    def rows() -> dict[str, str]:
+        return dict(read_status(verifying.world.ports(), verifying.followed.policy).rows())
+
+    assert "verified" not in rows()
+    event_id = verifying.world.source.current_event_id()
+    verifying.verify()
+    assert rows()["verified"] == f"equal at event {event_id}"
+    assert rows()["compared"].startswith("names and lengths of 100 % of 9 leaves, ")
+    parameter(verifying)
+    verifying.findings()
+    assert rows()["verified"] == f"NOT EQUAL at event {event_id}: 1 finding"
 
 
 def test_checksums_of_other_types_are_not_comparable(verifying: Verifying, monkeypatch: pytest.MonkeyPatch) -> None:
