@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from twinhive.bootstrap.source_states import read_state_of
 from twinhive.leaves.reconcile import plan_table
 from twinhive.leaves.side import sides_of
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.policy import Policy
+from twinhive.model.text import render
 from twinhive.operations.operation import Holder, following_state
 from twinhive.operations.resync import Resync
 from twinhive.ports import ReadPorts, WritePorts
@@ -40,11 +41,19 @@ class Repair:
         return [*lines[:_TOLD], *more]
 
     def run(self, ports: WritePorts) -> list[str]:
-        """Write the requests down. What cannot be asked for is refused before any is written."""
-        requests = [Resync(self.policy, table, self.holder) for table in self._wanted(ports)]
-        for request in requests:
-            request.plan(ports)
-        return [request.run(ports)[-1] for request in requests]
+        """Write the requests down. What somebody named and cannot be asked for is refused before any is written."""
+        requests: list[Resync] = []
+        left_out: list[str] = []
+        for table in self._wanted(ports):
+            request = Resync(self.policy, table, self.holder)
+            try:
+                request.plan(ports)
+                requests.append(request)
+            except ActNow as error:
+                if self.tables:
+                    raise
+                left_out.append(f"left out: {render(error.text)}")
+        return [*(request.run(ports)[-1] for request in requests), *left_out]
 
     def _plan_of(self, ports: WritePorts, table: str) -> Iterator[str]:
         request = Resync(self.policy, table, self.holder)

@@ -87,7 +87,8 @@ class Looking:
         return read_state(self._ports.replica, self._work.policy, self._ports.source.log_id()).position
 
     def _look(self, tables: Sequence[str], begin: int) -> None:
-        found = [{one.name.table: one for one in side.metastore.tables(side.database, tables)} for side in self._sides]
+        names = [table for table in tables if table != DATABASE]
+        found = [{one.name.table: one for one in side.metastore.tables(side.database, names)} for side in self._sides]
         for table in tables:
             try:
                 compared = (
