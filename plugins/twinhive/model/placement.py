@@ -18,6 +18,7 @@ from twinhive.model.marks import SOURCE_PLACE, Stamp, stamped
 from twinhive.model.objects import Parameters, Partition, Table
 from twinhive.model.outside_paths import leads_elsewhere
 from twinhive.model.policy import Policy
+from twinhive.model.remotes.definitions import still_standing_for
 
 _OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
@@ -69,9 +70,13 @@ class TablePlacement:
 
     @classmethod
     def of_view(cls, view: Table, policy: Policy, stamp: Stamp) -> "TablePlacement":
-        """Place a view: only its name and its marks change, its text stays as it is. It has no directory."""
-        moved = view.at(policy.on_replica(view.name), None)
-        return cls(view, moved.with_parameters(stamped(view.parameters, stamp)), "", "")
+        """Place a view: only its name and its marks change, its text stays as it is. It has no directory.
+
+        One that keeps a remote table stands for the same table on the replica.
+        """
+        name = policy.on_replica(view.name)
+        parameters = still_standing_for(view.parameters, view.name, name)
+        return cls(view, view.at(name, None).with_parameters(stamped(parameters, stamp)), "", "")
 
     def relative(self, partition: Partition) -> str:
         """Return a partition's directory relative to the table's, on the replica."""

@@ -35,6 +35,14 @@ class RemoteDatabase:
 Definition = RemoteTable | RemoteDatabase
 
 
+def still_standing_for(parameters: Mapping[str, str], name: TableName, new: TableName) -> Mapping[str, str]:
+    """Return the parameters of a remote table that goes under another name: what its own name said is written out."""
+    text = parameters.get(REMOTE)
+    if text is None or "." in text or name == new:
+        return parameters
+    return {**parameters, REMOTE: f"{name.database}.{text.strip() or name.table}"}
+
+
 @dataclass(frozen=True)
 class Definitions:
     """All remotes of a local metastore, by their local names in lower case."""
