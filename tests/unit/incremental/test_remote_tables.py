@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.worlds.fake_world import a_policy
+from tests.support.builders import a_policy
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.marks import Stamp
 from twinhive.model.names import TableName
