@@ -19,6 +19,7 @@ _DB_CONNECTOR = "12"
 _DB_OF_ITS_METASTORE = ("5", "8", "9")
 
 # Table
+_VIEW_ORIGINAL, _VIEW_EXPANDED = "10", "11"
 _TABLE, _TABLE_DB, _TABLE_SD, _TABLE_KEYS, _TABLE_PARAMETERS, _TABLE_TYPE = "1", "2", "7", "8", "9", "12"
 # Privileges, `temporary`, creation metadata of materialized views (transactions of the source),
 # catalog, write id, statistics with their state, access type, capabilities, id, file metadata,
@@ -117,6 +118,12 @@ def partition_key_types(table: Table) -> tuple[tuple[str, str], ...]:
     """Return the partition keys of a table as (name, Hive's type)."""
     keys = _items(from_text(table.thrift), _TABLE_KEYS)
     return tuple((_text(key, _COLUMN_NAME) or "", _text(key, _COLUMN_TYPE) or "") for key in keys)
+
+
+def view_text(table: Table) -> str:
+    """Return the query of a view, with the names as Hive has expanded them where it has; '' for a table."""
+    tree = from_text(table.thrift)
+    return _text(tree, _VIEW_EXPANDED) or _text(tree, _VIEW_ORIGINAL) or ""
 
 
 def serde_of(partition: Partition) -> str:

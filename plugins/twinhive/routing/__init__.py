@@ -1,0 +1,1 @@
+"""On which cluster a query runs, where one metastore has several (seed 000)."""

@@ -1,0 +1,90 @@
+"""Which copies are what their objects are now: nothing in the log has touched these since, nor their directories."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from twinhive.events.decoder import decode_event
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.reader import position_at, read_events
+from twinhive.model.changes.events import EventRow
+from twinhive.model.copies.marks import CopyMark, DirectoryState
+from twinhive.model.copies.touches import Touch, Values, touched_at, touches_of
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
+from twinhive.ports import MetastoreReader
+
+StatesOf = Callable[[Iterable[str]], Mapping[str, DirectoryState]]
+"""Directories as they are now, by their paths: by one look at each directory around them."""
+_ANY_DATABASE = ("ALTER_TABLE", "ALTER_DATABASE", "DROP_DATABASE")
+"""Kinds of events that concern a database also when their row names another: renames."""
+
+
+@dataclass(frozen=True)
+class LogTail:
+    """What was touched after an event; `untold` says why that may have been everything."""
+
+    log_id: str
+    begin: int
+    touches: Mapping[TableName, Sequence[tuple[int, Touch]]]
+    untold: str | None = None
+
+    def stale(self, mark: CopyMark, table: TableName, values: Values) -> str | None:
+        """Say why a copy is not what its object is, as far as the log tells; None where it is."""
+        if mark.log_id != self.log_id:
+            return f"it was made under another log, {mark.log_id}"
+        if self.untold:
+            return f"what has changed since event {self.begin} is not known: {self.untold}"
+        found = touched_at(self.touches.get(table, ()), values, mark.event_id)
+        return None if found is None else f"event {found} has changed the object since"
+
+
+@dataclass
+class Freshness:
+    """Judges copies. The log is read once, from the oldest event asked for; directories only where `look` is given."""
+
+    log: MetastoreReader
+    look: StatesOf | None
+    _tail: LogTail | None = field(default=None, init=False)
+
+    def stale(
+        self, table: TableName, marks: Mapping[Values, CopyMark], places: Mapping[Values, str]
+    ) -> dict[Values, str]:
+        """Return which copies of a table may not be read, and why. `places` are the objects' own directories."""
+        if not marks:
+            return {}
+        tail = self._since(min(mark.event_id for mark in marks.values()))
+        found = {values: tail.stale(mark, table, values) for values, mark in marks.items()}
+        if self.look is not None:
+            current = [values for values, why in found.items() if why is None]
+            states = self.look([places[values] for values in current])
+            found |= {values: _changed(marks[values], states.get(places[values])) for values in current}
+        return {values: why for values, why in found.items() if why is not None}
+
+    def _since(self, event_id: int) -> LogTail:
+        if self._tail is None or event_id < self._tail.begin:
+            self._tail = read_tail(self.log, event_id)
+        return self._tail
+
+
+def read_tail(log: MetastoreReader, event_id: int) -> LogTail:
+    """Read what came after an event. A gap, or an event that cannot be read, may have touched everything."""
+    log_id = log.log_id()
+    touches: dict[TableName, list[tuple[int, Touch]]] = defaultdict(list)
+    try:
+        for row in read_events(log, position_at(log, event_id)):
+            _note(row, touches)
+    except (UnreadableEvent, ActNow) as error:
+        return LogTail(log_id, event_id, {}, str(error.words.what))
+    return LogTail(log_id, event_id, touches)
+
+
+def _note(row: EventRow, touches: dict[TableName, list[tuple[int, Touch]]]) -> None:
+    if not row.database and not row.table and row.event_type not in _ANY_DATABASE:
+        return  # transactions
+    for touch in touches_of(decode_event(row).change):
+        touches[touch.table].append((row.event_id, touch))
+
+
+def _changed(mark: CopyMark, state: DirectoryState | None) -> str | None:
+    return None if state == mark.directory else "files of the object were written without an event"

@@ -1,0 +1,56 @@
+"""Statements that sqlglot takes for opaque commands, or not at all: the few that name tables are read here."""
+
+import re
+from dataclasses import dataclass
+
+Names = tuple[str, ...]
+"""The parts of a table's name as it is written: database and table, or the table alone."""
+
+_NAME = r"(?P<{}>(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?)"
+_EXPLAIN = re.compile(
+    r"explain\b(?:\s+(?:extended|formatted|cbo|ast|dependency|authorization|locks|vectorization\w*|codegen|cost|debug"
+    r"|reoptimization|ddl))*\s+(?P<inner>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_MSCK = re.compile(rf"msck\s+(?:repair\s+)?table\s+{_NAME.format('table')}\b.*", re.IGNORECASE | re.DOTALL)
+_EXCHANGE = re.compile(
+    rf"alter\s+table\s+{_NAME.format('table')}\s+exchange\s+partition\s*\(.*\)\s*"
+    rf"with\s+table\s+{_NAME.format('other')}\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_EXPORT = re.compile(rf"export\s+table\s+{_NAME.format('table')}\b.*\bto\s+'.*", re.IGNORECASE | re.DOTALL)
+_OF_METADATA = re.compile(
+    r"(show|set|reset|reload|describe|desc|use|grant|revoke|commit|rollback|add\s+jar|list\s+jar)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A statement that was read here: tables that it writes and reads, and what else it may touch."""
+
+    outputs: tuple[Names, ...] = ()
+    inputs: tuple[Names, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def explained(text: str) -> str | None:
+    """Return the statement that an EXPLAIN is about, None for any other statement."""
+    found = _EXPLAIN.fullmatch(text)
+    return found["inner"] if found else None
+
+
+def read_command(text: str) -> Command | None:
+    """Read a statement that sqlglot does not; None for one that nobody knows here."""
+    if found := _EXCHANGE.fullmatch(text):
+        return Command(outputs=(_names(found["table"]), _names(found["other"])))
+    if found := _MSCK.fullmatch(text):
+        return Command(outputs=(_names(found["table"]),))
+    if found := _EXPORT.fullmatch(text):
+        return Command(inputs=(_names(found["table"]),), unknown=("it writes to a directory",))
+    return Command() if _OF_METADATA.fullmatch(text) else None
+
+
+def _names(text: str) -> Names:
+    return tuple((quoted or plain).replace("``", "`") for quoted, plain in _PART.findall(text))

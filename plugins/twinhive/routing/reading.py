@@ -1,0 +1,318 @@
+"""Read a statement of Hive or Spark SQL: which tables it writes and reads. What may be anything is refused.
+
+sqlglot reads most of it. Its import takes 17 MB, so import this module late.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
+from twinhive.routing.conditions import KeyOf, predicate_of
+from twinhive.routing.own_commands import Command, explained, read_command
+from twinhive.routing.predicates import ALL, Predicate
+from twinhive.routing.uses import StatementUses, TableRead
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is our business
+_CATALOGS = ("", "hive", "spark_catalog")
+_FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
+_DATABASES = ("DATABASE", "SCHEMA", "NAMESPACE")
+_QUERIES = (exp.Query, exp.Values)
+_LONGEST = 200
+_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
+_NAMES_A_LOCATION = "it names a location of its own"
+
+
+def read_statement(sql: str, database: str) -> StatementUses:
+    """Return what one statement touches; names without a database are in `database`. Raises ActNow."""
+    try:
+        return _read(sql.strip().rstrip(";").strip(), database)
+    except RecursionError as error:
+        raise _not_understood(sql, "more conditions or queries in one another than can be followed") from error
+
+
+def _read(text: str, database: str) -> StatementUses:
+    if (inner := explained(_without_comments(text))) is not None:
+        return _read(inner.strip(), database)
+    trees = _parsed(text)
+    if trees is None:
+        command = read_command(_without_comments(text))
+        if command is None:
+            raise _not_understood(text, "no statement of SQL that is known here")
+        return _of_command(command, database)
+    if len(trees) != 1:
+        raise _not_understood(text, f"{len(trees)} statements")
+    return _Reader(text, database).uses(trees[0])
+
+
+def view_reads(text: str, database: str) -> tuple[TableRead, ...]:
+    """Return what a view reads: its text is a query; names without a database are in `database`. Raises ActNow."""
+    trees = _parsed(text)
+    if trees is None or len(trees) != 1 or not isinstance(trees[0], _QUERIES):
+        raise _not_understood(text, "no query")
+    uses = _Reader(text, database).uses(trees[0])
+    if uses.unknown:
+        raise _not_understood(text, "; ".join(uses.unknown))
+    return uses.inputs
+
+
+def _parsed(text: str) -> list[exp.Expr] | None:
+    try:
+        trees = [tree for tree in parse(text, dialect="hive") if tree is not None]
+    except (SqlglotError, RecursionError):
+        return None
+    return None if any(isinstance(tree, exp.Command) for tree in trees) else trees
+
+
+def _without_comments(text: str) -> str:
+    lines = (line for line in text.split("\n") if not line.lstrip().startswith("--"))
+    return "\n".join(lines).strip()
+
+
+def _not_understood(text: str, found: str) -> ActNow:
+    shown = " ".join(text.split())
+    return ActNow(
+        "the statement cannot be routed: it may touch tables that nobody can name",
+        found=f"{found}: {shown[:_LONGEST]}{'...' if len(shown) > _LONGEST else ''}",
+        expected="one statement of Hive SQL whose tables can be read from its text",
+        next_step="run it on the cluster that you know it belongs to, by that cluster's own Spark or Hive",
+    )
+
+
+def _of_command(command: Command, database: str) -> StatementUses:
+    def named(parts: Sequence[str]) -> TableName:
+        return TableName((parts[0] if len(parts) > 1 else database).lower(), parts[-1].lower())
+
+    return StatementUses(
+        tuple(map(named, command.outputs)), tuple(TableRead(named(one)) for one in command.inputs), command.unknown
+    )
+
+
+@dataclass
+class _Reader:
+    """Reads one statement; what it has found so far."""
+
+    text: str
+    database: str
+    outputs: list[TableName] = field(default_factory=list)
+    inputs: list[tuple[int, TableRead]] = field(default_factory=list)
+    """Each with its place in the text."""
+    unknown: list[str] = field(default_factory=list)
+
+    def uses(self, tree: exp.Expr) -> StatementUses:
+        """Return what a statement touches. Raises ActNow for a kind that is not known."""
+        for kinds, read in _KINDS.items():
+            if isinstance(tree, kinds):
+                read(self, tree)
+                return self._found()
+        raise _not_understood(self.text, f"a {type(tree).__name__}")
+
+    def query(self, tree: exp.Expr) -> None:
+        """Read a query by itself."""
+        self._read(tree, frozenset())
+
+    def insert(self, tree: exp.Expr) -> None:
+        """Read INSERT."""
+        self._insert(tree, frozenset())
+
+    def inserts(self, tree: exp.Expr) -> None:
+        """Read FROM ... INSERT ... INSERT ..."""
+        ctes = self._read_ctes(tree, frozenset())
+        self._read(tree.args["source"], ctes)
+        for insert in tree.expressions:
+            self._insert(insert, ctes)
+
+    def change(self, tree: exp.Expr) -> None:
+        """Read MERGE, UPDATE, DELETE."""
+        self._write(tree.this)
+        self._read_parts(tree, self._read_ctes(tree, frozenset()), besides=(tree.this,))
+
+    def tables(self, tree: exp.Expr) -> None:
+        """Read TRUNCATE, ANALYZE, LOAD."""
+        for table in tree.args.get("expressions") or tree.args.get("tables") or [tree.this]:
+            self._write(table)
+
+    def parts(self, tree: exp.Expr) -> None:
+        """Read REFRESH, CACHE."""
+        self._read_parts(tree, frozenset())
+
+    def nothing(self, tree: exp.Expr) -> None:
+        """Read a statement about metadata, or the session."""
+
+    def _found(self) -> StatementUses:
+        inputs = tuple(read for _, read in sorted(self.inputs, key=lambda one: one[0]))
+        return StatementUses(tuple(dict.fromkeys(self.outputs)), inputs, tuple(dict.fromkeys(self.unknown)))
+
+    def _insert(self, tree: exp.Expr, outer: frozenset[str]) -> None:
+        if isinstance(tree.this, exp.Directory):
+            self.unknown.append("it writes to a directory")
+        else:
+            self._write(tree.this)
+        ctes = self._read_ctes(tree, outer)
+        self._read_parts(tree, ctes, besides=(tree.this,))
+
+    def create(self, tree: exp.Expr) -> None:
+        """Read CREATE. The query of a view is not run."""
+        kind = (tree.args.get("kind") or "").upper()
+        if kind == "TABLE":
+            if tree.find(exp.LocationProperty):
+                self.unknown.append(_NAMES_A_LOCATION)
+            if not tree.find(exp.TemporaryProperty):
+                self._write(tree.this)
+            if tree.expression is not None:
+                besides = (tree.this, tree.args.get("properties"))
+                self._read_parts(tree, self._read_ctes(tree, frozenset()), besides)
+        elif kind not in ("VIEW", "FUNCTION", *_DATABASES):
+            raise _not_understood(self.text, f"CREATE {kind}")
+
+    def drop(self, tree: exp.Expr) -> None:
+        """Read DROP."""
+        kind = (tree.args.get("kind") or "").upper()
+        tables = tree.args.get("tables") or ([tree.this] if tree.this else [])
+        if kind == "TABLE":
+            for table in tables:
+                self._write(table)
+        elif kind in _DATABASES and tree.args.get("cascade"):
+            raise _not_understood(self.text, "DROP DATABASE ... CASCADE, which drops tables that it does not name")
+        elif kind not in ("VIEW", "FUNCTION", *_DATABASES):
+            raise _not_understood(self.text, f"DROP {kind}")
+
+    def alter(self, tree: exp.Expr) -> None:
+        """Read ALTER."""
+        if (tree.args.get("kind") or "").upper() != "VIEW":
+            self._write(tree.this)
+        if _LOCATION.search(self.text):
+            self.unknown.append(_NAMES_A_LOCATION)
+
+    def _write(self, node: exp.Expr) -> None:
+        table = node.this if isinstance(node, exp.Schema) else node
+        name = self._name(table) if isinstance(table, exp.Table) else None
+        if name is None:
+            raise _not_understood(self.text, f"a {type(node).__name__} to write to")
+        self.outputs.append(name)
+
+    def _name(self, table: exp.Table) -> TableName | None:
+        """Return a table's name, None for what is no table: a function, files by their path."""
+        if isinstance(table.this, exp.Func):
+            return None
+        if not isinstance(table.this, exp.Identifier):
+            raise _not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
+        if table.catalog.lower() not in _CATALOGS:
+            raise _not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
+        if table.db.lower() in _FILE_FORMATS and "/" in table.name:
+            self.unknown.append(f"it reads files by their path: {table.name[:_LONGEST]}")
+            return None
+        return TableName((table.db or self.database).lower(), table.name.lower())
+
+    # --- what is read
+
+    def _read_ctes(self, tree: exp.Expr, outer: frozenset[str]) -> frozenset[str]:
+        """Read the common table expressions of a node, each knowing those before it; return all names then known."""
+        found = tree.args.get("with_")
+        if found is None:
+            return outer
+        for cte in found.expressions:
+            name = cte.alias.lower()
+            self._read(cte.this, outer | {name} if found.args.get("recursive") else outer)
+            outer = outer | {name}
+        return outer
+
+    def _read(self, node: exp.Expr, ctes: frozenset[str], where: Predicate = ALL) -> None:
+        ctes = self._read_ctes(node, ctes)
+        if isinstance(node, exp.Table):
+            is_cte = not node.db and isinstance(node.this, exp.Identifier) and node.name.lower() in ctes
+            if not is_cte and (name := self._name(node)) is not None:
+                self.inputs.append((node.this.meta.get("start", 0), TableRead(name, where)))
+        conditions = _conditions(node) if isinstance(node, exp.Select) else {}
+        self._read_parts(node, ctes, conditions=conditions)
+
+    def _read_parts(
+        self,
+        node: exp.Expr,
+        ctes: frozenset[str],
+        besides: Sequence[object] = (),
+        conditions: dict[int, Predicate] | None = None,
+    ) -> None:
+        for part in _parts(node):
+            if not any(part is one for one in besides):
+                self._read_below(part, ctes, conditions or {})
+
+    def _read_below(self, part: exp.Expr, ctes: frozenset[str], conditions: dict[int, Predicate]) -> None:
+        if isinstance(part, exp.From | exp.Join):
+            # The table of a FROM or of a JOIN is one of the query around it, whose conditions may speak of it.
+            for one in _parts(part):
+                self._read(one, ctes, conditions.get(id(one), ALL))
+            return
+        self._read(part, ctes)
+
+
+_KINDS: dict[tuple[type[exp.Expr], ...], Callable[[_Reader, exp.Expr], None]] = {
+    _QUERIES: _Reader.query,
+    (exp.Insert,): _Reader.insert,
+    (exp.MultitableInserts,): _Reader.inserts,
+    (exp.Create,): _Reader.create,
+    (exp.Drop,): _Reader.drop,
+    (exp.Merge, exp.Update, exp.Delete): _Reader.change,
+    (exp.Alter,): _Reader.alter,
+    (exp.TruncateTable, exp.Analyze, exp.LoadData): _Reader.tables,
+    (exp.Refresh, exp.Cache): _Reader.parts,
+    (exp.Describe, exp.Use, exp.Set, exp.Grant, exp.Revoke, exp.Uncache): _Reader.nothing,
+    (exp.Commit, exp.Rollback): _Reader.nothing,
+}
+"""All kinds of statements that are known; any other one is refused."""
+
+
+def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the nodes right below one, in the order of the text as far as sqlglot keeps it; WITH is read before."""
+    for name in sorted(node.args, key=lambda key: key not in ("from_", "this")):
+        found = node.args[name]
+        if name == "with_":
+            continue
+        for one in found if isinstance(found, list) else [found]:
+            if isinstance(one, exp.Expr):
+                yield one
+
+
+def _conditions(select: exp.Select) -> dict[int, Predicate]:
+    """Return what the WHERE of a query says of the tables of its FROM and JOINs, by the identity of their nodes.
+
+    A condition takes rows of a table away for certain only where no outer join puts rows in their place.
+    """
+    where, source = select.args.get("where"), select.args.get("from_")
+    joins = select.args.get("joins") or []
+    if where is None or source is None:
+        return {}
+    sides = {(join.side or "").upper() for join in joins}
+    tables = [source.this] if sides <= {"", "LEFT"} else []
+    tables += [join.this for join in joins] if sides <= {""} else []
+    alone = not joins and not select.args.get("laterals")
+    return {
+        id(table): predicate_of(where.this, _keys_of(table, alone=alone))
+        for table in tables
+        if isinstance(table, exp.Table) and _is_plain(table)
+    }
+
+
+def _is_plain(table: exp.Table) -> bool:
+    """True for a table whose columns are those of the table: none is renamed, joined or turned in the same place."""
+    alias = table.args.get("alias")
+    others = {name for name, found in table.args.items() if found} - {"this", "db", "catalog", "alias", "sample"}
+    return not others and not (alias and alias.columns)
+
+
+def _keys_of(table: exp.Table, *, alone: bool) -> KeyOf:
+    """Return what tells whether a column is one of a table: by its qualifier, or because there is no other table."""
+    qualifier, database = table.alias_or_name.lower(), "" if table.alias else table.db.lower()
+
+    def key_of(column: exp.Column) -> str | None:
+        if column.table:
+            fits = column.table.lower() == qualifier and (not column.db or column.db.lower() == database)
+            return column.name.lower() if fits else None
+        return column.name.lower() if alone else None
+
+    return key_of

@@ -1,0 +1,209 @@
+"""Find out where the tables of a statement are: views opened, partitions that are certainly not read left out."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from twinhive.model.copies.marks import CopyMark, mark_on, primary_of
+from twinhive.model.copies.touches import Values
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName, partition_name, unescape_path_name
+from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.thrift_objects import partition_key_types, view_text
+from twinhive.ports import MetastoreReader
+from twinhive.routing.choosing import Nowhere, Routed, route
+from twinhive.routing.freshness import Freshness
+from twinhive.routing.predicates import ALL, AllOf, AnyOf, PartitionKeys, Predicate, holds
+from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
+from twinhive.routing.uses import StatementUses, TableRead
+
+ReadView = Callable[[str, str], Sequence[TableRead]]
+"""Reads the text of a view whose names without a database are in a database."""
+_DEEPEST = 32
+_A_CALL = 1_000
+_REMOTE = "twinhive_remote"
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of one metastore; `default` is that of tables and sessions that say nothing."""
+
+    names: tuple[str, ...]
+    default: str
+
+    def known(self, name: str) -> str:
+        """Return a cluster that a person has named. Raises ActNow."""
+        if name in self.names:
+            return name
+        raise ActNow(
+            f"there is no cluster {name}",
+            found=name,
+            expected=f"one of the clusters of this metastore: {', '.join(sorted(self.names))}",
+            next_step="correct USE CLUSTER, or add the cluster to clusters.yaml",
+        )
+
+
+class ReadObjects(Sequence[ObjectResidence]):
+    """Objects that are looked at when somebody asks for the first of them: mostly nobody does."""
+
+    def __init__(self, look: Callable[[], Sequence[ObjectResidence]]) -> None:
+        self._look = look
+        self._found: Sequence[ObjectResidence] | None = None
+
+    def _objects(self) -> Sequence[ObjectResidence]:
+        if self._found is None:
+            self._found = self._look()
+        return self._found
+
+    @overload
+    def __getitem__(self, at: int) -> ObjectResidence: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[ObjectResidence]: ...
+    def __getitem__(self, at: int | slice) -> ObjectResidence | Sequence[ObjectResidence]:
+        return self._objects()[at]
+
+    def __len__(self) -> int:
+        return len(self._objects())
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Finds the tables of statements in one metastore."""
+
+    metastore: MetastoreReader
+    clusters: Clusters
+    freshness: Freshness
+    read_view: ReadView
+    _tables: dict[TableName, Table | None] = field(default_factory=dict)
+
+    def route(self, uses: StatementUses, chosen: str | None) -> Routed | Nowhere:
+        """Return where a statement runs. Raises ActNow for one that touches what nobody can find."""
+        if chosen is not None:
+            self.clusters.known(chosen)
+        elif uses.unknown:
+            raise ActNow(
+                "the statement cannot be routed",
+                found="; ".join(uses.unknown),
+                expected="tables alone, or a cluster that is named",
+                next_step="name the cluster that this is on: USE CLUSTER <name>, or --cluster <name>",
+            )
+        outputs = [
+            TableResidence(name, primary_of(table.parameters, self.clusters.default))
+            for name in uses.outputs
+            if (table := self._table(name)) is not None
+        ]
+        inputs = [self._residence(table, where) for table, where in self._opened(uses.inputs)]
+        return route(outputs, inputs, chosen=chosen, default=self.clusters.default)
+
+    def _table(self, name: TableName) -> Table | None:
+        if name not in self._tables:
+            self._tables[name] = self.metastore.table(name)
+        return self._tables[name]
+
+    def _opened(self, reads: Sequence[TableRead], depth: int = 0) -> Iterator[tuple[Table, Predicate]]:
+        """Yield the tables that are read, those of views in their place, in the order of the text; each one once."""
+        wanted: dict[TableName, tuple[Table, Predicate]] = {}
+        for table, where in self._each(reads, depth):
+            before = wanted.get(table.name)
+            # Read twice, a partition is read when one of both wants it.
+            wanted[table.name] = (table, AnyOf((before[1], where)) if before else where)
+        yield from wanted.values()
+
+    def _each(self, reads: Sequence[TableRead], depth: int) -> Iterator[tuple[Table, Predicate]]:
+        for read in reads:
+            table = self._table(read.name)
+            if table is None:
+                raise _not_there(read.name)
+            if _REMOTE in table.parameters:
+                raise _is_remote(read.name)
+            if table.kind is not TableKind.VIEW:
+                yield table, read.where
+                continue
+            if depth >= _DEEPEST:
+                raise _too_deep(read.name)
+            yield from self._each(self.read_view(view_text(table), table.name.database), depth + 1)
+
+    def _residence(self, table: Table, where: Predicate) -> TableResidence:
+        primary = primary_of(table.parameters, self.clusters.default)
+        return TableResidence(table.name, primary, ReadObjects(lambda: self._objects(table, primary, where)))
+
+    def _objects(self, table: Table, primary: str, where: Predicate) -> list[ObjectResidence]:
+        if not table.partition_keys:
+            return self._places(table, primary, {None: table})
+        found: list[ObjectResidence] = []
+        names = read_names(table, self.metastore.partition_names(table.name), where)
+        for at in range(0, len(names), _A_CALL):
+            partitions = self.metastore.partitions(table.name, names[at : at + _A_CALL])
+            found += self._places(table, primary, {one.values: one for one in partitions})
+        return found
+
+    def _places(self, table: Table, primary: str, objects: Mapping[Values, Table | Partition]) -> list[ObjectResidence]:
+        stale = {cluster: self._stale(table, objects, cluster) for cluster in self.clusters.names if cluster != primary}
+        found = []
+        for values, one in objects.items():
+            places = [ClusterStorageDescriptor(primary, one.location or "", is_primary=True)]
+            for cluster, marks in stale.items():
+                mark, why = marks.get(values, (None, None))
+                if mark is not None and why is None:
+                    places.append(ClusterStorageDescriptor(cluster, mark.location, is_primary=False))
+            reasons = {cluster: why for cluster, marks in stale.items() if (why := marks.get(values, (None, None))[1])}
+            what = str(table.name) if values is None else partition_name(table.partition_keys, values)
+            found.append(ObjectResidence(what, tuple(places), reasons))
+        return found
+
+    def _stale(
+        self, table: Table, objects: Mapping[Values, Table | Partition], cluster: str
+    ) -> dict[Values, tuple[CopyMark, str | None]]:
+        marks = {values: mark for values, one in objects.items() if (mark := mark_on(one.parameters, cluster))}
+        places = {values: objects[values].location or "" for values in marks}
+        why = self.freshness.stale(table.name, marks, places)
+        return {values: (mark, why.get(values)) for values, mark in marks.items()}
+
+
+def read_names(table: Table, names: Sequence[str], where: Predicate) -> list[str]:
+    """Return the names of the partitions that a statement may read."""
+    keys = tuple(key.lower() for key in table.partition_keys)
+    if where == ALL or not _speaks_of(where, frozenset(keys)):
+        return list(names)
+    types = {name.lower(): kind for name, kind in partition_key_types(table)}
+    return [name for name in names if holds(where, PartitionKeys(types, _values(keys, name))) is not False]
+
+
+def _speaks_of(where: Predicate, keys: frozenset[str]) -> bool:
+    match where:
+        case AllOf() | AnyOf():
+            return any(_speaks_of(part, keys) for part in where.parts)
+    part = getattr(where, "part", None)
+    return _speaks_of(part, keys) if part is not None else getattr(where, "key", None) in keys
+
+
+def _values(keys: Sequence[str], name: str) -> dict[str, str]:
+    texts = (part.partition("=")[2] for part in name.split("/"))
+    return dict(zip(keys, (unescape_path_name(text) if "%" in text else text for text in texts), strict=False))
+
+
+def _not_there(name: TableName) -> ActNow:
+    return ActNow(
+        f"there is no table {name}",
+        found="a statement that reads it",
+        expected="a table or a view of this metastore",
+        next_step="correct the name, or the database of the session (--database)",
+    )
+
+
+def _is_remote(name: TableName) -> ActNow:
+    return ActNow(
+        f"{name} is a remote: it belongs to no cluster of this metastore",
+        found="a statement that reads it",
+        expected="tables of this metastore",
+        next_step="run it on the cluster that you choose, through the gateway: twinhive remotes lists them",
+    )
+
+
+def _too_deep(name: TableName) -> ActNow:
+    return ActNow(
+        f"view {name} cannot be opened",
+        found=f"more than {_DEEPEST} views in one another, or one that reads itself",
+        expected="views that end in tables",
+        next_step="look at the view's text, and make it anew",
+    )

@@ -1,0 +1,27 @@
+"""What a statement reads and writes, as far as tables are concerned."""
+
+from dataclasses import dataclass, field
+
+from twinhive.model.names import TableName
+from twinhive.routing.predicates import ALL, Predicate
+
+
+@dataclass(frozen=True)
+class TableRead:
+    """A table, or a view, that a statement reads; `where` is what it asks of its partitions."""
+
+    name: TableName
+    where: Predicate = ALL
+
+
+@dataclass(frozen=True)
+class StatementUses:
+    """All that a statement touches, in the order of its text.
+
+    `outputs` are tables that it writes, new ones among them; `inputs` those that it reads. `unknown` says what else it
+    may read or write, of which nobody knows on which cluster that is.
+    """
+
+    outputs: tuple[TableName, ...] = ()
+    inputs: tuple[TableRead, ...] = ()
+    unknown: tuple[str, ...] = field(default=())

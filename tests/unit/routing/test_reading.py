@@ -1,0 +1,112 @@
+"""What statements read and write: a table of statements, and texts that are refused."""
+
+import pytest
+
+from twinhive.model.errors import ActNow
+from twinhive.routing.reading import read_statement, view_reads
+
+DIRECTORY, LOCATION = "it writes to a directory", "it names a location of its own"
+STATEMENTS: list[tuple[str, str, str, str]] = [
+    # statement, written, read, unknown
+    ("select * from T11 a join db.T21 b on a.x = b.x", "", "d.t11 db.t21", ""),
+    ("select * from T11, T12", "", "d.t11 d.t12", ""),
+    (
+        "select * from (select * from T11 union select * from T12) u lateral view explode(a) e as v",
+        "",
+        "d.t11 d.t12",
+        "",
+    ),
+    ("select (select max(x) from T12) from T11 where y in (select y from T21)", "", "d.t12 d.t11 d.t21", ""),
+    ("select a from T11 group by a having count(*) > (select max(x) from T21)", "", "d.t11 d.t21", ""),
+    ("select transform(a) using 'x' as (b) from T11", "", "d.t11", ""),
+    ("select `a` from `db`.`t``x`", "", "db.t`x", ""),
+    ("select a from hive.db.T11", "", "db.t11", ""),
+    ("select * from range(10)", "", "", ""),
+    ("values (1)", "", "", ""),
+    ("with x as (select * from T11), y as (select * from x) select * from y join T12", "", "d.t11 d.t12", ""),
+    ("with T11 as (select * from T11) select * from T11", "", "d.t11", ""),
+    ("select * from (with x as (select 1) select * from x) a join x on a.b = x.b", "", "d.x", ""),
+    ("insert into T13 select * from T11", "d.t13", "d.t11", ""),
+    ("insert into T13 (a, b) select * from T11", "d.t13", "d.t11", ""),
+    ("insert overwrite table db.T21 partition (ds = '1') select a from T11", "db.t21", "d.t11", ""),
+    ("insert into T21 table T11", "d.t21", "d.t11", ""),
+    ("insert into T21 values (1)", "d.t21", "", ""),
+    ("with x as (select * from T11) insert into T21 select * from x", "d.t21", "d.t11", ""),
+    ("from T11 insert into T21 select a insert overwrite table T31 select b", "d.t21 d.t31", "d.t11", ""),
+    ("from T11 a join T12 b on a.x = b.x insert into T21 select a.x", "d.t21", "d.t11 d.t12", ""),
+    ("from (select * from T11) x insert into T21 select x.a", "d.t21", "d.t11", ""),
+    ("insert overwrite directory '/tmp/x' select * from T11", "", "d.t11", DIRECTORY),
+    ("create table T13 as select * from T11", "d.t13", "d.t11", ""),
+    ("create table if not exists T13 stored as orc as select a, count(*) from T11 group by a", "d.t13", "d.t11", ""),
+    ("create table T13 (a int)", "d.t13", "", ""),
+    ("create table T13 like T11", "d.t13", "", ""),
+    ("create external table T13 (a int) location '/x'", "d.t13", "", LOCATION),
+    ("create temporary table t as select * from T11", "", "d.t11", ""),
+    ("create view v as select * from T11", "", "", ""),
+    ("create database x", "", "", ""),
+    ("drop table if exists db.T11", "db.t11", "", ""),
+    ("drop view v", "", "", ""),
+    ("drop database x", "", "", ""),
+    ("truncate table T11", "d.t11", "", ""),
+    ("load data inpath '/x' into table T11", "d.t11", "", ""),
+    ("analyze table T11 compute statistics", "d.t11", "", ""),
+    ("alter table T11 add partition (ds = '1')", "d.t11", "", ""),
+    ("alter table T11 add partition (ds = '1') location 'hdfs://x/y'", "d.t11", "", LOCATION),
+    ("alter table T11 drop partition (ds = '1')", "d.t11", "", ""),
+    ("alter table T11 rename to T12", "d.t11", "", ""),
+    ("alter table T11 exchange partition (ds = '1') with table db.T12", "d.t11 db.t12", "", ""),
+    ("alter view v as select * from T11", "", "", ""),
+    ("merge into T11 t using T21 s on t.a = s.a when matched then update set a = s.b", "d.t11", "d.t21", ""),
+    ("update T11 set a = 1 where b in (select b from T12)", "d.t11", "d.t12", ""),
+    ("delete from T11 where a = 1", "d.t11", "", ""),
+    ("msck repair table db.T11", "db.t11", "", ""),
+    ("export table T11 to '/x'", "", "d.t11", DIRECTORY),
+    ("explain extended insert into T21 select * from T11", "d.t21", "d.t11", ""),
+    ("-- a comment\nexplain select * from T11", "", "d.t11", ""),
+    ("show partitions T11", "", "", ""),
+    ("describe formatted db.T11", "", "", ""),
+    ("use db", "", "", ""),
+    ("set a = b", "", "", ""),
+    ("refresh table T11", "", "d.t11", ""),
+    ("select * from T11;", "", "d.t11", ""),
+    ("select * from parquet.`hdfs://x/y`", "", "", "it reads files by their path: hdfs://x/y"),
+]
+
+
+@pytest.mark.parametrize(("sql", "written", "read", "unknown"), STATEMENTS, ids=[one[0][:60] for one in STATEMENTS])
+def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: str) -> None:
+    uses = read_statement(sql, "d")
+    assert " ".join(map(str, uses.outputs)) == written
+    assert " ".join(str(one.name) for one in uses.inputs) == read
+    assert "; ".join(uses.unknown) == unknown
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("", "0 statements"),
+        ("hello", "a Column"),
+        ("reload functions", "a Alias"),
+        ("select 1; drop table x", "2 statements"),
+        ("drop database x cascade", "which drops tables that it does not name"),
+        ("select * from other.db.t", "catalog other"),
+        ("select * from a.b.c.d", "no name of a table"),
+        ("repl dump x", "no statement of SQL that is known here"),
+        ("import table x from '/y'", "no statement of SQL that is known here"),
+        ("select * from", "no statement of SQL that is known here"),
+        ("alter table x concatenate", "no statement of SQL that is known here"),
+        ("select " + "(" * 5_000 + "1" + ")" * 5_000, ""),
+    ],
+    ids=lambda text: str(text)[:40],
+)
+def test_what_may_touch_anything_is_refused(sql: str, found: str) -> None:
+    with pytest.raises(ActNow, match="the statement cannot be routed") as refused:
+        read_statement(sql, "d")
+    assert found in (refused.value.words.found or "")
+
+
+def test_a_view_is_read_with_its_own_database_and_must_be_a_query() -> None:
+    assert [str(one.name) for one in view_reads("select * from t join `other`.`u`", "views")] == ["views.t", "other.u"]
+    for text in ("", "insert into x select 1", "select * from parquet.`hdfs://x/y`"):
+        with pytest.raises(ActNow):
+            view_reads(text, "views")
