@@ -1,0 +1,165 @@
+"""Say on which cluster statements run, where one metastore has several (seed 000)."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from twinhive.cli.base import configuration_of
+from twinhive.cli.connection_sources import resolver
+from twinhive.cli.exits import EXIT_ACT_NOW
+from twinhive.cli.json_output import print_json
+from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape
+from twinhive.model.errors import ActNow, InvalidSettings, TwinhiveError
+from twinhive.settings import Configuration
+
+app = typer.Typer(rich_markup_mode=None)
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class _Answer:
+    sql: str
+    cluster: str | None
+    why: str
+    refused: TwinhiveError | None = None
+    passed_over: tuple[str, ...] = ()
+
+
+@app.command()
+def route(
+    sql: Annotated[
+        str | None, typer.Argument(metavar="SQL", help="Statements, separated by semicolons; -: standard input")
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="A file with statements")] = None,
+    database: Annotated[str, typer.Option(help="The database of names without one")] = "default",
+    cluster: Annotated[
+        str | None, typer.Option(help="Begin with USE CLUSTER of this name: only there, or refused")
+    ] = None,
+    metastore: Annotated[
+        str | None, typer.Option(help="A cluster that uses the metastore; not needed where there is one metastore only")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say also what the clusters lack that were passed over")
+    ] = False,
+    look: Annotated[
+        bool, typer.Option(help="Look at the directories of tables; --no-look believes the log alone")
+    ] = True,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Say on which cluster each statement runs, and why; runs none of them.
+
+    A statement runs where the tables that it writes belong; one that writes none where everything is that it reads, by
+    primary or by fresh copies. USE CLUSTER in a script names the cluster for what follows, USE CLUSTER without a name
+    lets it be found again. The exit code says that a person has to act when a statement can run nowhere.
+    """
+    with errors_shown(as_json=as_json):
+        text = _text(sql, file)
+        answers = _routed(configuration_of(config), text, database, cluster, metastore, looks=look)
+    if as_json:
+        print_json({"statements": [_fields(answer) for answer in answers]})
+    else:
+        _print(answers, explain=explain)
+    if any(answer.refused for answer in answers):
+        raise typer.Exit(EXIT_ACT_NOW)
+
+
+def _text(sql: str | None, file: Path | None) -> str:
+    if (sql is None) == (file is None):
+        raise ActNow(
+            "which statements are meant is not said",
+            found="both a text and a file" if sql is not None else "neither a text nor a file",
+            expected="one of them",
+            next_step='twinhive route "SELECT ..." or twinhive route --file script.sql',
+        )
+    if file is None:
+        return sys.stdin.read() if sql == "-" else sql or ""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ActNow(
+            f"{file} cannot be read",
+            found=str(error),
+            expected="a text file with statements",
+            next_step="correct --file",
+        ) from error
+
+
+def _routed(
+    configuration: Configuration, text: str, database: str, cluster: str | None, metastore: str | None, *, looks: bool
+) -> list[_Answer]:
+    # Imported here because reading SQL takes 17 MB.
+    from twinhive.routing.choosing import Nowhere
+    from twinhive.routing.reading import read_statement
+    from twinhive.routing.refusing import refusal, said
+    from twinhive.routing.script import statements_of
+    from twinhive.wiring.routing import RoutingWiring
+
+    wiring = RoutingWiring(configuration, _metastore_of(configuration, metastore or cluster), resolver())
+    found = wiring.resolver(looks=looks)
+    answers = []
+    for one in statements_of(text, database.lower(), cluster):
+        if one.cluster is not None:
+            found.clusters.known(one.cluster)
+        try:
+            routed = found.route(read_statement(one.sql, one.database), one.cluster)
+        except ActNow as error:
+            answers.append(_Answer(one.sql, None, "", error))
+            continue
+        if isinstance(routed, Nowhere):
+            answers.append(_Answer(one.sql, None, "", refusal(routed, wiring.placement_of)))
+        else:
+            answers.append(_Answer(one.sql, routed.cluster, routed.why, None, tuple(map(said, routed.passed_over))))
+    return answers
+
+
+def _metastore_of(configuration: Configuration, named: str | None) -> str:
+    """Return a cluster of the metastore that is meant. Raises InvalidSettings."""
+    clusters = configuration.clusters
+    owners = sorted({configuration.clusters_of_metastore(name)[0] for name in clusters})
+    if named is not None and named in clusters:
+        return named
+    if named is None and configuration.default_cluster:
+        return configuration.default_cluster
+    if named is None and len(owners) == 1:
+        return owners[0]
+    raise InvalidSettings(
+        "whose metastore knows the tables is not said" if named is None else f"there is no cluster {named}",
+        found=f"clusters.yaml has {', '.join(sorted(clusters)) or 'none'}",
+        expected="the name of one of them, or default_cluster in clusters.yaml",
+        next_step="name one with --metastore",
+    )
+
+
+def _fields(answer: _Answer) -> dict[str, Any]:
+    fields: dict[str, Any] = {"sql": answer.sql, "cluster": answer.cluster, "why": answer.why}
+    if answer.passed_over:
+        fields["passed_over"] = list(answer.passed_over)
+    if answer.refused:
+        words = answer.refused.words
+        fields["refused"] = {
+            "what": words.what,
+            "found": words.found,
+            "expected": words.expected,
+            "next": words.next_step,
+        }
+    return fields
+
+
+def _print(answers: list[_Answer], *, explain: bool) -> None:
+    table = Table("statement", "cluster", "why", box=None, pad_edge=False)
+    for answer in answers:
+        shown = " ".join(answer.sql.split())
+        shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+        table.add_row(escape(shown), escape(answer.cluster or "refused"), escape(answer.why))
+    console.print(table)
+    for answer in answers:
+        if explain:
+            for line in answer.passed_over:
+                console.print(f"passed over {escape(line)}")
+        if answer.refused:
+            console.print(escape(str(answer.refused)))

@@ -1,0 +1,61 @@
+"""Scripts of several statements: `USE CLUSTER c`, `USE CLUSTER` and `USE db` say where the next ones run.
+
+These are read here: sqlglot takes CLUSTER for the name of a database.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot.dialects.hive import Hive
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import TokenType
+
+from twinhive.model.errors import ActNow
+
+_NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w-]+))"
+_USE_CLUSTER = re.compile(rf"use\s+cluster(?:\s+{_NAME})?", re.IGNORECASE)
+_USE = re.compile(rf"use\s+{_NAME}", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*(?!\+).*?\*/)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class InSession:
+    """A statement of a script, with the database and the cluster (None: whichever fits) of the session at it."""
+
+    sql: str
+    database: str
+    cluster: str | None
+
+
+def statements_of(script: str, database: str, cluster: str | None = None) -> Iterator[InSession]:
+    """Yield the statements of a script that are to be run, each in its session. Raises ActNow."""
+    for text in _cut(script):
+        bare = _COMMENT.sub("", text).strip()
+        if not bare:
+            continue
+        if found := _USE_CLUSTER.fullmatch(bare):
+            cluster = found["quoted"] or found["plain"]
+        elif found := _USE.fullmatch(bare):
+            database = (found["quoted"] or found["plain"]).lower()
+        else:
+            yield InSession(text.strip(), database, cluster)
+
+
+def _cut(script: str) -> Iterator[str]:
+    """Yield the texts between semicolons, those in texts and comments not counted."""
+    begin = 0
+    try:
+        tokens = Hive().tokenize(script)
+    except SqlglotError as error:
+        raise ActNow(
+            "the script cannot be cut into statements",
+            found=str(error).partition("\n")[0],
+            expected="statements of SQL, each but the last ended by a semicolon",
+            next_step="close its texts and comments",
+        ) from error
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            yield script[begin : token.start]
+            begin = token.end + 1
+    yield script[begin:]

@@ -1,0 +1,91 @@
+"""Build what routes statements from settings: the metastore of several clusters, and their file systems."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.model.copies.marks import DirectoryState
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import ActNow
+from twinhive.model.files import authority, parent, qualified
+from twinhive.model.names import TableName
+from twinhive.routing.freshness import Freshness
+from twinhive.routing.reading import view_reads
+from twinhive.routing.resolving import Clusters, Resolver
+from twinhive.settings import Configuration, Resolve
+from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.files import files
+
+
+class RoutingWiring:
+    """Adapters for the clusters that share a metastore with one of them."""
+
+    def __init__(self, configuration: Configuration, cluster: str, resolve: Resolve) -> None:
+        self._configuration, self._cluster, self._resolve = configuration, cluster, resolve
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters that share the metastore, and the one to which tables belong that say nothing."""
+        configuration = self._configuration
+        names = configuration.clusters_of_metastore(self._cluster)
+        return Clusters(tuple(names), configuration.default_cluster_of(self._cluster))
+
+    @cached_property
+    def metastore(self) -> ThriftMetastore:
+        """The metastore."""
+        cluster = self._configuration.clusters[self._cluster]
+        at = metastore_endpoint(cluster.metastore, self._resolve, self._cluster, self._default_root)
+        return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster, at.file_system)
+
+    def resolver(self, *, looks: bool = True) -> Resolver:
+        """Return what finds the tables of statements, as they are from now on. `looks`: at directories, too."""
+        return Resolver(
+            self.metastore, self.clusters, Freshness(self.metastore, self._states if looks else None), view_reads
+        )
+
+    def placement_of(self, table: TableName, cluster: str) -> str | None:
+        """Return the placement that keeps copies of a table on a cluster."""
+        for name, entry in sorted(self._configuration.placements.items()):
+            settings = entry.settings
+            if settings is None or (settings.cluster, settings.database.lower()) != (cluster, table.database):
+                continue
+            patterns = settings.tables
+            named = any(re.fullmatch(one, table.table, re.IGNORECASE) for one in patterns.include)
+            if named and not any(re.fullmatch(one, table.table, re.IGNORECASE) for one in patterns.exclude):
+                return name
+        return None
+
+    @property
+    def _default_root(self) -> str:
+        return self._endpoints[self.clusters.default].root
+
+    @cached_property
+    def _endpoints(self) -> dict[str, FileSystemEndpoint]:
+        settings = self._configuration.clusters
+        return {name: file_system_endpoint(settings[name].file_system, self._resolve) for name in self.clusters.names}
+
+    def _states(self, places: Iterable[str]) -> Mapping[str, DirectoryState]:
+        """Return directories as they are, by one look at each directory around them."""
+        known = {endpoint.root: endpoint for endpoint in self._endpoints.values()}
+        wanted = {qualified(place, self._default_root): place for place in places}
+        around: dict[str, set[str]] = defaultdict(set)
+        for path in wanted:
+            around[authority(path)].add(parent(path))
+        found: dict[str, DirectoryState] = {}
+        for root, directories in around.items():
+            if root not in known:
+                raise ActNow(
+                    "whether copies are fresh cannot be told: their tables lie on a file system that no cluster has",
+                    found=root,
+                    expected=f"one of {', '.join(sorted(known))}",
+                    next_step="add its cluster to clusters.yaml, or set the location of these tables",
+                )
+            for _, page in files(known[root]).list_pages(sorted(directories)):
+                found |= {
+                    wanted[child.path]: DirectoryState.of(child)
+                    for child in page or ()
+                    if child.is_directory and child.path in wanted
+                }
+        return found

@@ -1,0 +1,66 @@
+"""Scripts with USE CLUSTER, and what is said of statements that run nowhere."""
+
+import pytest
+
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
+from twinhive.routing.choosing import Lacks, Nowhere
+from twinhive.routing.refusing import refusal
+from twinhive.routing.residence import ObjectResidence
+from twinhive.routing.script import statements_of
+
+
+def test_the_session_is_that_of_the_statement() -> None:
+    script = """
+    select 1;
+    -- choose; one
+    USE CLUSTER north;
+    select 'a;b' /* not; here */ from t;
+    use sales;
+    select `x;y` from t;;
+    /* back */ use cluster ;
+    select 3
+    """
+    found = [(one.sql.split()[0], one.database, one.cluster) for one in statements_of(script, "default", "east")]
+    assert found == [
+        ("select", "default", "east"),
+        ("select", "default", "north"),
+        ("select", "sales", "north"),
+        ("select", "sales", None),
+    ]
+
+
+@pytest.mark.parametrize("name", ["`a b`", "a-b", "a_1"])
+def test_names_of_clusters_may_be_odd(name: str) -> None:
+    [one] = statements_of(f"use cluster {name}; select 1", "d")
+    assert one.cluster == name.strip("`")
+
+
+def test_a_database_called_cluster_is_used_by_its_quoted_name() -> None:
+    [one] = statements_of("use `cluster`; select 1", "d", "east")
+    assert (one.database, one.cluster) == ("cluster", "east")
+
+
+def test_a_script_that_cannot_be_cut_is_one_error() -> None:
+    with pytest.raises(ActNow, match="cannot be cut into statements"):
+        list(statements_of("select 'open", "d"))
+
+
+T, U = TableName("sales", "t"), TableName("sales", "u")
+
+
+def test_a_refusal_names_each_cluster_what_is_missing_and_the_command_that_copies_it() -> None:
+    missing = ObjectResidence("day=1", (), {"north": "event 7 has changed the object since"})
+    nowhere = Nowhere((Lacks("east", U, "north", ObjectResidence("sales.u", ())), Lacks("north", T, "east", missing)))
+    words = refusal(nowhere, lambda table, cluster: "near" if (table, cluster) == (T, "north") else None).words
+    assert words.what == "the statement can run on no cluster"
+    assert words.found == (
+        "east: sales.u, which belongs to north, is not there (there is no copy of it); north: day=1 of sales.t, which "
+        "belongs to east, is not there (its copy is stale: event 7 has changed the object since)"
+    )
+    assert words.commands == ("twinhive run near copies",)
+    words = refusal(nowhere, lambda table, cluster: None).words
+    assert "placements/<name>.yaml" in (words.next_step or "")
+    words = refusal(Nowhere((Lacks("east", T, "north", None),)), lambda *_: None).words
+    assert words.what == "the statement cannot run on cluster east"
+    assert words.found == "east: sales.t is written, and belongs to north"
