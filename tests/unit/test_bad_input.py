@@ -17,6 +17,7 @@ from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
 from tests.bad_input.placement_cases import PLACEMENT_CASES, PLACEMENT_STEP_CASES, placement_cases
 from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
+from tests.bad_input.route_cases import ROUTE_CASES
 from tests.bad_input.schema_rules import schema_rules
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
 from tests.bad_input.statement_cases import STATEMENT_CASES
@@ -35,6 +36,7 @@ TESTS = Path(__file__).parents[1]
 
 CASES: tuple[Case, ...] = (
     *policy_cases(),
+    *ROUTE_CASES,
     *cluster_cases(),
     *placement_cases(),
     *FILE_CASES,

@@ -12,8 +12,9 @@ from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape
+from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, show_error
 from twinhive.model.errors import ActNow, InvalidSettings, TwinhiveError
+from twinhive.model.next_steps import command
 from twinhive.settings import Configuration
 
 app = typer.Typer(rich_markup_mode=None)
@@ -74,7 +75,7 @@ def _text(sql: str | None, file: Path | None) -> str:
             "which statements are meant is not said",
             found="both a text and a file" if sql is not None else "neither a text nor a file",
             expected="one of them",
-            next_step='twinhive route "SELECT ..." or twinhive route --file script.sql',
+            next_step="give statements, or a file of them with --file: " + command("twinhive", "route", "--help"),
         )
     if file is None:
         return sys.stdin.read() if sql == "-" else sql or ""
@@ -162,4 +163,4 @@ def _print(answers: list[_Answer], *, explain: bool) -> None:
             for line in answer.passed_over:
                 console.print(f"passed over {escape(line)}")
         if answer.refused:
-            console.print(escape(str(answer.refused)))
+            show_error(answer.refused)

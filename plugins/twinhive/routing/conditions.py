@@ -4,21 +4,31 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from twinhive.routing.predicates import AllOf, AnyOf, Compared, Comparison, Not, NotKnown, Predicate, Value, ValueKind
+from twinhive.routing.predicates import (
+    Conjunction,
+    Disjunction,
+    KeyComparison,
+    KeyOperator,
+    LiteralKind,
+    Negation,
+    NotKnown,
+    Predicate,
+    Value,
+)
 
-_HOW: dict[type[exp.Expr], Compared] = {
-    exp.EQ: Compared.EQUAL,
-    exp.NEQ: Compared.NOT_EQUAL,
-    exp.LT: Compared.LESS,
-    exp.LTE: Compared.LESS_OR_EQUAL,
-    exp.GT: Compared.GREATER,
-    exp.GTE: Compared.GREATER_OR_EQUAL,
+_HOW: dict[type[exp.Expr], KeyOperator] = {
+    exp.EQ: KeyOperator.EQUAL,
+    exp.NEQ: KeyOperator.NOT_EQUAL,
+    exp.LT: KeyOperator.LESS,
+    exp.LTE: KeyOperator.LESS_OR_EQUAL,
+    exp.GT: KeyOperator.GREATER,
+    exp.GTE: KeyOperator.GREATER_OR_EQUAL,
 }
 _TURNED = {
-    Compared.LESS: Compared.GREATER,
-    Compared.LESS_OR_EQUAL: Compared.GREATER_OR_EQUAL,
-    Compared.GREATER: Compared.LESS,
-    Compared.GREATER_OR_EQUAL: Compared.LESS_OR_EQUAL,
+    KeyOperator.LESS: KeyOperator.GREATER,
+    KeyOperator.LESS_OR_EQUAL: KeyOperator.GREATER_OR_EQUAL,
+    KeyOperator.GREATER: KeyOperator.LESS,
+    KeyOperator.GREATER_OR_EQUAL: KeyOperator.LESS_OR_EQUAL,
 }
 _UNKNOWN = NotKnown()
 KeyOf = Callable[[exp.Column], str | None]
@@ -31,11 +41,11 @@ def predicate_of(condition: exp.Expr | None, key_of: KeyOf) -> Predicate:
         case exp.Paren():
             return predicate_of(condition.this, key_of)
         case exp.And():
-            return AllOf((predicate_of(condition.left, key_of), predicate_of(condition.right, key_of)))
+            return Conjunction((predicate_of(condition.left, key_of), predicate_of(condition.right, key_of)))
         case exp.Or():
-            return AnyOf((predicate_of(condition.left, key_of), predicate_of(condition.right, key_of)))
+            return Disjunction((predicate_of(condition.left, key_of), predicate_of(condition.right, key_of)))
         case exp.Not():
-            return Not(predicate_of(condition.this, key_of))
+            return Negation(predicate_of(condition.this, key_of))
         case exp.Between():
             return _between(condition, key_of)
         case exp.In():
@@ -44,26 +54,28 @@ def predicate_of(condition: exp.Expr | None, key_of: KeyOf) -> Predicate:
     return _comparison(condition.this, how, condition.expression, key_of) if condition is not None and how else _UNKNOWN
 
 
-def _comparison(left: exp.Expr, how: Compared, right: exp.Expr, key_of: KeyOf) -> Predicate:
+def _comparison(left: exp.Expr, how: KeyOperator, right: exp.Expr, key_of: KeyOf) -> Predicate:
     if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
         left, right, how = right, left, _TURNED.get(how, how)
     key, value = _key(left, key_of), _value(right)
-    return _UNKNOWN if key is None or value is None else Comparison(key, how, value)
+    return _UNKNOWN if key is None or value is None else KeyComparison(key, how, value)
 
 
 def _between(condition: exp.Between, key_of: KeyOf) -> Predicate:
     if condition.args.get("symmetric"):
         return _UNKNOWN
-    low = _comparison(condition.this, Compared.GREATER_OR_EQUAL, condition.args["low"], key_of)
-    high = _comparison(condition.this, Compared.LESS_OR_EQUAL, condition.args["high"], key_of)
-    return AllOf((low, high))
+    low = _comparison(condition.this, KeyOperator.GREATER_OR_EQUAL, condition.args["low"], key_of)
+    high = _comparison(condition.this, KeyOperator.LESS_OR_EQUAL, condition.args["high"], key_of)
+    return Conjunction((low, high))
 
 
 def _one_of(condition: exp.In, key_of: KeyOf) -> Predicate:
     others = [name for name, found in condition.args.items() if found and name not in ("this", "expressions")]
     if others or not condition.expressions:
         return _UNKNOWN  # a subquery, say
-    return AnyOf(tuple(_comparison(condition.this, Compared.EQUAL, one, key_of) for one in condition.expressions))
+    return Disjunction(
+        tuple(_comparison(condition.this, KeyOperator.EQUAL, one, key_of) for one in condition.expressions)
+    )
 
 
 def _key(side: exp.Expr, key_of: KeyOf) -> str | None:
@@ -73,11 +85,11 @@ def _key(side: exp.Expr, key_of: KeyOf) -> str | None:
 def _value(side: exp.Expr) -> Value | None:
     match side:
         case exp.Literal(is_string=True):
-            return Value(ValueKind.TEXT, side.this)
+            return Value(LiteralKind.TEXT, side.this)
         case exp.Literal():
-            return Value(ValueKind.NUMBER, side.this)
+            return Value(LiteralKind.NUMBER, side.this)
         case exp.Neg(this=exp.Literal(is_string=False)):
-            return Value(ValueKind.NUMBER, f"-{side.this.this}")
+            return Value(LiteralKind.NUMBER, f"-{side.this.this}")
         case exp.Cast(this=exp.Literal(is_string=True)) if side.to.this == exp.DataType.Type.DATE:
-            return Value(ValueKind.DAY, side.this.this)
+            return Value(LiteralKind.DAY, side.this.this)
     return None

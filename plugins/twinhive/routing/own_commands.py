@@ -27,7 +27,7 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
 @dataclass(frozen=True)
-class Command:
+class OwnCommand:
     """A statement that was read here: tables that it writes and reads, and what else it may touch."""
 
     outputs: tuple[Names, ...] = ()
@@ -41,15 +41,15 @@ def explained(text: str) -> str | None:
     return found["inner"] if found else None
 
 
-def read_command(text: str) -> Command | None:
+def read_command(text: str) -> OwnCommand | None:
     """Read a statement that sqlglot does not; None for one that nobody knows here."""
     if found := _EXCHANGE.fullmatch(text):
-        return Command(outputs=(_names(found["table"]), _names(found["other"])))
+        return OwnCommand(outputs=(_names(found["table"]), _names(found["other"])))
     if found := _MSCK.fullmatch(text):
-        return Command(outputs=(_names(found["table"]),))
+        return OwnCommand(outputs=(_names(found["table"]),))
     if found := _EXPORT.fullmatch(text):
-        return Command(inputs=(_names(found["table"]),), unknown=("it writes to a directory",))
-    return Command() if _OF_METADATA.fullmatch(text) else None
+        return OwnCommand(inputs=(_names(found["table"]),), unknown=("it writes to a directory",))
+    return OwnCommand() if _OF_METADATA.fullmatch(text) else None
 
 
 def _names(text: str) -> Names:

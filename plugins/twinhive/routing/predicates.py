@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"-?\d{1,18}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class Compared(StrEnum):
+class KeyOperator(StrEnum):
     """How a key is compared with a value."""
 
     EQUAL = "="
@@ -31,17 +31,17 @@ class Compared(StrEnum):
 
 
 _ORDERS = {
-    Compared.EQUAL: (0,),
-    Compared.NOT_EQUAL: (-1, 1),
-    Compared.LESS: (-1,),
-    Compared.LESS_OR_EQUAL: (-1, 0),
-    Compared.GREATER: (1,),
-    Compared.GREATER_OR_EQUAL: (0, 1),
+    KeyOperator.EQUAL: (0,),
+    KeyOperator.NOT_EQUAL: (-1, 1),
+    KeyOperator.LESS: (-1,),
+    KeyOperator.LESS_OR_EQUAL: (-1, 0),
+    KeyOperator.GREATER: (1,),
+    KeyOperator.GREATER_OR_EQUAL: (0, 1),
 }
 """What a comparison allows: the key before (-1), equal to (0), after (1) the value."""
 
 
-class ValueKind(StrEnum):
+class LiteralKind(StrEnum):
     """How a value is written in the query."""
 
     TEXT = "text"
@@ -53,7 +53,7 @@ class ValueKind(StrEnum):
 class Value:
     """A literal of the query."""
 
-    kind: ValueKind
+    kind: LiteralKind
     text: str
 
 
@@ -63,37 +63,37 @@ class NotKnown:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class KeyComparison:
     """A key, in lower case, against a literal."""
 
     key: str
-    how: Compared
+    how: KeyOperator
     value: Value
 
 
 @dataclass(frozen=True)
-class AnyOf:
+class Disjunction:
     """OR, or IN."""
 
     parts: tuple["Predicate", ...]
 
 
 @dataclass(frozen=True)
-class AllOf:
+class Conjunction:
     """AND, or BETWEEN."""
 
     parts: tuple["Predicate", ...]
 
 
 @dataclass(frozen=True)
-class Not:
+class Negation:
     """NOT."""
 
     part: "Predicate"
 
 
-Predicate = NotKnown | Comparison | AnyOf | AllOf | Not
-ALL = AllOf(())
+Predicate = NotKnown | KeyComparison | Disjunction | Conjunction | Negation
+ALL = Conjunction(())
 """What every partition fulfils: a query without conditions."""
 
 
@@ -110,22 +110,22 @@ def holds(predicate: Predicate, partition: PartitionKeys) -> bool | None:
     match predicate:
         case NotKnown():
             return None
-        case Comparison():
+        case KeyComparison():
             return _compared(predicate, partition)
-        case AnyOf():
+        case Disjunction():
             found = [holds(part, partition) for part in predicate.parts]
             return True if True in found else None if None in found else False
-        case AllOf():
+        case Conjunction():
             found = [holds(part, partition) for part in predicate.parts]
             return False if False in found else None if None in found else True
-        case Not():
+        case Negation():
             inner = holds(predicate.part, partition)
             return None if inner is None else not inner
         case _:
             assert_never(predicate)
 
 
-def _compared(comparison: Comparison, partition: PartitionKeys) -> bool | None:
+def _compared(comparison: KeyComparison, partition: PartitionKeys) -> bool | None:
     text = partition.values.get(comparison.key)
     if text is None or text == DEFAULT_PARTITION:
         return None  # no key, or NULL, which is neither equal nor different
@@ -139,17 +139,17 @@ def _order(kind: str, text: str, value: Value) -> int | None:
 
     None where engines may see that differently. Texts are compared by their UTF-8 bytes, as Hive and Spark do.
     """
-    if _TEXTS.fullmatch(kind) and value.kind is ValueKind.TEXT:
+    if _TEXTS.fullmatch(kind) and value.kind is LiteralKind.TEXT:
         have, want = (one.encode("utf-8", "surrogatepass") for one in (text, value.text))
         return (have > want) - (have < want)
     if (
         kind in _NUMBERS
-        and value.kind is ValueKind.NUMBER
+        and value.kind is LiteralKind.NUMBER
         and _NUMBER.fullmatch(text)
         and _NUMBER.fullmatch(value.text)
     ):
         return (int(text) > int(value.text)) - (int(text) < int(value.text))
-    if kind == "date" and value.kind is not ValueKind.NUMBER and _DAY.fullmatch(text) and _DAY.fullmatch(value.text):
+    if kind == "date" and value.kind is not LiteralKind.NUMBER and _DAY.fullmatch(text) and _DAY.fullmatch(value.text):
         # Written so, days are in the order of their texts.
         return (text > value.text) - (text < value.text) if _is_day(value.text) else None
     return None

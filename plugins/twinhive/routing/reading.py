@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.routing.conditions import KeyOf, predicate_of
-from twinhive.routing.own_commands import Command, explained, read_command
+from twinhive.routing.own_commands import OwnCommand, explained, read_command
 from twinhive.routing.predicates import ALL, Predicate
 from twinhive.routing.uses import StatementUses, TableRead
 
@@ -80,11 +80,11 @@ def _not_understood(text: str, found: str) -> ActNow:
         "the statement cannot be routed: it may touch tables that nobody can name",
         found=f"{found}: {shown[:_LONGEST]}{'...' if len(shown) > _LONGEST else ''}",
         expected="one statement of Hive SQL whose tables can be read from its text",
-        next_step="run it on the cluster that you know it belongs to, by that cluster's own Spark or Hive",
+        next_step="correct it, or run it by the Spark or Hive of the cluster that it belongs to",
     )
 
 
-def _of_command(command: Command, database: str) -> StatementUses:
+def _of_command(command: OwnCommand, database: str) -> StatementUses:
     def named(parts: Sequence[str]) -> TableName:
         return TableName((parts[0] if len(parts) > 1 else database).lower(), parts[-1].lower())
 

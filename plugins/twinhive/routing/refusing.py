@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import command
-from twinhive.model.text import Text
 from twinhive.routing.choosing import Lacks, Nowhere
 
 PlacementOf = Callable[[TableName, str], str | None]
@@ -33,13 +31,13 @@ def said(lacks: Lacks) -> str:
     return f"{lacks.cluster}: {what}, which belongs to {lacks.primary}, is not there ({why})"
 
 
-def _next_step(lacks: Lacks, placement_of: PlacementOf) -> Text:
+def _next_step(lacks: Lacks, placement_of: PlacementOf) -> str:
     if lacks.missing is None:
         return f"write only tables of one cluster in a statement, or run it on {lacks.primary}"
     placement = placement_of(lacks.table, lacks.cluster)
     if placement is None:
         return (
             f"write placements/<name>.yaml with database {lacks.table.database}, tables {lacks.table.table}, cluster "
-            f"{lacks.cluster} (docs/copies.md), then run its DAG, or: twinhive run <name> copies"
+            f"{lacks.cluster} (docs/copies.md), then trigger its DAG"
         )
-    return "have it copied: " + command("twinhive", "run", placement, "copies")
+    return f"have it copied: twinhive run {placement} copies"

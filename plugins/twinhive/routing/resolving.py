@@ -13,7 +13,7 @@ from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
 from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.predicates import ALL, AllOf, AnyOf, PartitionKeys, Predicate, holds
+from twinhive.routing.predicates import ALL, Conjunction, Disjunction, PartitionKeys, Predicate, holds
 from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
 from twinhive.routing.uses import StatementUses, TableRead
 
@@ -106,7 +106,7 @@ class Resolver:
         for table, where in self._each(reads, depth):
             before = wanted.get(table.name)
             # Read twice, a partition is read when one of both wants it.
-            wanted[table.name] = (table, AnyOf((before[1], where)) if before else where)
+            wanted[table.name] = (table, Disjunction((before[1], where)) if before else where)
         yield from wanted.values()
 
     def _each(self, reads: Sequence[TableRead], depth: int) -> Iterator[tuple[Table, Predicate]]:
@@ -171,7 +171,7 @@ def read_names(table: Table, names: Sequence[str], where: Predicate) -> list[str
 
 def _speaks_of(where: Predicate, keys: frozenset[str]) -> bool:
     match where:
-        case AllOf() | AnyOf():
+        case Conjunction() | Disjunction():
             return any(_speaks_of(part, keys) for part in where.parts)
     part = getattr(where, "part", None)
     return _speaks_of(part, keys) if part is not None else getattr(where, "key", None) in keys
