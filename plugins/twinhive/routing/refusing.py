@@ -40,4 +40,4 @@ def _next_step(lacks: Lacks, placement_of: PlacementOf) -> str:
             f"write placements/<name>.yaml with database {lacks.table.database}, tables {lacks.table.table}, cluster "
             f"{lacks.cluster} (docs/copies.md), then trigger its DAG"
         )
-    return f"have it copied: twinhive run {placement} copies"
+    return f"have it copied: trigger the DAG {placement}.copies"
