@@ -16,7 +16,7 @@ from twinhive.model.names import TableName
 from twinhive.routing.conditions import KeyOf, predicate_of
 from twinhive.routing.own_commands import OwnCommand, explained, read_command
 from twinhive.routing.predicates import ALL, Predicate
-from twinhive.routing.uses import StatementUses, TableRead
+from twinhive.routing.uses import ReadTable, StatementUses
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is our business
 _CATALOGS = ("", "hive", "spark_catalog")
@@ -50,7 +50,7 @@ def _read(text: str, database: str) -> StatementUses:
     return _Reader(text, database).uses(trees[0])
 
 
-def view_reads(text: str, database: str) -> tuple[TableRead, ...]:
+def view_reads(text: str, database: str) -> tuple[ReadTable, ...]:
     """Return what a view reads: its text is a query; names without a database are in `database`. Raises ActNow."""
     trees = _parsed(text)
     if trees is None or len(trees) != 1 or not isinstance(trees[0], _QUERIES):
@@ -89,7 +89,7 @@ def _of_command(command: OwnCommand, database: str) -> StatementUses:
         return TableName((parts[0] if len(parts) > 1 else database).lower(), parts[-1].lower())
 
     return StatementUses(
-        tuple(map(named, command.outputs)), tuple(TableRead(named(one)) for one in command.inputs), command.unknown
+        tuple(map(named, command.outputs)), tuple(ReadTable(named(one)) for one in command.inputs), command.unknown
     )
 
 
@@ -100,7 +100,7 @@ class _Reader:
     text: str
     database: str
     outputs: list[TableName] = field(default_factory=list)
-    inputs: list[tuple[int, TableRead]] = field(default_factory=list)
+    inputs: list[tuple[int, ReadTable]] = field(default_factory=list)
     """Each with its place in the text."""
     unknown: list[str] = field(default_factory=list)
 
@@ -227,7 +227,7 @@ class _Reader:
         if isinstance(node, exp.Table):
             is_cte = not node.db and isinstance(node.this, exp.Identifier) and node.name.lower() in ctes
             if not is_cte and (name := self._name(node)) is not None:
-                self.inputs.append((node.this.meta.get("start", 0), TableRead(name, where)))
+                self.inputs.append((node.this.meta.get("start", 0), ReadTable(name, where)))
         conditions = _conditions(node) if isinstance(node, exp.Select) else {}
         self._read_parts(node, ctes, conditions=conditions)
 

@@ -15,9 +15,9 @@ from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.predicates import ALL, Conjunction, Disjunction, PartitionKeys, Predicate, holds
 from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
-from twinhive.routing.uses import StatementUses, TableRead
+from twinhive.routing.uses import ReadTable, StatementUses
 
-ReadView = Callable[[str, str], Sequence[TableRead]]
+ReadView = Callable[[str, str], Sequence[ReadTable]]
 """Reads the text of a view whose names without a database are in a database."""
 _DEEPEST = 32
 _A_CALL = 1_000
@@ -100,7 +100,7 @@ class Resolver:
             self._tables[name] = self.metastore.table(name)
         return self._tables[name]
 
-    def _opened(self, reads: Sequence[TableRead], depth: int = 0) -> Iterator[tuple[Table, Predicate]]:
+    def _opened(self, reads: Sequence[ReadTable], depth: int = 0) -> Iterator[tuple[Table, Predicate]]:
         """Yield the tables that are read, those of views in their place, in the order of the text; each one once."""
         wanted: dict[TableName, tuple[Table, Predicate]] = {}
         for table, where in self._each(reads, depth):
@@ -109,7 +109,7 @@ class Resolver:
             wanted[table.name] = (table, Disjunction((before[1], where)) if before else where)
         yield from wanted.values()
 
-    def _each(self, reads: Sequence[TableRead], depth: int) -> Iterator[tuple[Table, Predicate]]:
+    def _each(self, reads: Sequence[ReadTable], depth: int) -> Iterator[tuple[Table, Predicate]]:
         for read in reads:
             table = self._table(read.name)
             if table is None:

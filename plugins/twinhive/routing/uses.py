@@ -7,7 +7,7 @@ from twinhive.routing.predicates import ALL, Predicate
 
 
 @dataclass(frozen=True)
-class TableRead:
+class ReadTable:
     """A table, or a view, that a statement reads; `where` is what it asks of its partitions."""
 
     name: TableName
@@ -23,5 +23,5 @@ class StatementUses:
     """
 
     outputs: tuple[TableName, ...] = ()
-    inputs: tuple[TableRead, ...] = ()
+    inputs: tuple[ReadTable, ...] = ()
     unknown: tuple[str, ...] = field(default=())
