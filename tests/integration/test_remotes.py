@@ -19,9 +19,12 @@ from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
+from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
+from twinhive.wiring.gateway import RemotesWiring
 
 pytestmark = pytest.mark.sandbox
 ROOT = Path(__file__).parents[2]
@@ -316,3 +319,27 @@ def test_hive_4s_words_make_a_connector_and_a_database_that_uses_it(
         desk.say(f"DROP REMOTE DATABASE IF EXISTS {{far}}; DROP CONNECTOR {connector}")
     with pytest.raises(Missing, match="no connector"):
         desk.say(use)
+
+
+def test_what_others_define_is_known_from_the_log(desk: Desk, east: Warehouse) -> None:
+    wiring = RemotesWiring(load_configuration(desk.config), "east", resolve_from_environment)
+    reader = ThriftRemoteReader(wiring.metastore)
+    local = LocalDefinitions(reader, time.monotonic)
+    assert local.read() == wiring.definitions()
+    before = reader.newest_event()
+    assert before is not None
+    parts = east.create_table(desk.shop, "parts", keys=("day",), kind="EXTERNAL_TABLE")
+    made = reader.newest_event()
+    assert made is not None
+    assert reader.databases_changed_after(before) == {desk.shop}
+    for day in DAYS:
+        east.add_partition(parts, day)
+    assert reader.newest_event() >= made + len(DAYS)
+    assert reader.databases_changed_after(made) == set(), "partitions define nothing"
+    desk.say(BOTH)
+    assert reader.databases_changed_after(made) == {desk.shop, desk.far}
+    assert local.read() == wiring.definitions()
+    assert desk.far in local.read().databases
+    desk.say("DROP REMOTE DATABASE {far}; DROP REMOTE TABLE {shop}.bought")
+    assert local.read() == wiring.definitions()
+    assert desk.far not in local.read().databases

@@ -56,7 +56,7 @@ class RunningGateway:
         shared = Shared(
             gateway_id=self.gateway_id,
             local=opening(self.local_port),
-            definitions=DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age, 0.0),
+            definitions=DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age, lambda: 0.0),
             remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
             counts=self.counts,
             clock=time.monotonic,

@@ -8,21 +8,21 @@ from typing import Generic, TypeVar
 _LOG = logging.getLogger(__name__)
 MOST_AGE = 5.0
 """Seconds; what another gateway or client has defined is known after that."""
-READ_SHARE = 20.0
-"""Reading takes the local metastore one part in so many of the time: where it takes long, it is done less often."""
-
 Read = TypeVar("Read")
 
 
 class DefinitionCache(Generic[Read]):
-    """Read with a blocking function in a thread, once for all who wait."""
+    """Read with a blocking function in a thread, once for all who wait.
+
+    Reading takes the local metastore one part in `read_share` of the time: where it takes long, it is done less often.
+    """
 
     def __init__(
         self,
         read: Callable[[], Read],
         clock: Callable[[], float],
         most_age: float = MOST_AGE,
-        read_share: float = READ_SHARE,
+        read_share: Callable[[], float] = lambda: 20.0,
     ) -> None:
         self._read, self._clock, self._most_age, self._share = read, clock, most_age, read_share
         self._known: Read | None = None
@@ -41,7 +41,7 @@ class DefinitionCache(Generic[Read]):
 
         While the local metastore does not answer, what it said last holds.
         """
-        age, most_age = self._clock() - self._read_at, max(self._most_age, self._took * self._share)
+        age, most_age = self._clock() - self._read_at, max(self._most_age, self._took * self._share())
         if self._known is not None and age < most_age / 2:
             return self._known
         task = self._begin()

@@ -21,6 +21,7 @@ from twinhive.model.remotes.definitions import REMOTE, THRIFT, Definition, Defin
 from twinhive.ports.files import FileReader
 from twinhive.remotes.access import CALLER, FILE, Access, Allowed
 from twinhive.remotes.kept import definitions_of, shown
+from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import Configuration, Resolve
 from twinhive.settings.remotes import RemotesFile, load_remotes
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
@@ -83,6 +84,7 @@ class RemotesWiring:
         """Return what all clients of one process share. Raises Unreachable."""
         addresses = [MetastoreAddress(host, port) for host, port in self.endpoint.addresses]
         connector = ThriftConnector()
+        local = LocalDefinitions(ThriftRemoteReader(self.metastore), time.monotonic)
 
         async def open_() -> Streams:
             return await connector.open_to(addresses)
@@ -90,7 +92,7 @@ class RemotesWiring:
         return Shared(
             gateway_id=self.metastore.log_id(),
             local=open_,
-            definitions=DefinitionCache(self.definitions, time.monotonic),
+            definitions=DefinitionCache(local.read, time.monotonic, read_share=lambda: local.read_share),
             remotes=RemotePool(self.reached, limits, counts, time.monotonic, time.time),
             counts=counts,
             clock=time.monotonic,

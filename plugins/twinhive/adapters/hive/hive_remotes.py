@@ -14,7 +14,7 @@ from twinhive.adapters.hive.hive_reader import CATALOG, ThriftMetastoreReader
 from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.adapters.hive.thrift_json import tree_of
 from twinhive.model import thrift_objects as objects
-from twinhive.model.errors import Missing
+from twinhive.model.errors import Missing, Refused
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Parameters, Table
 from twinhive.model.remotes.data_connectors import DataConnector
@@ -22,6 +22,14 @@ from twinhive.model.remotes.data_connectors import DataConnector
 _METHOD = "get_databases_req"
 """Of Hive 4.1; the bindings do not know it, nor those that make and drop a data connector."""
 _ALL = -1
+_MOST_EVENTS = 300
+_DEFINE_NOTHING = (
+    *("ADD_PARTITION", "ALTER_PARTITION", "ALTER_PARTITIONS", "DROP_PARTITION", "INSERT", "RELOAD"),
+    *("OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID", "ACID_WRITE", "BATCH_ACID_WRITE", "COMMIT_COMPACTION"),
+    *("UPDATE_TABLE_COLUMN_STAT", "UPDATE_PARTITION_COLUMN_STAT", "UPDATE_PARTITION_COLUMN_STAT_BATCH"),
+    *("DELETE_TABLE_COLUMN_STAT", "DELETE_PARTITION_COLUMN_STAT", "CREATE_FUNCTION", "DROP_FUNCTION"),
+)
+"""Events of what is written all the time; the metastore leaves them out."""
 Columns = Sequence[tuple[str, str]]
 """Names and types."""
 
@@ -31,6 +39,32 @@ class ThriftRemoteReader:
 
     def __init__(self, metastore: ThriftMetastoreReader) -> None:
         self._metastore = metastore
+
+    def newest_event(self) -> int | None:
+        """Return the id of the newest event of the log; None for one that holds none, or that we may not read."""
+        try:
+            return self._metastore.current_event_id() or None
+        except Refused:
+            return None
+
+    def databases_changed_after(self, event_id: int) -> frozenset[str] | None:
+        """Return the databases, in lower case, whose later events may define something; None for too many events."""
+        request = ttypes.NotificationEventRequest(event_id, _MOST_EVENTS, list(_DEFINE_NOTHING))
+        answer = self._metastore.connections.read(
+            Request("reading what was defined", lambda client: client.get_next_notification(request))
+        )
+        events = answer.events or ()
+        if len(events) >= _MOST_EVENTS:
+            return None
+        return frozenset(one.dbName.lower() for one in events if one.dbName)
+
+    def database_names(self) -> frozenset[str]:
+        """Return the names of all databases, in lower case."""
+        return frozenset(name.lower() for name in self._metastore.database_names())
+
+    def database(self, name: str) -> Database | None:
+        """Return one database, None where there is none of this name."""
+        return self._metastore.database(name)
 
     def all_databases(self) -> list[Database]:
         """Return all databases, in one call."""
@@ -62,10 +96,11 @@ class ThriftRemoteReader:
         views = read(Request("listing views", lambda client: client.get_table_meta("*", "*", ["VIRTUAL_VIEW"])))
         found: list[Table] = []
         for database in sorted({one.dbName for one in views or ()}):
-            found += self._views_of(database, parameter)
+            found += self.views_of(database, parameter)
         return found
 
-    def _views_of(self, database: str, parameter: str) -> list[Table]:
+    def views_of(self, database: str, parameter: str) -> list[Table]:
+        """Return the views of one database that have a parameter; its key holds no dot."""
         text = f'hive_filter_field_params__{parameter} like ".*"'
         names = self._metastore.connections.read(
             Request(
