@@ -47,6 +47,7 @@ SAID = [
     (ways.NO_EXTERNAL_TABLES, "external_tables.include: false", "'hive.repl.include.external.tables'='false'"),
     (ways.STAGING_ROOT, "staging_root", "twinhive.staging.root"),
     (ways.DUMP_ROOT, "dump_root", "hive.repl.rootdir"),
+    (ways.COPIES_ROOT, "root", "root"),  # of a placement, which no statement has
     (ways.IN_THE_POLICY_FILE, "in the policy file", WITH),
     (ways.ONLY_IN_A_POLICY_FILE, "in the policy file", "in the file of a policy that the statement is run under"),
     (ways.CORRECT_THE_SOURCE, "correct source.database in the policy file", "correct the statement"),
