@@ -1,9 +1,9 @@
 """Bring a side's ledger of a table up to date: only what its log tells of, what looks otherwise, and what is due."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from twinhive.leaves.side import LeafState, Look, Side
+from twinhive.leaves.side import LeafState, Side
 from twinhive.model.equality.records import LeafRecord, Ledger, LedgerBuilder, digest_of_look, leaf_key
 from twinhive.model.objects import Table
 from twinhive.scan.silent_writes import looks
@@ -28,12 +28,13 @@ class Due:
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table on one side as its ledger has it now. `read` counts the leaves that were looked at for it."""
+    """A table on one side as its ledger has it now. `read` counts the leaves that were looked at for it.
+
+    Names and places of its leaves are asked for again where something differs: there may be a million of them.
+    """
 
     side: Side
     table: Table | None
-    located: Sequence[tuple[str, str]]
-    looks: Mapping[str, Look]
     ledger: Ledger
     read: int
 
@@ -41,14 +42,14 @@ class TableRead:
         """Read some leaves as they are now."""
         if self.table is None or not names:
             return {}
-        places = [place for name, place in self.located if place and name in names]
+        places = [place for name, place in self.side.located(self.table) if place and name in names]
         return dict(self.side.read(self.table, sorted(names), looks(self.side.files, places), wanted))
 
     def names_of(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """Return the names of leaves by their keys."""
-        if not keys:
+        if not keys or self.table is None:
             return {}
-        return {key: name for name, _ in self.located if (key := leaf_key(name)) in keys}
+        return {key: name for name, _ in self.side.located(self.table) if (key := leaf_key(name)) in keys}
 
     def with_records(self, changes: Mapping[bytes, LeafRecord | None]) -> "TableRead":
         """Return the same with other records of some leaves."""
@@ -58,7 +59,7 @@ class TableRead:
 def read_table(side: Side, table: Table | None, kept: KeptLedger | None, touched: TouchedLeaves, due: Due) -> TableRead:
     """Read what of a table is not known; a table that is not there has no leaves."""
     if table is None:
-        return TableRead(side, None, (), {}, Ledger(), 0)
+        return TableRead(side, None, Ledger(), 0)
     located = side.located(table)
     now = looks(side.files, [place for _, place in located if place])
     builder = LedgerBuilder()
@@ -78,7 +79,7 @@ def read_table(side: Side, table: Table | None, kept: KeptLedger | None, touched
             deep.add(name)
     for name, state in side.read(table, list(stale), now, deep.__contains__):
         builder.put(_with_known_content(state.record(name), stale[name]))
-    return TableRead(side, table, located, now, builder.ledger(), len(stale))
+    return TableRead(side, table, builder.ledger(), len(stale))
 
 
 def _with_known_content(record: LeafRecord, before: LeafRecord | None) -> LeafRecord:
