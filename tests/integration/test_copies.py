@@ -130,3 +130,24 @@ def test_hundreds_of_partitions_are_marked(placed: Placed) -> None:
     placed.settle()
     assert placed.type("copies", placed.name)["placements"][0]["fresh"] == 304
     assert placed.run()["list_copies"].tables == 0, "an idle run has looked at a table"
+
+
+def test_statements_run_where_all_that_they_need_is(placed: Placed) -> None:
+    placed.users.create_table("there")
+    placed.users.set_parameters("there", {"twinhive.cluster": "north"})
+
+    def routed(sql: str) -> list[str | None]:
+        words = ["route", sql, "--metastore", "east", "--database", placed.database, "--json"]
+        result = CliRunner().invoke(app, [*words, "--config", str(placed.policies.directory)])
+        return [one["cluster"] for one in json.loads(result.stdout)["statements"]]
+
+    join = "SELECT * FROM orders JOIN there ON orders.a = there.a"
+    some = "INSERT INTO there SELECT a FROM orders WHERE day <> '1'"
+    assert routed(f"SELECT * FROM orders; SELECT * FROM there; {join}; {some}") == ["east", "north", None, None]
+    placed.settle()
+    assert routed(f"SELECT * FROM orders; {join}; {some}") == ["east", "north", "north"]
+    assert routed("USE CLUSTER north; SELECT * FROM orders; INSERT INTO plain SELECT 1") == ["north", None]
+    placed.users.insert("orders", ("1",), {"more": b"more"})
+    assert routed(f"{join}; {some}") == [None, "north"]
+    placed.east.write(f"{placed.users.location('orders', ('3',))}/late", b"written without an event")
+    assert routed(some) == [None]
