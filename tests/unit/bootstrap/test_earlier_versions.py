@@ -1,8 +1,10 @@
 """What an earlier version has left on both clusters is gone on with, without loss, and known as ours."""
 
+import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -119,7 +121,18 @@ def test_a_replica_can_be_given_up_and_nothing_of_us_is_left(name: str) -> None:
     assert [path for path in paths if "/twinhive/" in path] == []
 
 
+def as_kept(path: Path) -> Any:
+    """Return what a file keeps, but for what is not set: fields that came later are among these."""
+
+    def without_unset(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without_unset(one) for key, one in value.items() if one is not None}
+        return [without_unset(one) for one in value] if isinstance(value, list) else value
+
+    return without_unset(json.loads(gzip.decompress(path.read_bytes())))
+
+
 def test_a_world_is_the_same_when_it_was_kept(tmp_path: Path) -> None:
     first = kept_world(EARLIER / "quarantined.json.gz")
     keep(first, tmp_path / "again.json.gz")
-    assert (tmp_path / "again.json.gz").read_bytes() == (EARLIER / "quarantined.json.gz").read_bytes()
+    assert as_kept(tmp_path / "again.json.gz") == as_kept(EARLIER / "quarantined.json.gz")

@@ -49,7 +49,7 @@ def test_a_published_replica_is_built_anew_only_when_asked_for(published: Termin
 
 def test_again_is_for_a_bootstrap_alone(terminal: Terminal) -> None:
     assert "--again is for the phase bootstrap" in terminal.type("run", "sales", "incremental", "--again", code=2)
-    assert "is not a phase" in terminal.type("run", "sales", "verify", code=2)
+    assert "is not a phase" in terminal.type("run", "sales", "validate", code=2)
 
 
 def test_the_status_is_shown(terminal: Terminal) -> None:
