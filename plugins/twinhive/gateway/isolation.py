@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from twinhive.wire.reader import MOST_BUFFERED_BYTES
 
@@ -32,7 +32,7 @@ class RemoteLimits:
     """What a list over several owners waits for each of them."""
 
 
-class BreakerState(Enum):
+class BreakerState(StrEnum):
     """Whether calls are let through."""
 
     CLOSED = "closed"

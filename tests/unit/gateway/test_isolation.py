@@ -1,6 +1,7 @@
 """One remote that is down or slow is left alone for a while, and found again by itself."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -12,6 +13,7 @@ from twinhive.gateway.isolation import (
     RemoteGuard,
     RemoteLimits,
 )
+from twinhive.gateway.metrics import CallCounts
 
 
 class Clock:
@@ -129,3 +131,9 @@ def test_refusals_of_an_open_breaker_come_one_after_the_other_so_that_they_take_
         assert ends[-1] >= 0.085
 
     asyncio.run(tried())
+
+
+def test_counts_with_a_breaker_can_be_written_as_json_and_read_again() -> None:
+    counts = CallCounts(breakers={"thrift://far:9083": (BreakerState.OPEN, 1_000.0, "refused")})
+    read = CallCounts.added_up([json.loads(json.dumps(counts.to_json()))])
+    assert read.breakers == counts.breakers
