@@ -19,9 +19,17 @@ from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.cli.app import app
+from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.list_copies import ListCopies
+from twinhive.copies.publish_copies import PublishCopies
 from twinhive.model.copies.marks import CopyMark, mark_on
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps
+from twinhive.spark.listed_copy import ListedCopy
+from twinhive.step.base import Work
+from twinhive.transfer.staged.job import JobSettings
 
 pytestmark = pytest.mark.sandbox
 
@@ -151,3 +159,22 @@ def test_statements_run_where_all_that_they_need_is(placed: Placed) -> None:
     assert routed(f"{join}; {some}") == [None, "north"]
     placed.east.write(f"{placed.users.location('orders', ('3',))}/late", b"written without an event")
     assert routed(some) == [None]
+
+
+def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
+    path = placed.policies.directory / "placements/near.yaml"
+    said = yaml.safe_load(path.read_text())
+    said["options"] |= {"spark_above_files": 0, "batch_objects": 2}
+    placed.policies.write("placements/near.yaml", said)
+    wiring = placed.policies.wiring(placed.name)
+    ports, sides = wiring.write_ports(), (wiring.source_endpoint, wiring.replica_endpoint, wiring.dump_endpoint)
+    listed = ListCopies(Work(wiring.policy)).run(ports)
+    assert len(listed.batches) == 2
+    for batch in listed.batches:
+        job = CopyObjects(Work(wiring.policy, batch.name, listed.dump)).job(ports)
+        assert job is not None
+        settings = JobSettings(*sides, listed.dump, batch.name, job.label, superseded_ok=job.superseded_ok)
+        by_spark = ListedCopy(job.listing, job.staging, job.result)
+        by_spark.run(SparkCluster.of("local[2]", 2, []), settings, NextSteps("act", "mend", "again"), print)
+    assert PublishCopies(Work(wiring.policy)).run(ports).published == 4
+    placed.assert_copied()

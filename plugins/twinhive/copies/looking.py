@@ -65,7 +65,7 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
         else:
             stale += [values] if mark else []
             needed.append(what)
-    said = {_said(table, values): why for values, why in left_out.items()}
+    said = {_told(table, values): why for values, why in left_out.items()}
     is_settled = not needed and not left_out
     return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled)
 
@@ -164,6 +164,10 @@ def _place(one: Marked, files: FileReader) -> str:
 
 def _said(table: Table, values: Values) -> str:
     return str(table.name) if values is None else partition_name(table.partition_keys, values)
+
+
+def _told(table: Table, values: Values) -> str:
+    return str(table.name) if values is None else f"{table.name} {_said(table, values)}"
 
 
 def _is_fresh(mark: CopyMark, what: CopyObject, news: CopyNews) -> bool:

@@ -354,3 +354,21 @@ def test_a_plan_says_what_a_run_does_and_changes_nothing() -> None:
         "mark copies of objects: 1: sales.orders day=1",
     ]
     assert world.run()["publish"].published == 1
+
+
+def test_a_place_that_is_longer_than_a_parameter_is_left_out_and_told() -> None:
+    world = a_world()
+    copies = replace(world.placement.copies, root="hdfs://north/" + "/".join(["x" * 99] * 39))
+    world.change(copies=copies)
+    left_out = world.run()["list_copies"].left_out
+    assert "longer than a parameter may be" in left_out["sales.plain"]
+    assert not world.marked()
+
+
+def test_directories_within_one_another_have_one_copy_and_the_rest_is_told() -> None:
+    world = a_world()
+    world.users.set_partition_location("orders", ("3",), world.users.location("orders", ("1",)) + "/below")
+    world.files.make_directories(world.users.location("orders", ("3",)))
+    left_out = world.run()["list_copies"].left_out
+    assert left_out["sales.orders day=3"] == "its directory is, or lies in, that of day=1"
+    world.assert_no_copy_lies()
