@@ -29,7 +29,8 @@ _PURE = (
 _OF_DRIVERS = {
     "write_partitions": (
         *("owned/*.py", "partition_writes/*.py", "adapters/hive/*.py", "spark/partition_*.py", "spark/write_*.py"),
-    )
+    ),
+    "run_sql": ("spark/sql_*.py",),
 }
 # What jpype consists of and what it imports; not all versions need or have all.
 _NATIVE_MODULES = ("jpype", "_jpype", "packaging")

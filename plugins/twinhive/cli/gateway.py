@@ -20,10 +20,10 @@ from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.server import Server, listen
 from twinhive.gateway.session import Session
 from twinhive.gateway.workers import Serve, Supervisor, run_alone, run_worker
-from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow
 from twinhive.wiring.endpoints import file_system_endpoint
 from twinhive.wiring.gateway import RemotesWiring
+from twinhive.wiring.spark_settings import spark_settings
 
 app = typer.Typer(rich_markup_mode=None)
 PORT = 9093
@@ -79,18 +79,6 @@ def _print_settings(settings: dict[str, str], *, as_json: bool) -> None:
         return
     for key, value in settings.items():
         typer.echo(f"{key}={value}")
-
-
-def spark_settings(ends: list[FileSystemEndpoint], uri: str) -> dict[str, str]:
-    """Return settings of Spark for the file systems of all clusters, and for the gateway."""
-    merged = {"spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
-    name_services = [end.properties["dfs.nameservices"] for end in ends if "dfs.nameservices" in end.properties]
-    for end in ends:
-        merged |= {f"spark.hadoop.{key}": value for key, value in end.properties.items() if key != "fs.defaultFS"}
-    if name_services:
-        several = dict.fromkeys(name for text in name_services for name in text.split(","))
-        merged["spark.hadoop.dfs.nameservices"] = ",".join(several)
-    return merged
 
 
 def _serve(

@@ -13,7 +13,7 @@ from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, show_error
-from twinhive.model.errors import ActNow, InvalidSettings, TwinhiveError
+from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.next_steps import command
 from twinhive.settings import Configuration
 
@@ -98,9 +98,9 @@ def _routed(
     from twinhive.routing.reading import read_statement
     from twinhive.routing.refusing import refusal, said
     from twinhive.routing.script import statements_of
-    from twinhive.wiring.routing import RoutingWiring
+    from twinhive.wiring.routing import RoutingWiring, cluster_of_metastore
 
-    wiring = RoutingWiring(configuration, _metastore_of(configuration, metastore or cluster), resolver())
+    wiring = RoutingWiring(configuration, cluster_of_metastore(configuration, metastore or cluster), resolver())
     found = wiring.resolver(looks=looks)
     answers = []
     for one in statements_of(text, database.lower(), cluster):
@@ -116,24 +116,6 @@ def _routed(
         else:
             answers.append(_Answer(one.sql, routed.cluster, routed.why, None, tuple(map(said, routed.passed_over))))
     return answers
-
-
-def _metastore_of(configuration: Configuration, named: str | None) -> str:
-    """Return a cluster of the metastore that is meant. Raises InvalidSettings."""
-    clusters = configuration.clusters
-    owners = sorted({configuration.clusters_of_metastore(name)[0] for name in clusters})
-    if named is not None and named in clusters:
-        return named
-    if named is None and configuration.default_cluster:
-        return configuration.default_cluster
-    if named is None and len(owners) == 1:
-        return owners[0]
-    raise InvalidSettings(
-        "whose metastore knows the tables is not said" if named is None else f"there is no cluster {named}",
-        found=f"clusters.yaml has {', '.join(sorted(clusters)) or 'none'}",
-        expected="the name of one of them, or default_cluster in clusters.yaml",
-        next_step="name one with --metastore",
-    )
 
 
 def _fields(answer: _Answer) -> dict[str, Any]:

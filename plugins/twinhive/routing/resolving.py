@@ -95,6 +95,10 @@ class Resolver:
         inputs = [self._residence(table, where) for table, where in self._opened(uses.inputs)]
         return route(outputs, inputs, chosen=chosen, default=self.clusters.default)
 
+    def new_tables(self, uses: StatementUses) -> list[TableName]:
+        """Return the tables that a statement writes and that are not there: mostly it makes them."""
+        return [name for name in uses.outputs if self._table(name) is None]
+
     def _table(self, name: TableName) -> Table | None:
         if name not in self._tables:
             self._tables[name] = self.metastore.table(name)

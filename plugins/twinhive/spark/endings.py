@@ -51,6 +51,9 @@ class NextSteps:
     act_now: str
     unusable: str
     try_again: str
+    failed: str = "some files cannot be copied"
+    """What has happened, and what was expected instead, where a person must act."""
+    expected: str = "files that can be read, and equal their listing"
 
 
 def explain(label: str, code: int | None, words: str, otherwise: str, steps: NextSteps) -> TwinhiveError:
@@ -58,9 +61,9 @@ def explain(label: str, code: int | None, words: str, otherwise: str, steps: Nex
     if code == ExitCode.ACT_NOW:
         found = words or "the lines above say it"
         return NotAllCopied(
-            f"{label}: some files cannot be copied",
+            f"{label}: {steps.failed}",
             found=found,
-            expected="files that can be read, and equal their listing",
+            expected=steps.expected,
             next_step=steps.act_now,
         )
     if code == ExitCode.UNUSABLE:

@@ -3,20 +3,49 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.model.copies.marks import DirectoryState
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.files import authority, parent, qualified
 from twinhive.model.names import TableName
+from twinhive.routing.choosing import Nowhere
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.reading import view_reads
+from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.refusing import refusal, said
 from twinhive.routing.resolving import Clusters, Resolver
+from twinhive.routing.script import statements_of
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.files import files
+
+
+@dataclass(frozen=True)
+class RoutedSql:
+    """One statement, and where it runs. `passed_over` says what other clusters lack."""
+
+    sql: str
+    database: str
+    cluster: str
+    why: str
+    passed_over: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A statement that can run when a copy is there, which a placement makes."""
+
+    refused: ActNow
+
+
+@dataclass(frozen=True)
+class RefusedSql:
+    """A statement that can run nowhere before a person has acted."""
+
+    refused: ActNow
 
 
 class RoutingWiring:
@@ -57,6 +86,28 @@ class RoutingWiring:
                 return name
         return None
 
+    def routed(self, sql: str, database: str, cluster: str | None) -> RoutedSql | Waiting | RefusedSql:
+        """Say where the one statement of a text is to be run. Raises ActNow for a text that holds none, or several."""
+        statements = list(statements_of(sql, database.lower(), cluster))
+        if len(statements) != 1:
+            raise ActNow(
+                "a task runs one statement",
+                found=f"{len(statements)} statements",
+                expected="one; USE CLUSTER and USE may stand before it",
+                next_step="make a task of each of them",
+            )
+        [one] = statements
+        uses, found = read_statement(one.sql, one.database), self.resolver()
+        routed = found.route(uses, one.cluster)
+        if isinstance(routed, Nowhere):
+            copied = any(one.missing and self.placement_of(one.table, one.cluster) for one in routed.tried)
+            return (Waiting if copied else RefusedSql)(refusal(routed, self.placement_of))
+        new = [] if uses.unknown or routed.cluster == self.clusters.default else found.new_tables(uses)
+        if new:
+            return RefusedSql(_would_lie_elsewhere(new[0], routed.cluster, self.clusters.default))
+        passed_over = tuple(map(said, routed.passed_over))
+        return RoutedSql(one.sql, one.database, routed.cluster, str(routed.why), passed_over)
+
     @property
     def _default_root(self) -> str:
         return self._endpoints[self.clusters.default].root
@@ -89,3 +140,30 @@ class RoutingWiring:
                     if child.is_directory and child.path in wanted
                 }
         return found
+
+
+def cluster_of_metastore(configuration: Configuration, named: str | None) -> str:
+    """Return a cluster of the metastore that is meant. Raises InvalidSettings."""
+    clusters = configuration.clusters
+    owners = sorted({configuration.clusters_of_metastore(name)[0] for name in clusters})
+    if named is not None and named in clusters:
+        return named
+    if named is None and configuration.default_cluster:
+        return configuration.default_cluster
+    if named is None and len(owners) == 1:
+        return owners[0]
+    raise InvalidSettings(
+        "whose metastore knows the tables is not said" if named is None else f"there is no cluster {named}",
+        found=f"clusters.yaml has {', '.join(sorted(clusters)) or 'none'}",
+        expected="the name of one of them, or default_cluster in clusters.yaml",
+        next_step="name one with --metastore, or as `metastore` of a task",
+    )
+
+
+def _would_lie_elsewhere(table: TableName, cluster: str, default: str) -> ActNow:
+    return ActNow(
+        f"{table} would belong to {cluster}, and its files would lie on {default}",
+        found=f"a statement that runs on {cluster}, and a table that is not there yet",
+        expected="a table that exists, or one with a location of its own",
+        next_step=f"create it first with LOCATION on {cluster} and TBLPROPERTIES ('twinhive.cluster' = '{cluster}')",
+    )

@@ -1,0 +1,181 @@
+"""Run a statement where it fits: what is submitted where, what is refused, what is waited for."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import TaskDeferred
+
+from tests.support.policies import PolicyFiles
+from tests.support.worlds.copies_world import CopiesWorld
+from tests.unit.copies.test_copies import a_world
+from twinhive.airflow_edge import cluster_sql_operator
+from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
+from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
+from twinhive.copies.looking import directory_states
+from twinhive.model.errors import TryAgain
+from twinhive.spark.sql_settings import SqlJobSettings
+from twinhive.wiring.routing import RoutingWiring
+
+JOIN = "select * from plain join there on 1 = 1"
+PLACEMENT = {"placement": "near", "database": "sales", "tables": {"include": [".*"]}, "cluster": "north"}
+
+
+class Submitted:
+    """Take jobs instead of Spark, and keep them."""
+
+    jobs: list["Submitted"]
+
+    def __init__(self, *job: Any) -> None:
+        self.job = job
+        self.jobs.append(self)
+
+    def run(self, settings: Path, text: str, say: Any) -> None:
+        self.settings = SqlJobSettings.parse(text)
+
+
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
+    Submitted.jobs = []
+    monkeypatch.setattr(cluster_sql_operator, "Job", Submitted)
+    for name in ("east", "north"):
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_SPARK", f"spark://{name}")
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", f"hdfs://anna@{name}")
+    monkeypatch.setenv("AIRFLOW_CONN_EAST_METASTORE", "thrift://m1:9083")
+    return Submitted.jobs
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, policies: PolicyFiles) -> CopiesWorld:
+    made = a_world()
+    made.users.create_table("there")
+    made.users.set_parameters("there", {"twinhive.cluster": "north"})
+    monkeypatch.setattr(RoutingWiring, "metastore", made.metastore)
+    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: directory_states(made.files, places))
+    a_cluster = {
+        name: {
+            "metastore": metastore,
+            "file_system": {"connection": f"{name}_hdfs"},
+            "job_tracker": {"connection": f"{name}_spark"},
+        }
+        for name, metastore in (("east", {"connection": "east_metastore"}), ("north", {"of": "east"}))
+    }
+    policies.write("clusters.yaml", {"clusters": a_cluster})
+    return made
+
+
+def an_operator(policies: PolicyFiles, sql: str, **given: Any) -> ClusterSqlOperator:
+    said = {"database": "sales", "config": str(policies.directory), **given}
+    return ClusterSqlOperator(task_id="query", sql=sql, **said)
+
+
+def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
+    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+) -> None:
+    world.settle()
+    operator = an_operator(policies, f"{JOIN};")
+    done = operator.execute({})
+    [one] = submitted
+    application, spark, label, _, user = one.job
+    assert (application, spark.master, user, done["cluster"]) == ("run_sql", "spark://north", "anna", "north")
+    assert (one.settings.sql, one.settings.database) == (JOIN, "sales")
+    assert spark.conf["spark.hadoop.hive.metastore.uris"] == "thrift://m1:9083"
+    assert spark.conf["spark.hadoop.fs.defaultFS"] == "hdfs://north"
+    for shown in (label, operator.ran_on):
+        assert "north" in shown
+        assert done["why"] in shown
+
+
+@pytest.mark.parametrize(
+    ("sql", "cluster", "runs_on"),
+    [
+        ("select * from plain", None, "spark://east"),
+        ("select * from plain", "north", "spark://north"),
+        ("use cluster north; use sales; select * from plain", None, "spark://north"),
+        ("use cluster north; use cluster; select * from plain", None, "spark://east"),
+        ("insert into there select * from plain", "", "spark://north"),
+        ("create table made as select * from plain", None, "spark://east"),
+        ("create table made (a int) location 'hdfs://north/made'", "north", "spark://north"),
+    ],
+)
+def test_where_statements_run(
+    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld, sql: str, cluster: str | None, runs_on: str
+) -> None:
+    world.settle()
+    an_operator(policies, sql, cluster=cluster).execute({})
+    assert [one.job[1].master for one in submitted] == [runs_on]
+
+
+@pytest.mark.parametrize(
+    ("sql", "given", "says"),
+    [
+        (JOIN, {}, "the statement can run on no cluster"),
+        (JOIN, {"wait_for_copy": True}, "the statement can run on no cluster"),
+        ("select * from plain", {"cluster": "west"}, "there is no cluster west"),
+        ("use cluster west; select * from plain", {}, "there is no cluster west"),
+        ("select 1; select 2", {}, "a task runs one statement"),
+        (" -- nothing", {}, "a task runs one statement"),
+        ("this is no sql at all", {}, "the statement cannot be routed"),
+        ("select * from nowhere", {}, "there is no table sales.nowhere"),
+        ("create table made as select * from there", {}, "would belong to north"),
+        ("insert overwrite directory 'hdfs://east/x' select * from plain", {}, "the statement cannot be routed"),
+    ],
+)
+def test_what_is_refused_is_refused_before_spark_is_started(
+    policies: PolicyFiles,
+    submitted: list[Submitted],
+    world: CopiesWorld,
+    sql: str,
+    given: Mapping[str, Any],
+    says: str,
+) -> None:
+    with pytest.raises(PersonMustAct, match=says):
+        an_operator(policies, sql, **given).execute({})
+    assert submitted == []
+
+
+def test_a_copy_that_a_placement_makes_is_waited_for(
+    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+) -> None:
+    (policies.directory / "placements").mkdir()
+    policies.write("placements/near.yaml", PLACEMENT)
+    with pytest.raises(PersonMustAct, match=r"trigger the DAG near\.copies"):
+        an_operator(policies, JOIN).execute({})
+    operator = an_operator(policies, JOIN, wait_for_copy=True)
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute({})
+    with pytest.raises(TaskDeferred):
+        operator.look_again({}, None, **deferred.value.kwargs or {})
+    assert submitted == []
+    world.settle()
+    kept = deferred.value.kwargs or {}
+    assert operator.look_again({}, None, **kept)["cluster"] == "north"
+    assert len(submitted) == 1
+
+
+def test_the_waiting_ends(policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld) -> None:
+    (policies.directory / "placements").mkdir()
+    policies.write("placements/near.yaml", PLACEMENT)
+    with pytest.raises(PersonMustAct, match="the statement can run on no cluster"):
+        an_operator(policies, JOIN, wait_for_copy=True, copy_timeout=timedelta(0)).execute({})
+    assert submitted == []
+
+
+def test_a_server_that_does_not_answer_ends_the_task_or_is_waited_for(
+    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any) -> Any:
+        raise TryAgain("the metastore does not answer")
+
+    monkeypatch.setattr(world.metastore, "table", away)
+    with pytest.raises(MayPass):
+        an_operator(policies, JOIN).execute({})
+    with pytest.raises(TaskDeferred):
+        an_operator(policies, JOIN, wait_for_copy=True).execute({})
+
+
+def test_nothing_is_tried_again_unless_the_dag_asks_for_it() -> None:
+    assert ClusterSqlOperator(task_id="query", sql="select 1").retries == 0
+    assert ClusterSqlOperator(task_id="query", sql="select 1", retries=2).retries == 2
