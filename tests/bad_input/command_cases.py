@@ -12,7 +12,15 @@ from tests.support.builders import a_table
 from twinhive.cli.app import app
 
 # A good value for each argument, so that one at a time can be left out.
-_ARGUMENTS = {"POLICY": "sales", "PHASE": "incremental", "TABLE": "plain", "ID": "9", "STATEMENT": "REPL STATUS sales"}
+_ARGUMENTS = {
+    "POLICY": "sales",
+    "PHASE": "incremental",
+    "TABLE": "plain",
+    "ID": "9",
+    "STATEMENT": "REPL STATUS sales",
+    "ACTION": "list",
+    "CLUSTER": "east",
+}
 _REQUIRED_OPTIONS = {"--reason": "why"}
 
 

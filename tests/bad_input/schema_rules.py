@@ -89,6 +89,7 @@ _BREAKS: Mapping[str, Callable[[SchemaRule], Any]] = {
 """How a rule is broken, where that does not depend on the key."""
 
 _PATTERNS: Mapping[str, Any] = {
+    "sets.keep": "a week",
     "policy": "two words",
     "placement": "two words",
     "database": "sal-es",

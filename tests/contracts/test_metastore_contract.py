@@ -23,11 +23,15 @@ from twinhive.adapters.hive.thrift_connection import Request
 from twinhive.events.message import decode_message, names_touched
 from twinhive.log.server_settings import wrong_in_answers
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
-from twinhive.model.names import TableName, partition_name
+from twinhive.model.names import TableName, partition_name, partition_values
 from twinhive.model.objects import Database, TableKind
-from twinhive.model.thrift_objects import read_database, read_partition, read_table
+from twinhive.model.thrift_objects import read_database, read_partition, read_table, table_id
 from twinhive.model.tjson import from_text
 from twinhive.ports import MetastoreWriter
+from twinhive.sets.listing import SetsOfDatabase, Standing, take_away
+from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.there import sets_there
+from twinhive.sets.waiting import wanted_set
 
 AWKWARD = (
     "a b",
@@ -56,6 +60,7 @@ def test_database_that_is_not_there(metastore: MetastoreWriter) -> None:
     metastore.drop_table(TableName("nowhere", "t"), delete_data=True)
     for call in (
         lambda: metastore.partition_names(TableName("nowhere", "t")),
+        lambda: metastore.partition_names_with(TableName("nowhere", "t"), ["1"]),
         lambda: metastore.set_database_parameters("nowhere", {}),
         lambda: metastore.create_table(a_table("nowhere", "t")),
         lambda: metastore.add_partitions([a_partition(a_table("nowhere", "t", ("p",)), "1")]),
@@ -569,3 +574,53 @@ def test_stopped_metastore_is_unreachable_at_once(proxy: CuttingProxy) -> None:
     with pytest.raises(Unreachable, match=str(proxy.address[1])):
         metastore.log_id()
     assert time.monotonic() - started < 5.0
+
+
+def test_partitions_are_found_by_the_values_of_some_keys(metastore: MetastoreWriter, database: str) -> None:
+    table = created(metastore, a_table(database, "levels", ("a", "b", "c")))
+    metastore.add_partitions([a_partition(table, one, "x", other) for one in AWKWARD for other in ("1", "2")])
+
+    def found(*values: str) -> set[tuple[str, ...]]:
+        return set(map(partition_values, metastore.partition_names_with(table.name, values)))
+
+    for one in AWKWARD:
+        assert (one, "x", "1") in found(one, "", "") and found(one, "x", "2") >= {(one, "x", "2")}
+    assert {values[2] for values in found("", "", "2")} == {"2"} and len(found("", "", "2")) == len(AWKWARD)
+    assert len(found("", "x", "")) == len(found("", "", "")) == 2 * len(AWKWARD)
+    assert found("", "y", "") == set()
+
+
+def test_a_table_has_a_number_that_a_rename_keeps_and_no_other_gets(metastore: MetastoreWriter, database: str) -> None:
+    first = created(metastore, a_table(database, "numbered"))
+    renamed = TableName(database, "renamed")
+    metastore.alter_table(first.name, first.at(renamed, first.location))
+    second = created(metastore, a_table(database, "numbered"))
+    found = metastore.table(renamed)
+    assert found is not None and table_id(found) == table_id(first) is not None
+    assert table_id(second) not in (None, table_id(first))
+    [listed] = metastore.tables(database, ["renamed"])
+    assert table_id(listed) == table_id(first)
+
+
+def test_marks_of_sets_are_partitions_of_a_table_that_is_made_by_the_first(
+    metastore: MetastoreWriter, database: str
+) -> None:
+    data = created(metastore, a_table(database, "data", ("day", "region")))
+    metastore.add_partitions([a_partition(data, "1", "a/b"), a_partition(data, "2", "a/b")])
+    marked = MarkSet(data.name, "region=a%2Fb/day=1", "one").run(metastore).mark
+    assert (marked.spec, marked.partitions) == ("day=1/region=a%2Fb", 1)
+    assert MarkSet(data.name, marked.spec, "one").run(metastore).already
+    assert MarkSet(data.name, marked.spec, "two").run(metastore).mark.count == 2
+    longest = "region=" + "x" * 240
+    assert MarkSet(data.name, longest, "three").run(metastore).mark.partitions == 0
+    assert MarkSet(data.name, "region=a%2Fb", "four").run(metastore).mark.partitions == 2
+    wanted = wanted_set(metastore, data.name, "day=2/region=a%2Fb")
+    assert sets_there(metastore, [wanted])[wanted].spec == "region=a%2Fb"
+    listed = list(SetsOfDatabase(metastore, database).read())
+    assert [(one.mark.spec, one.standing) for one in listed] == [
+        (spec, Standing.DONE) for spec in (marked.spec, "region=a%2Fb", longest)
+    ]
+    assert UnmarkSet(data.name, "region=a%2Fb").run(metastore)
+    assert sets_there(metastore, [wanted]) == {}
+    take_away(metastore, database, listed)
+    assert list(SetsOfDatabase(metastore, database).read()) == []

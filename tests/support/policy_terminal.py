@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
+from twinhive.cli import sets
 from twinhive.cli.app import app
 from twinhive.wiring.policies import Wiring
 
@@ -43,6 +44,8 @@ def a_terminal(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
         hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
         monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    sides = {"east": world.source, "west": world.replica}
+    monkeypatch.setattr(sets, "cluster_metastore", lambda configuration, cluster, resolve: sides[cluster])
     policies = PolicyFiles(directory / "config")
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
     return Terminal(policies, world)

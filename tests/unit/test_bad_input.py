@@ -19,6 +19,7 @@ from tests.bad_input.placement_cases import PLACEMENT_CASES, PLACEMENT_STEP_CASE
 from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
 from tests.bad_input.route_cases import ROUTE_CASES
 from tests.bad_input.schema_rules import schema_rules
+from tests.bad_input.set_cases import SET_CASES
 from tests.bad_input.sites import made_errors, reached, sites, turns_of_people
 from tests.bad_input.statement_cases import STATEMENT_CASES
 from tests.bad_input.step_cases import STEP_CASES
@@ -50,6 +51,7 @@ CASES: tuple[Case, ...] = (
     *EXTERNAL_CASES,
     *STATEMENT_CASES,
     *REMOTE_COMMAND_CASES,
+    *SET_CASES,
 )
 SEEN: set[tuple[str, int]] = set()
 """Where errors were made by the cases that have run."""

@@ -26,6 +26,7 @@ _MODULES: Mapping[str, str] = {
     "sql": "twinhive.cli.sql",
     "gateway": "twinhive.cli.gateway",
     "remotes": "twinhive.cli.remotes",
+    "sets": "twinhive.cli.sets",
     "events": "twinhive.cli.events",
     "verify": "twinhive.cli.verify",
     "check": "twinhive.cli.check",

@@ -7,7 +7,7 @@ from typing import Any
 
 from twinhive.model.constraints import Constraint, constraints_of
 from twinhive.model.errors import AlreadyThere, Missing
-from twinhive.model.names import TableName, partition_name
+from twinhive.model.names import TableName, partition_name, partition_values
 from twinhive.model.objects import Database, Function, Parameters, Partition, Table
 from twinhive.ports import MetastoreReader
 
@@ -73,6 +73,11 @@ class PretendedMetastore:
         for name, partition in self._partitions[table].items():
             names = names - {name} if partition is None else names | {name}
         return sorted(names)
+
+    def partition_names_with(self, table: TableName, values: Sequence[str]) -> list[str]:
+        """Return the names of the partitions with these values that a table would have; '' stands for any value."""
+        names = self.partition_names(table)
+        return [name for name in names if all(map(_is_asked, values, partition_values(name)))]
 
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
         """Return those partitions that would be there."""
@@ -247,3 +252,7 @@ class PretendedMetastore:
     def _say_each(self, method: str, table: TableName, names: Sequence[str] | dict[str, Any]) -> None:
         for name in names:
             self._says(method, f"{table} {name}")
+
+
+def _is_asked(asked: str, value: str) -> bool:
+    return asked in ("", value)

@@ -63,3 +63,8 @@ def partition_name(keys: tuple[str, ...], values: tuple[str, ...]) -> str:
     return "/".join(
         f"{escape_path_name(key.lower())}={escape_path_name(value)}" for key, value in zip(keys, values, strict=True)
     )
+
+
+def partition_values(name: str) -> tuple[str, ...]:
+    """Return the values that a partition's name tells; an empty one hides behind the default name."""
+    return tuple(unescape_path_name(part.partition("=")[2]) for part in name.split("/"))

@@ -44,6 +44,19 @@ _SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
 _BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
 
+_TABLE_ID = "25"
+_OWNER = "3"
+_TEXT_FORMAT: Tree = {
+    "3": {"str": "org.apache.hadoop.mapred.TextInputFormat"},
+    "4": {"str": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"},
+    "5": {"tf": 0},
+    "6": {"i32": -1},
+    "7": {"rec": {"2": {"str": "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"}}},
+    "8": {"lst": ["str", 0]},
+    "9": {"lst": ["rec", 0]},
+    "10": {"map": ["str", "str", 0, {}]},
+}
+
 _VIEW = "VIRTUAL_VIEW"
 
 
@@ -308,3 +321,40 @@ def with_columns_of(partition: Partition, table: Table) -> Partition:
     columns = _records(_with_columns(there, table.columns))
     tree[_PARTITION_SD] = {"rec": {**_record(tree, _PARTITION_SD), _COLUMNS: columns}}
     return replace(partition, thrift=to_text(tree))
+
+
+def key_types(table: Table) -> dict[str, str]:
+    """Return a table's partition keys in their order, with their types."""
+    return {
+        _text(key, _COLUMN_NAME) or "": _text(key, _COLUMN_TYPE) or "string"
+        for key in _items(from_text(table.thrift), _TABLE_KEYS)
+    }
+
+
+def table_id(table: Table) -> int | None:
+    """Return the metastore's own number of a table, which a rename keeps and no other table ever gets."""
+    number: int | None = from_text(table.thrift).get(_TABLE_ID, {}).get("i64")
+    return number
+
+
+def text_table(
+    name: TableName, columns: Sequence[tuple[str, str]], keys: Sequence[str], owner: str | None = None
+) -> Table:
+    """Return a new managed table of text files, at its default place, partitioned by texts."""
+    sd = {**_TEXT_FORMAT, _COLUMNS: _records(_with_columns([], columns))}
+    tree: Tree = {
+        _TABLE: {"str": name.table},
+        _TABLE_DB: {"str": name.database},
+        _TABLE_SD: {"rec": sd},
+        _TABLE_KEYS: _records(_with_columns([], [(key, "string") for key in keys])),
+        _TABLE_TYPE: {"str": "MANAGED_TABLE"},
+    }
+    _put(tree, _OWNER, owner)
+    return read_table(tree)
+
+
+def new_partition(table: Table, values: Sequence[str], parameters: Parameters) -> Partition:
+    """Return a partition to be added to a table at its default place, with the columns and format of the table."""
+    sd = _record(from_text(table.thrift), _TABLE_SD)
+    tree = {_PARTITION_SD: {"rec": {key: value for key, value in sd.items() if key != _LOCATION}}}
+    return Partition(table.name, tuple(values), None, parameters, to_text(tree))

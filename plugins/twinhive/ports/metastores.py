@@ -65,6 +65,14 @@ class MetastoreReader(EventLog, Protocol):
         """Return the names of all partitions, sorted. Raises Missing without such a table."""
         ...
 
+    def partition_names_with(self, table: TableName, values: Sequence[str]) -> list[str]:
+        """Return the names of partitions with these values, sorted.
+
+        There is a value for each key, in the order of the table's keys; '' stands for any. Raises Missing without such
+        a table.
+        """
+        ...
+
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
         """Return the named partitions that exist, in the order of their names."""
         ...

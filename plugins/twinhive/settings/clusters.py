@@ -57,6 +57,15 @@ class JobTrackerSettings(Strict):
     """id of a Spark connection. Of a policy's two clusters only the replica's is used"""
 
 
+class SetsSettings(Strict):
+    """Sets of partitions that are done (docs/sets.md)."""
+
+    keep: Annotated[
+        str, Field(pattern=r"^(\d{1,9}[dhms]|forever)$"), Unit("`30d`, `12h`, `10m`, `45s` or `forever`")
+    ] = "30d"
+    """how long marks are kept of tables that do not say it themselves, by their property `twinhive.sets.keep`"""
+
+
 class ClusterSettings(Strict):
     """One cluster."""
 
@@ -66,6 +75,8 @@ class ClusterSettings(Strict):
     """its file system"""
     job_tracker: JobTrackerSettings
     """where it runs jobs"""
+    sets: SetsSettings = SetsSettings()
+    """sets of partitions that are done"""
 
 
 class ClustersFile(Strict):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.ports import MetastoreReader
+from twinhive.ports import MetastoreWriter
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.policies import metastore
@@ -19,7 +19,12 @@ class ClustersWiring:
         """Return scheme and authority of a cluster's file system. Raises InvalidSettings."""
         return file_system_endpoint(self.configuration.clusters[cluster].file_system, self.resolve).root
 
-    def metastore(self, cluster: str) -> MetastoreReader:
+    def metastore(self, cluster: str) -> MetastoreWriter:
         """Return the metastore that a cluster uses."""
         settings = self.configuration.clusters[cluster].metastore
         return metastore(metastore_endpoint(settings, self.resolve, cluster, self.file_system(cluster)))
+
+
+def cluster_metastore(configuration: Configuration, cluster: str, resolve: Resolve) -> MetastoreWriter:
+    """Return the metastore that a cluster uses, to be read and changed."""
+    return ClustersWiring(configuration, resolve).metastore(cluster)

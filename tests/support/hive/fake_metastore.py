@@ -67,6 +67,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     ) -> None:
         super().__init__(file_system=file_system, log_id=log_id, addresses=addresses, files=files)
         self.translates_managed = False
+        self._tables_made = 0
 
     def addresses(self) -> tuple[str, ...]:
         """Return the `host:port` of every configured address."""
@@ -284,7 +285,8 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         if self.translates_managed and table.kind is TableKind.MANAGED:
             tree["12"] = {"str": "EXTERNAL_TABLE"}
             parameters |= {"EXTERNAL": "TRUE", "TRANSLATED_TO_EXTERNAL": "TRUE", "external.table.purge": "TRUE"}
-        tree |= self._of_this_metastore(parameters)
+        self._tables_made += 1
+        tree |= self._of_this_metastore(parameters) | {"25": {"i64": self._tables_made}}
         kept = read_table(tree)
         if kept.has_files and kept.location is None:
             parent = database.location if kept.kind is TableKind.EXTERNAL else self._managed_directory(database)
@@ -294,6 +296,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     def _altered_table(self, before: Table, table: Table, target: str | None) -> Table:
         tree = fresh_table(table)
         tree |= self._of_this_metastore({"transient_lastDdlTime": str(self._log.now()), **table.parameters})
+        tree["25"] = from_text(before.thrift)["25"]
         if location := target or table.location or before.location:
             put_location(tree, "7", location)
         return read_table(tree)

@@ -21,6 +21,17 @@ class PartitionsInMemory(MetastoreState):
             self._existing(table)
             return sorted(self._partitions[table])
 
+    def partition_names_with(self, table: TableName, values: Sequence[str]) -> list[str]:
+        """Return the names of partitions with these values, sorted; '' stands for any value."""
+        with self._call():
+            self._existing(table)
+            there = self._partitions[table].items()
+            return sorted(
+                name
+                for name, partition in there
+                if all(asked in ("", value) for asked, value in zip(values, partition.values, strict=True))
+            )
+
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
         """Return the named partitions that exist, in the order of their names."""
         with self._call():

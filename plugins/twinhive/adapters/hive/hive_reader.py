@@ -16,7 +16,7 @@ from twinhive.model.constraints import Constraint, constraints_of
 from twinhive.model.errors import Missing, Refused
 from twinhive.model.files import qualified
 from twinhive.model.log_access import LogAccess
-from twinhive.model.names import DEFAULT_PARTITION, TableName, unescape_path_name
+from twinhive.model.names import DEFAULT_PARTITION, TableName, partition_values
 from twinhive.model.objects import Database, Function, Partition, Table
 from twinhive.model.tjson import to_text
 
@@ -138,9 +138,19 @@ class ThriftMetastoreReader:
             raise Missing(f"listing partitions of {table}: there is no such table")
         return sorted(names)
 
+    def partition_names_with(self, table: TableName, values: Sequence[str]) -> list[str]:
+        """Return the names of partitions with these values, sorted; '' stands for any value."""
+        names = self._read(
+            f"listing partitions of {table} with {tuple(values)}",
+            lambda client: client.get_partition_names_ps(table.database, table.table, list(values), _ALL),
+        )
+        if not names and self.table(table) is None:
+            raise Missing(f"listing partitions of {table}: there is no such table")
+        return sorted(names)
+
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
         """Return the named partitions that exist, in the order of their names."""
-        name_of = {_values(name): name for name in names}
+        name_of = {partition_values(name): name for name in names}
         pages = _pages(list(name_of.values()), PARTITIONS_PER_CALL)
         found = [partition for page in pages for partition in self._partitions(table, page)]
         # Hive reads by several queries: of a partition that is dropped meanwhile it returns a rest without values.
@@ -235,10 +245,6 @@ def _capabilities() -> Any:
 def _pages(names: Sequence[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(names), size):
         yield list(names[start : start + size])
-
-
-def _values(partition_name: str) -> tuple[str, ...]:
-    return tuple(unescape_path_name(part.partition("=")[2]) for part in partition_name.split("/"))
 
 
 def _as_named(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,153 @@
+"""What is kept of a set that is done: a partition of the table `twinhive_sets` of the data's database.
+
+So a mark is one `add_partition`: durable, in the log behind the data's own events, and open to plain Hive SQL. Such a
+mark has a table and a set alone; it is taken as it is.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.objects import Parameters, Partition
+
+SETS_TABLE = "twinhive_sets"
+SETS_KEYS = ("table_name", "spec")
+IS_SETS_TABLE = "twinhive.sets"
+"""The property by which a table called `twinhive_sets` says that it is one: `1`."""
+KEEP = "twinhive.sets.keep"
+"""The property of a data table that says how long its sets are kept."""
+FOREVER = "forever"
+_PREFIX = "twinhive.set."
+_MARKED, _BY, _COUNT, _PARTITIONS = (_PREFIX + key for key in ("marked", "by", "count", "partitions"))
+_TABLE_ID, _TOKEN, _EARLIER, _NOTE = (_PREFIX + key for key in ("table_id", "token", "earlier", "note"))
+_DDL_TIME = "transient_lastDdlTime"
+_EARLIER_TOKENS = 20
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One set that was said to be done.
+
+    marked      Unix seconds
+    count       how often it was marked
+    partitions  how many it had then, None where nobody has counted
+    table_id    the metastore's id of the data table, by which one that was dropped and made again is known
+    token       who asks is known by it: a second call with the same one changes nothing
+    earlier     hashes of tokens that came before, the newest last
+    """
+
+    table: TableName
+    spec: str
+    marked: int
+    by: str | None = None
+    count: int = 1
+    partitions: int | None = None
+    table_id: int | None = None
+    token: str | None = None
+    earlier: tuple[str, ...] = ()
+    note: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its partition in the set table."""
+        return mark_name(self.table.table, self.spec)
+
+    def is_of(self, table_id: int | None) -> bool:
+        """True unless the data table was dropped and made again since."""
+        return self.table_id is None or table_id is None or self.table_id == table_id
+
+    def knows(self, token: str) -> bool:
+        """True when a call with this token was counted already."""
+        return token == self.token or _hash(token) in self.earlier
+
+    def again(self, new: "Mark") -> "Mark":
+        """Return what is kept after a further mark of the same set."""
+        before = (*self.earlier, *([_hash(self.token)] if self.token else []))
+        return Mark(
+            new.table,
+            new.spec,
+            new.marked,
+            new.by,
+            self.count + 1,
+            new.partitions,
+            new.table_id,
+            new.token,
+            before[-_EARLIER_TOKENS:],
+            new.note,
+        )
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of its partition."""
+        said: Mapping[str, object | None] = {
+            _MARKED: self.marked,
+            _BY: self.by,
+            _COUNT: self.count,
+            _PARTITIONS: self.partitions,
+            _TABLE_ID: self.table_id,
+            _TOKEN: self.token,
+            _EARLIER: ",".join(self.earlier) or None,
+            _NOTE: self.note,
+        }
+        return {key: str(value) for key, value in said.items() if value is not None}
+
+    @classmethod
+    def read(cls, partition: Partition) -> "Mark":
+        """Read a partition of a set table; what nobody has written is None."""
+        table, spec = partition.values
+        given = partition.parameters
+        return cls(
+            TableName(partition.table.database, table.lower()),
+            spec,
+            _number(given, _MARKED) or _number(given, _DDL_TIME) or 0,
+            given.get(_BY),
+            _number(given, _COUNT) or 1,
+            _number(given, _PARTITIONS),
+            _number(given, _TABLE_ID),
+            given.get(_TOKEN),
+            tuple(filter(None, given.get(_EARLIER, "").split(","))),
+            given.get(_NOTE),
+        )
+
+
+def sets_table(database: str) -> TableName:
+    """Return the name of a database's set table."""
+    return TableName(database, SETS_TABLE)
+
+
+def mark_name(table: str, spec: str) -> str:
+    """Return the name of a mark's partition."""
+    return partition_name(SETS_KEYS, (table, spec))
+
+
+def kept_seconds(text: str) -> int | None:
+    """Read how long sets are kept: `30d`, `12h`, `10m`, `45s`; None for `forever`. Raises InvalidSettings."""
+    match = re.fullmatch(r"(\d{1,9})([dhms])", text.strip().lower())
+    if match:
+        return int(match[1]) * _SECONDS[match[2]]
+    if text.strip().lower() == FOREVER:
+        return None
+    raise InvalidSettings(
+        "how long sets are kept cannot be read",
+        found=repr(text),
+        expected="30d, 12h, 10m, 45s or forever",
+        next_step="correct it",
+    )
+
+
+def is_expired(mark: Mark, keep: str, now: float) -> bool:
+    """True for a mark that is older than its table keeps sets. Raises InvalidSettings."""
+    seconds = kept_seconds(keep)
+    return seconds is not None and mark.marked + seconds <= now
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode()).hexdigest()[:16]
+
+
+def _number(parameters: Parameters, key: str) -> int | None:
+    text = parameters.get(key, "")
+    return int(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,112 @@
+"""List the sets of a database, and take away what does not count any more."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from twinhive.model.errors import AlreadyThere, InvalidSettings
+from twinhive.model.names import TableName
+from twinhive.model.objects import Table
+from twinhive.model.sets.mark import Mark, is_expired, sets_table
+from twinhive.model.sets.spec import SetSpec
+from twinhive.model.thrift_objects import key_types, new_partition, table_id
+from twinhive.ports import MetastoreReader, MetastoreWriter
+from twinhive.sets.table import find_sets_table
+from twinhive.sets.there import DEFAULT_KEEP, how_long
+
+_PER_CALL = 1_000
+
+
+class Standing(Enum):
+    """What a mark is worth."""
+
+    DONE = "done"
+    EXPIRED = "expired"
+    NO_TABLE = "its table is gone"
+    RENAMED = "its table has another name"
+    OTHER_TABLE = "its table was dropped and made again"
+    UNREADABLE = "no set of its table: nobody can wait for it"
+
+
+_LEFT_BEHIND = (Standing.EXPIRED, Standing.NO_TABLE, Standing.RENAMED, Standing.OTHER_TABLE)
+
+
+@dataclass(frozen=True)
+class ListedSet:
+    """A mark and what it is worth; `moved_to` is the name that its table has now, `trouble` what is wrong with it."""
+
+    mark: Mark
+    standing: Standing
+    moved_to: TableName | None = None
+    trouble: str | None = None
+
+
+@dataclass(frozen=True)
+class SetsOfDatabase:
+    """All marks of a database, or of one table of it."""
+
+    metastore: MetastoreReader
+    database: str
+    table: str | None = None
+    keep: str = DEFAULT_KEEP
+    clock: Callable[[], float] = time.time
+
+    def read(self) -> Iterator[ListedSet]:
+        """Yield the marks in the order of tables and sets; 1,000 are read at a time."""
+        sets = find_sets_table(self.metastore, self.database)
+        if sets is None:
+            return
+        by_id: dict[int, Table] = {}
+        tables: dict[str, Table] = {}
+        for table in self.metastore.tables(self.database, self.metastore.table_names(self.database)):
+            tables[table.name.table] = table
+            if (number := table_id(table)) is not None:
+                by_id[number] = table
+        if self.table is None:
+            names = self.metastore.partition_names(sets.name)
+        else:
+            names = self.metastore.partition_names_with(sets.name, (self.table, ""))
+        for start in range(0, len(names), _PER_CALL):
+            for partition in self.metastore.partitions(sets.name, names[start : start + _PER_CALL]):
+                mark = Mark.read(partition)
+                if self.table in (None, mark.table.table):
+                    same = by_id.get(mark.table_id) if mark.table_id is not None else None
+                    yield self._standing(mark, tables.get(mark.table.table), same)
+
+    def _standing(self, mark: Mark, table: Table | None, same: Table | None) -> ListedSet:
+        if table is None or not mark.is_of(table_id(table)):
+            if same is not None and same.name != mark.table:
+                return ListedSet(mark, Standing.RENAMED, same.name)
+            return ListedSet(mark, Standing.NO_TABLE if table is None else Standing.OTHER_TABLE)
+        try:
+            if is_expired(mark, how_long(table, self.keep), self.clock()):
+                return ListedSet(mark, Standing.EXPIRED)
+            canonical = str(SetSpec.parse(mark.spec, key_types(table)))
+        except InvalidSettings as error:
+            return ListedSet(mark, Standing.UNREADABLE, trouble=str(error.words.what))
+        if canonical != mark.spec:
+            return ListedSet(mark, Standing.UNREADABLE, trouble=f"written otherwise it is {canonical}")
+        return ListedSet(mark, Standing.DONE)
+
+
+def left_behind(listed: SetsOfDatabase) -> list[ListedSet]:
+    """Return what can be taken away: expired marks, and those of tables that are gone, new or renamed. Reads only."""
+    return [one for one in listed.read() if one.standing in _LEFT_BEHIND]
+
+
+def take_away(metastore: MetastoreWriter, database: str, some: Sequence[ListedSet]) -> None:
+    """Remove marks, at most 1,000 a call; those of renamed tables are kept under the new name."""
+    sets = find_sets_table(metastore, database)
+    if sets is None:
+        return
+    for one in some:
+        if one.moved_to is not None:
+            mark = replace(one.mark, table=one.moved_to)
+            # It is there when it was marked under the new name since, or when this was killed before.
+            with suppress(AlreadyThere):
+                metastore.add_partitions([new_partition(sets, (mark.table.table, mark.spec), mark.parameters())])
+    names = [one.mark.name for one in some]
+    for start in range(0, len(names), _PER_CALL):
+        metastore.drop_partitions(sets_table(database), names[start : start + _PER_CALL], delete_data=True)

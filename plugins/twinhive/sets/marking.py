@@ -1,0 +1,159 @@
+"""Say that a set is done, and that it is not done any more."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, TryAgain
+from twinhive.model.names import TableName, partition_values
+from twinhive.model.objects import Partition, Table
+from twinhive.model.sets.mark import Mark, mark_name
+from twinhive.model.sets.spec import SetSpec
+from twinhive.model.thrift_objects import key_types, new_partition, table_id
+from twinhive.ports import MetastoreReader, MetastoreWriter
+from twinhive.sets.table import data_table, find_sets_table, make_sets_table, refuse_replica
+
+_LONGEST_TOKEN = 1_000
+_LONGEST_NOTE = 1_000
+"""Characters; the metastore keeps values of parameters of 4,000."""
+_TIMES = 3
+
+
+@dataclass(frozen=True)
+class MarkOutcome:
+    """The mark as it is kept now; `already`: this token was counted before, and nothing was changed."""
+
+    mark: Mark
+    already: bool = False
+
+
+@dataclass(frozen=True)
+class MarkSet:
+    """Mark a set of a table as done.
+
+    spec   a set as people write it, `key=value/key=value` or `*`
+    token  names the work that marks: a rerun with the same one counts once
+    """
+
+    table: TableName
+    spec: str
+    token: str
+    by: str | None = None
+    note: str | None = None
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+
+    def plan(self, metastore: MetastoreReader) -> MarkOutcome:
+        """Return what a run would leave. Reads only."""
+        table = self._table(metastore)
+        wanted = self._wanted(metastore, table)
+        return _after(_kept(metastore, wanted), wanted)
+
+    def run(self, metastore: MetastoreWriter) -> MarkOutcome:
+        """Mark it. Raises InvalidSettings, Missing, ActNow; TryAgain when nobody knows whether it is marked."""
+        table = self._table(metastore)
+        wanted = self._wanted(metastore, table)
+        sets = make_sets_table(metastore, self.table.database, self.by)
+        for _ in range(_TIMES):
+            kept = _kept(metastore, wanted)
+            after = _after(kept, wanted)
+            if after.already:
+                return after
+            partition = new_partition(sets, (wanted.table.table, wanted.spec), after.mark.parameters())
+            try:
+                if kept is None:
+                    metastore.add_partitions([partition])
+                else:
+                    metastore.alter_partitions([replace(partition, thrift=kept.thrift, location=kept.location)])
+            except (AlreadyThere, Missing):
+                continue  # marked, or unmarked, by somebody else meanwhile
+            except TryAgain:
+                # The answer is lost, the mark may be there: the token tells.
+                now = _kept(metastore, wanted)
+                if now is None or not Mark.read(now).knows(self.token):
+                    raise
+            return after
+        raise TryAgain(
+            f"set {wanted.spec} of {self.table} is marked and unmarked by others all the time",
+            next_step="mark it again with the same token, " + self.token,
+        )
+
+    def _table(self, metastore: MetastoreReader) -> Table:
+        for what, text, limit in (("token", self.token, _LONGEST_TOKEN), ("note", self.note or "", _LONGEST_NOTE)):
+            if len(text) > limit:
+                raise InvalidSettings(
+                    f"the {what} of a set is too long",
+                    found=f"{len(text)} characters",
+                    expected=f"at most {limit}",
+                    next_step="shorten it",
+                )
+        refuse_replica(metastore, self.table.database)
+        return data_table(metastore, self.table)
+
+    def _wanted(self, metastore: MetastoreReader, table: Table) -> Mark:
+        spec = SetSpec.parse(self.spec, key_types(table))
+        return Mark(
+            table=self.table,
+            spec=str(spec),
+            marked=int(self.clock()),
+            by=self.by,
+            partitions=len(partitions_of(metastore, table, spec)) if table.partition_keys else None,
+            table_id=table_id(table),
+            token=self.token,
+            note=self.note,
+        )
+
+
+@dataclass(frozen=True)
+class UnmarkSet:
+    """Say that a set is not done any more."""
+
+    table: TableName
+    spec: str
+
+    def plan(self, metastore: MetastoreReader) -> bool:
+        """Return whether it is marked. Reads only."""
+        return self._found(metastore) is not None
+
+    def run(self, metastore: MetastoreWriter) -> bool:
+        """Take the mark away; False when there is none."""
+        refuse_replica(metastore, self.table.database)
+        found = self._found(metastore)
+        if found is None:
+            return False
+        metastore.drop_partitions(found.table, [mark_name(*found.values)], delete_data=True)
+        return True
+
+    def _found(self, metastore: MetastoreReader) -> Partition | None:
+        sets = find_sets_table(metastore, self.table.database)
+        table = metastore.table(self.table)
+        # The set of a table that is gone can be unmarked too, as it is written in the list of sets.
+        spec = str(SetSpec.parse(self.spec, key_types(table))) if table else self.spec
+        found = metastore.partitions(sets.name, [mark_name(self.table.table, spec)]) if sets else []
+        if not found and table is None:
+            data_table(metastore, self.table)
+        return found[0] if found else None
+
+
+def partitions_of(metastore: MetastoreReader, table: Table, spec: SetSpec) -> list[str]:
+    """Return the names of a table's partitions that are in a set."""
+    keys = table.partition_keys
+    asked = spec.prefix_values(keys)
+    names = metastore.partition_names_with(table.name, asked) if any(asked) else metastore.partition_names(table.name)
+    return [name for name in names if spec.matches(partition_values(name), keys)]
+
+
+def _kept(metastore: MetastoreReader, wanted: Mark) -> Partition | None:
+    sets = find_sets_table(metastore, wanted.table.database)
+    found = metastore.partitions(sets.name, [wanted.name]) if sets else []
+    return found[0] if found else None
+
+
+def _after(kept: Partition | None, wanted: Mark) -> MarkOutcome:
+    if kept is None:
+        return MarkOutcome(wanted)
+    before = Mark.read(kept)
+    if not before.is_of(wanted.table_id):
+        return MarkOutcome(wanted)
+    if wanted.token is not None and before.knows(wanted.token):
+        return MarkOutcome(before, already=True)
+    return MarkOutcome(before.again(wanted))
