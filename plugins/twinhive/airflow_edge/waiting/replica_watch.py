@@ -2,20 +2,33 @@
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Hashable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from twinhive.airflow_edge.waiting.one_thread import OneThread
 from twinhive.model.errors import ActNow
 from twinhive.model.objects import Database
+from twinhive.ports import MetastoreReader
+from twinhive.sets.there import WantedSet, sets_there
 
 POLL_SECONDS = 3.0
 _MOST_SECONDS = 30.0
 
-Question = str | None
-"""A database, whose parameters are wanted (None: there is no such database); None: the newest event's id is."""
+
+@dataclass(frozen=True)
+class SetQuestion:
+    """Whether a set is done; `keep` is how long marks count where the table does not say it."""
+
+    wanted: WantedSet
+    keep: str
+
+
+Question = str | SetQuestion | None
+"""A database, whose parameters are wanted (None: there is no such database); a set, whose mark is (None: it is not
+done); None: the newest event's id is."""
 
 _log = logging.getLogger(__name__)
 
@@ -101,10 +114,10 @@ class _Watch:
         """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
         found: dict[Question, Any] = {}
         failure: Exception | None = None
-        for question in questions:
+        for some in _asked_together(questions):
             try:
                 self._metastore = self._metastore or self._open()
-                found[question] = _answer(self._metastore, question)
+                found |= _answers(self._metastore, some)
             except Exception as error:
                 # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
                 failure, self._metastore = error, None
@@ -123,7 +136,26 @@ class _Watch:
             _log.info("the metastore can be looked at again")
 
 
-def _answer(metastore: Watched, question: Question) -> Any:
+def _asked_together(questions: list[Question]) -> list[list[Question]]:
+    """Put the questions for sets of one database together: any number of them are as quick as one."""
+    groups: dict[Hashable, list[Question]] = defaultdict(list)
+    for question in questions:
+        if isinstance(question, SetQuestion):
+            groups[question.wanted.table.database, question.keep].append(question)
+        else:
+            groups[question].append(question)
+    return list(groups.values())
+
+
+def _answers(metastore: Watched, some: list[Question]) -> dict[Question, Any]:
+    of_sets = [question for question in some if isinstance(question, SetQuestion)]
+    if of_sets:
+        found = sets_there(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)
+        return {one: found.get(one.wanted) for one in of_sets}
+    return {question: _answer(metastore, question) for question in some if not isinstance(question, SetQuestion)}
+
+
+def _answer(metastore: Watched, question: str | None) -> Any:
     if question is None:
         return metastore.current_event_id()
     database = metastore.database(question)

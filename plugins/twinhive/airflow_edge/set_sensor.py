@@ -1,0 +1,118 @@
+"""Let other DAGs wait until a set of partitions is done, at a source or on a replica (docs/sets.md)."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
+from airflow.sdk import BaseSensorOperator, timezone
+from airflow.triggers.base import BaseTrigger
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
+from twinhive.airflow_edge.set_operators import SetPlace, set_text
+from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
+from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.sets.there import WantedSet, sets_there
+from twinhive.sets.waiting import wanted_set
+from twinhive.settings import load_configuration
+from twinhive.wiring.clusters import cluster_metastore
+
+_LOOK_AGAIN = timedelta(minutes=1)
+
+
+class SetDoneSensor(BaseSensorOperator):
+    """Wait until a set of partitions is done: it was marked, or a broader one was.
+
+        complete = SetDoneSensor(task_id="complete", cluster="east", table="sales.orders", set={"day": "{{ ds }}"})
+        complete >> report
+
+    cluster  a cluster of clusters.yaml, with `table` as database.table
+    policy   instead of `cluster`: a policy; `table` is a table of its replica then, without a database
+    set      values by keys, or `key=value/key=value`, or `*` for the whole table
+    since    a time, or a template of one (ISO 8601, UTC without a zone): only a mark from then on counts
+    config   directory of clusters.yaml and policies/; None: $TWINHIVE_CONFIG, else the DAG folder
+
+    It waits in the triggerer, which polls each metastore once for all sensors, however many there are. It fails at once
+    for a table that is not there, and for a set that the table cannot have. A server that does not answer is waited
+    for. It returns `set`, the set by which it is done (`by_set`), `marked` and `count`.
+    """
+
+    template_fields: Sequence[str] = ("cluster", "policy", "table", "set", "since")
+    ui_color = "#e6f4ea"
+
+    def __init__(
+        self,
+        *,
+        table: str,
+        set: Mapping[str, str] | str,
+        cluster: str | None = None,
+        policy: str | None = None,
+        since: datetime | str | None = None,
+        config: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.setdefault("retry_policy", RETRY_RULES)
+        super().__init__(**kwargs)
+        if (cluster is None) == (policy is None):
+            raise ValueError("give either cluster or policy")
+        self.cluster = cluster
+        self.policy = policy
+        self.table = table
+        self.set = set
+        self.since = since
+        self.config = config
+
+    def execute(self, context: Any) -> dict[str, Any]:
+        """Look, and wait in the triggerer if it is not done."""
+        return self._look(time.time() + self.timeout)
+
+    def look_again(self, context: Any, event: Any = None, until: float | None = None) -> dict[str, Any]:
+        """Look when the triggerer says that it is done; `until` is the end of the first wait."""
+        return self._look(time.time() + self.timeout if until is None else until)
+
+    def _look(self, until: float) -> dict[str, Any]:
+        with as_airflow_failures():
+            place = SetPlace.of(
+                load_configuration(config_directory(self.config)), self.cluster, self.policy, self.table
+            )
+            keep, settings = place.settings.sets.keep, place.settings.metastore.model_dump_json()
+            try:
+                metastore = cluster_metastore(place.configuration, place.cluster, resolve_from_airflow)
+                wanted = wanted_set(metastore, place.table, set_text(self.set), self._since())
+                mark = sets_there(metastore, [wanted], keep).get(wanted)
+                trigger: BaseTrigger = _trigger(settings, wanted, keep)
+                why = f"set {wanted.spec} of {wanted.table} is not done"
+            except TryAgain as error:
+                mark, trigger, why = None, TimeDeltaTrigger(_LOOK_AGAIN), f"it is tried again: {error}"
+        if mark is not None:
+            self.log.info("set %s of %s is done, by %s", wanted.spec, wanted.table, mark.spec)
+            marked = datetime.fromtimestamp(mark.marked, UTC).isoformat()
+            return {"set": str(wanted.spec), "by_set": mark.spec, "marked": marked, "count": mark.count}
+        self.log.info(why)
+        self.defer(
+            trigger=trigger,
+            method_name="look_again",
+            kwargs={"until": until},
+            timeout=timedelta(seconds=max(1.0, until - time.time())),
+        )
+
+    def _since(self) -> int:
+        if self.since is None or isinstance(self.since, datetime):
+            return int(self.since.timestamp()) if self.since else 0
+        try:
+            return int(timezone.parse(self.since).timestamp())
+        except ValueError as error:
+            raise InvalidSettings(
+                f"since of {self.task_id} is no time",
+                found=self.since,
+                expected="ISO 8601, such as 2030-05-17T12:00:00+02:00",
+                next_step="correct the DAG, then clear this task",
+            ) from error
+
+
+def _trigger(settings: str, wanted: WantedSet, keep: str) -> SetDoneTrigger:
+    table = (wanted.table.database, wanted.table.table)
+    return SetDoneTrigger(settings, table, list(wanted.spec.pairs), wanted.since, keep)
