@@ -28,7 +28,7 @@ from twinhive.model.objects import Database, TableKind
 from twinhive.model.thrift_objects import read_database, read_partition, read_table, table_id
 from twinhive.model.tjson import from_text
 from twinhive.ports import MetastoreWriter
-from twinhive.sets.listing import SetsOfDatabase, Standing, take_away
+from twinhive.sets.listing import SetsOfDatabase, SetStanding, take_away
 from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.sets.there import sets_there
 from twinhive.sets.waiting import wanted_set
@@ -618,7 +618,7 @@ def test_marks_of_sets_are_partitions_of_a_table_that_is_made_by_the_first(
     assert sets_there(metastore, [wanted])[wanted].spec == "region=a%2Fb"
     listed = list(SetsOfDatabase(metastore, database).read())
     assert [(one.mark.spec, one.standing) for one in listed] == [
-        (spec, Standing.DONE) for spec in (marked.spec, "region=a%2Fb", longest)
+        (spec, SetStanding.DONE) for spec in (marked.spec, "region=a%2Fb", longest)
     ]
     assert UnmarkSet(data.name, "region=a%2Fb").run(metastore)
     assert sets_there(metastore, [wanted]) == {}

@@ -17,9 +17,9 @@ from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, console, errors_shown, escape, say, waiting
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
-from twinhive.model.sets.mark import Mark
+from twinhive.model.sets.mark import SetMark
 from twinhive.ports import MetastoreWriter
-from twinhive.sets.listing import ListedSet, SetsOfDatabase, Standing, left_behind, take_away
+from twinhive.sets.listing import ListedSet, SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.sets.waiting import wait_for_set, wanted_set
 from twinhive.wiring.clusters import cluster_metastore
@@ -27,7 +27,7 @@ from twinhive.wiring.clusters import cluster_metastore
 app = typer.Typer(rich_markup_mode=None)
 
 
-class Action(StrEnum):
+class SetAction(StrEnum):
     """What is done with sets."""
 
     LIST = "list"
@@ -76,7 +76,7 @@ class _Asked:
 
 @app.command()
 def sets(
-    action: Annotated[Action, typer.Argument(metavar="ACTION", help="list, mark, unmark, wait or expire")],
+    action: Annotated[SetAction, typer.Argument(metavar="ACTION", help="list, mark, unmark, wait or expire")],
     cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="A cluster of clusters.yaml")],
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="database.table; to list and expire a database will do")
@@ -117,7 +117,7 @@ def sets(
         document, lines = _ACTIONS[action](asked)
     if as_json:
         print_json({"cluster": chosen, "action": action.value, "dry_run": dry_run, **document})
-    elif action is Action.LIST:
+    elif action is SetAction.LIST:
         _print(document["sets"])
     else:
         say(*lines, *([NOTHING_CHANGED] if dry_run else []))
@@ -167,12 +167,12 @@ def _expire(asked: _Asked) -> _Answer:
     return {"sets": [_fields(one) for one in found]}, lines or ["there is nothing to take away"]
 
 
-_ACTIONS: Mapping[Action, Callable[[_Asked], _Answer]] = {
-    Action.LIST: _list,
-    Action.MARK: _mark,
-    Action.UNMARK: _unmark,
-    Action.WAIT: _wait,
-    Action.EXPIRE: _expire,
+_ACTIONS: Mapping[SetAction, Callable[[_Asked], _Answer]] = {
+    SetAction.LIST: _list,
+    SetAction.MARK: _mark,
+    SetAction.UNMARK: _unmark,
+    SetAction.WAIT: _wait,
+    SetAction.EXPIRE: _expire,
 }
 
 
@@ -188,7 +188,7 @@ def _listed(asked: _Asked) -> SetsOfDatabase:
     return SetsOfDatabase(asked.metastore, database, table if dot else None, asked.keep)
 
 
-def _mark_fields(mark: Mark) -> dict[str, Any]:
+def _mark_fields(mark: SetMark) -> dict[str, Any]:
     return {
         "table": str(mark.table),
         "set": mark.spec,
@@ -217,8 +217,8 @@ def _time(seconds: int) -> str:
 def _print(found: list[dict[str, Any]]) -> None:
     shown = Shown("table", "set", "marked", "times", "partitions", "by", "state", "note")
     for one in found:
-        standing = Standing[one["standing"].upper()]
-        color = "green" if standing is Standing.DONE else "yellow"
+        standing = SetStanding[one["standing"].upper()]
+        color = "green" if standing is SetStanding.DONE else "yellow"
         state = f"[{color}]{escape(standing.value + (': ' + one['trouble'] if one['trouble'] else ''))}[/]"
         counts = (str(one["count"]), "" if one["partitions"] is None else str(one["partitions"]))
         shown.add_row(

@@ -9,7 +9,7 @@ from enum import Enum
 from twinhive.model.errors import AlreadyThere, InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
-from twinhive.model.sets.mark import Mark, is_expired, sets_table
+from twinhive.model.sets.mark import SetMark, is_expired, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -19,7 +19,7 @@ from twinhive.sets.there import DEFAULT_KEEP, how_long
 _PER_CALL = 1_000
 
 
-class Standing(Enum):
+class SetStanding(Enum):
     """What a mark is worth."""
 
     DONE = "done"
@@ -30,15 +30,15 @@ class Standing(Enum):
     UNREADABLE = "no set of its table: nobody can wait for it"
 
 
-_LEFT_BEHIND = (Standing.EXPIRED, Standing.NO_TABLE, Standing.RENAMED, Standing.OTHER_TABLE)
+_LEFT_BEHIND = (SetStanding.EXPIRED, SetStanding.NO_TABLE, SetStanding.RENAMED, SetStanding.OTHER_TABLE)
 
 
 @dataclass(frozen=True)
 class ListedSet:
     """A mark and what it is worth; `moved_to` is the name that its table has now, `trouble` what is wrong with it."""
 
-    mark: Mark
-    standing: Standing
+    mark: SetMark
+    standing: SetStanding
     moved_to: TableName | None = None
     trouble: str | None = None
 
@@ -70,25 +70,25 @@ class SetsOfDatabase:
             names = self.metastore.partition_names_with(sets.name, (self.table, ""))
         for start in range(0, len(names), _PER_CALL):
             for partition in self.metastore.partitions(sets.name, names[start : start + _PER_CALL]):
-                mark = Mark.read(partition)
+                mark = SetMark.read(partition)
                 if self.table in (None, mark.table.table):
                     same = by_id.get(mark.table_id) if mark.table_id is not None else None
                     yield self._standing(mark, tables.get(mark.table.table), same)
 
-    def _standing(self, mark: Mark, table: Table | None, same: Table | None) -> ListedSet:
+    def _standing(self, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
         if table is None or not mark.is_of(table_id(table)):
             if same is not None and same.name != mark.table:
-                return ListedSet(mark, Standing.RENAMED, same.name)
-            return ListedSet(mark, Standing.NO_TABLE if table is None else Standing.OTHER_TABLE)
+                return ListedSet(mark, SetStanding.RENAMED, same.name)
+            return ListedSet(mark, SetStanding.NO_TABLE if table is None else SetStanding.OTHER_TABLE)
         try:
             if is_expired(mark, how_long(table, self.keep), self.clock()):
-                return ListedSet(mark, Standing.EXPIRED)
+                return ListedSet(mark, SetStanding.EXPIRED)
             canonical = str(SetSpec.parse(mark.spec, key_types(table)))
         except InvalidSettings as error:
-            return ListedSet(mark, Standing.UNREADABLE, trouble=str(error.words.what))
+            return ListedSet(mark, SetStanding.UNREADABLE, trouble=str(error.words.what))
         if canonical != mark.spec:
-            return ListedSet(mark, Standing.UNREADABLE, trouble=f"written otherwise it is {canonical}")
-        return ListedSet(mark, Standing.DONE)
+            return ListedSet(mark, SetStanding.UNREADABLE, trouble=f"written otherwise it is {canonical}")
+        return ListedSet(mark, SetStanding.DONE)
 
 
 def left_behind(listed: SetsOfDatabase) -> list[ListedSet]:

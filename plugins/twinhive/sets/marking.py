@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, TryAgain
 from twinhive.model.names import TableName, partition_values
 from twinhive.model.objects import Partition, Table
-from twinhive.model.sets.mark import Mark, mark_name
+from twinhive.model.sets.mark import SetMark, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -23,7 +23,7 @@ _TIMES = 3
 class MarkOutcome:
     """The mark as it is kept now; `already`: this token was counted before, and nothing was changed."""
 
-    mark: Mark
+    mark: SetMark
     already: bool = False
 
 
@@ -69,7 +69,7 @@ class MarkSet:
             except TryAgain:
                 # The answer is lost, the mark may be there: the token tells.
                 now = _kept(metastore, wanted)
-                if now is None or not Mark.read(now).knows(self.token):
+                if now is None or not SetMark.read(now).knows(self.token):
                     raise
             return after
         raise TryAgain(
@@ -89,9 +89,9 @@ class MarkSet:
         refuse_replica(metastore, self.table.database)
         return data_table(metastore, self.table)
 
-    def _wanted(self, metastore: MetastoreReader, table: Table) -> Mark:
+    def _wanted(self, metastore: MetastoreReader, table: Table) -> SetMark:
         spec = SetSpec.parse(self.spec, key_types(table))
-        return Mark(
+        return SetMark(
             table=self.table,
             spec=str(spec),
             marked=int(self.clock()),
@@ -142,16 +142,16 @@ def partitions_of(metastore: MetastoreReader, table: Table, spec: SetSpec) -> li
     return [name for name in names if spec.matches(partition_values(name), keys)]
 
 
-def _kept(metastore: MetastoreReader, wanted: Mark) -> Partition | None:
+def _kept(metastore: MetastoreReader, wanted: SetMark) -> Partition | None:
     sets = find_sets_table(metastore, wanted.table.database)
     found = metastore.partitions(sets.name, [wanted.name]) if sets else []
     return found[0] if found else None
 
 
-def _after(kept: Partition | None, wanted: Mark) -> MarkOutcome:
+def _after(kept: Partition | None, wanted: SetMark) -> MarkOutcome:
     if kept is None:
         return MarkOutcome(wanted)
-    before = Mark.read(kept)
+    before = SetMark.read(kept)
     if not before.is_of(wanted.table_id):
         return MarkOutcome(wanted)
     if wanted.token is not None and before.knows(wanted.token):

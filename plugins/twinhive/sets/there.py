@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
-from twinhive.model.sets.mark import KEEP, Mark, is_expired, mark_name
+from twinhive.model.sets.mark import KEEP, SetMark, is_expired, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader
@@ -31,7 +31,7 @@ def sets_there(
     wanted: Iterable[WantedSet],
     keep: str = DEFAULT_KEEP,
     clock: Callable[[], float] = time.time,
-) -> dict[WantedSet, Mark]:
+) -> dict[WantedSet, SetMark]:
     """Return those that are done, each with the mark that says so: its own, or that of a broader set.
 
     A mark of a table that was dropped and made again does not count, nor one that has expired. Whatever the number of
@@ -40,7 +40,7 @@ def sets_there(
     by_database: dict[str, list[WantedSet]] = defaultdict(list)
     for one in wanted:
         by_database[one.table.database].append(one)
-    found: dict[WantedSet, Mark] = {}
+    found: dict[WantedSet, SetMark] = {}
     for database, some in by_database.items():
         marks = _marks(metastore, database, some)
         tables = {table.name: table for table in metastore.tables(database, sorted({one.table.table for one in some}))}
@@ -58,7 +58,7 @@ def how_long(table: Table, keep: str) -> str:
     if text is None:
         return keep
     try:
-        is_expired(Mark(table.name, "*", 0), text, 0)
+        is_expired(SetMark(table.name, "*", 0), text, 0)
     except InvalidSettings as error:
         raise InvalidSettings(
             f"property {KEEP} of {table.name} cannot be read",
@@ -69,20 +69,20 @@ def how_long(table: Table, keep: str) -> str:
     return text
 
 
-def is_valid(mark: Mark, table: Table, keep: str, now: float) -> bool:
+def is_valid(mark: SetMark, table: Table, keep: str, now: float) -> bool:
     """True for a mark that counts: of this very table, and not expired."""
     return mark.is_of(table_id(table)) and not is_expired(mark, how_long(table, keep), now)
 
 
-def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet]) -> Mapping[str, Mark]:
+def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet]) -> Mapping[str, SetMark]:
     sets = find_sets_table(metastore, database)
     if sets is None:
         return {}
     names = {_name(one.table, spec) for one in some for spec in one.spec.broader()}
-    return {mark.name: mark for mark in map(Mark.read, metastore.partitions(sets.name, sorted(names)))}
+    return {mark.name: mark for mark in map(SetMark.read, metastore.partitions(sets.name, sorted(names)))}
 
 
-def _first(one: WantedSet, marks: Mapping[str, Mark], table: Table, keep: str, now: float) -> Mark | None:
+def _first(one: WantedSet, marks: Mapping[str, SetMark], table: Table, keep: str, now: float) -> SetMark | None:
     there = (marks.get(_name(one.table, spec)) for spec in one.spec.broader())
     return next(
         (mark for mark in there if mark and mark.marked >= one.since and is_valid(mark, table, keep, now)), None

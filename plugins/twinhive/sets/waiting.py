@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from twinhive.model.errors import TryAgain
 from twinhive.model.names import TableName
-from twinhive.model.sets.mark import Mark
+from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types
 from twinhive.model.times import spoken_time
@@ -28,7 +28,7 @@ def wait_for_set(
     keep: str = DEFAULT_KEEP,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Mark:
+) -> SetMark:
     """Return the mark that says it. Raises TryAgain when it is not there after so many seconds; 0: look once.
 
     A metastore that does not answer is waited for as well.

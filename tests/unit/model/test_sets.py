@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.builders import a_partition, a_table
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import DEFAULT_PARTITION, TableName
-from twinhive.model.sets.mark import Mark, is_expired, kept_seconds
+from twinhive.model.sets.mark import SetMark, is_expired, kept_seconds
 from twinhive.model.sets.spec import SetSpec
 
 KEYS = {"Region": "string", "datestamp": "int", "property": "string"}
@@ -91,15 +91,15 @@ def test_a_partition_without_a_value_has_any_type() -> None:
     assert SetSpec.of({"datestamp": DEFAULT_PARTITION}, KEYS).pairs == (("datestamp", DEFAULT_PARTITION),)
 
 
-def a_mark(**more: object) -> Mark:
-    return Mark(TableName("sales", "orders"), "p=1", 100, **more)  # type: ignore[arg-type]
+def a_mark(**more: object) -> SetMark:
+    return SetMark(TableName("sales", "orders"), "p=1", 100, **more)  # type: ignore[arg-type]
 
 
 def test_a_mark_is_read_as_it_was_written() -> None:
     marks = a_mark(by="ann", partitions=0, table_id=7, token="t1", note="é")
     for one in (marks, marks.again(a_mark(token="t2", table_id=7))):
         kept = a_partition(a_table("sales.twinhive_sets"), "orders", "p=1", location="x", parameters=one.parameters())
-        assert Mark.read(kept) == one
+        assert SetMark.read(kept) == one
 
 
 def test_tokens_that_were_counted_are_known_and_only_the_newest_are_kept() -> None:

@@ -11,10 +11,10 @@ from twinhive.events.decoder import decode_event
 from twinhive.model.changes.kinds import AddPartitions, AlterPartitions
 from twinhive.model.errors import ActNow, InvalidSettings, Missing, TryAgain, Unreachable
 from twinhive.model.names import TableName
-from twinhive.model.sets.mark import Mark, sets_table
+from twinhive.model.sets.mark import SetMark, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import new_partition
-from twinhive.sets.listing import SetsOfDatabase, Standing, left_behind, take_away
+from twinhive.sets.listing import SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.sets.there import WantedSet, sets_there
 from twinhive.sets.waiting import wait_for_set, wanted_set
@@ -36,7 +36,7 @@ class Store:
             (("2", "us"), {}),
         )
 
-    def mark(self, text: str, token: str = "t", table: TableName = LOGS) -> Mark:
+    def mark(self, text: str, token: str = "t", table: TableName = LOGS) -> SetMark:
         return MarkSet(table, text, token, "ann", clock=lambda: self.now).run(self.metastore).mark
 
     def done(self, text: str, since: int = 0, table: TableName = LOGS, keep: str = "30d") -> str | None:
@@ -44,9 +44,9 @@ class Store:
         found = sets_there(self.metastore, [one], keep, lambda: self.now).get(one)
         return found.spec if found else None
 
-    def kept(self) -> list[Mark]:
+    def kept(self) -> list[SetMark]:
         names = self.metastore.partition_names(sets_table("sales"))
-        return [Mark.read(one) for one in self.metastore.partitions(sets_table("sales"), names)]
+        return [SetMark.read(one) for one in self.metastore.partitions(sets_table("sales"), names)]
 
     def by_sql(self, table: str, text: str) -> None:
         sets = self.metastore.table(sets_table("sales"))
@@ -56,7 +56,7 @@ class Store:
         rows = [row for row in self.metastore.events if row.table == "twinhive_sets"]
         return [type(decode_event(row).change) for row in rows]
 
-    def standings(self, keep: str = "30d") -> list[tuple[str, Standing]]:
+    def standings(self, keep: str = "30d") -> list[tuple[str, SetStanding]]:
         listed = SetsOfDatabase(self.metastore, "sales", keep=keep, clock=lambda: self.now)
         return [(one.mark.spec, one.standing) for one in listed.read()]
 
@@ -148,7 +148,7 @@ def test_a_table_that_was_made_again_has_none_of_the_old_sets(store: Store) -> N
     assert store.done("day=1") is None
     store.metastore.create_table(a_table("sales.logs", partition_keys=("day", "region")))
     assert store.done("day=1") is None
-    assert store.standings() == [("day=1", Standing.OTHER_TABLE)]
+    assert store.standings() == [("day=1", SetStanding.OTHER_TABLE)]
     assert store.mark("day=1", "a").count == 1
     assert store.done("day=1") == "day=1"
 
@@ -174,7 +174,7 @@ def test_each_table_says_how_long_its_sets_are_kept(store: Store) -> None:
     store.now += 1
     assert store.done("day=1") is None and store.done("*", table=TableName("sales", "plain")) == "*"
     assert store.done("*", table=TableName("sales", "plain"), keep="1s") is None
-    assert store.standings() == [("day=1", Standing.EXPIRED), ("*", Standing.DONE)]
+    assert store.standings() == [("day=1", SetStanding.EXPIRED), ("*", SetStanding.DONE)]
     take_away(store.metastore, "sales", left_behind(SetsOfDatabase(store.metastore, "sales", clock=lambda: store.now)))
     assert [mark.spec for mark in store.kept()] == ["*"]
 
@@ -185,7 +185,7 @@ def test_a_property_without_sense_is_named(store: Store) -> None:
     store.metastore.alter_table(LOGS, table.with_parameters({**table.parameters, "twinhive.sets.keep": "a week"}))
     with pytest.raises(InvalidSettings, match=r"twinhive.sets.keep of sales.logs"):
         store.done("day=1")
-    assert [one for _, one in store.standings()] == [Standing.UNREADABLE]
+    assert [one for _, one in store.standings()] == [SetStanding.UNREADABLE]
 
 
 def test_many_marks_are_taken_away_a_thousand_at_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_marks_of_plain_sql_are_taken_as_they_are(store: Store) -> None:
     store.by_sql("logs", "region=us/day=3")
     store.now = 2e9
     assert store.done("day=1/region=us", keep="forever") == "day=1"
-    assert dict(store.standings("forever"))["region=us/day=3"] is Standing.UNREADABLE
+    assert dict(store.standings("forever"))["region=us/day=3"] is SetStanding.UNREADABLE
     assert store.mark("day=1", "a").count == 2
 
 

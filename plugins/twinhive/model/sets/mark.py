@@ -29,7 +29,7 @@ _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
 @dataclass(frozen=True)
-class Mark:
+class SetMark:
     """One set that was said to be done.
 
     marked      Unix seconds
@@ -64,10 +64,10 @@ class Mark:
         """True when a call with this token was counted already."""
         return token == self.token or _hash(token) in self.earlier
 
-    def again(self, new: "Mark") -> "Mark":
+    def again(self, new: "SetMark") -> "SetMark":
         """Return what is kept after a further mark of the same set."""
         before = (*self.earlier, *([_hash(self.token)] if self.token else []))
-        return Mark(
+        return SetMark(
             new.table,
             new.spec,
             new.marked,
@@ -95,7 +95,7 @@ class Mark:
         return {key: str(value) for key, value in said.items() if value is not None}
 
     @classmethod
-    def read(cls, partition: Partition) -> "Mark":
+    def read(cls, partition: Partition) -> "SetMark":
         """Read a partition of a set table; what nobody has written is None."""
         table, spec = partition.values
         given = partition.parameters
@@ -138,7 +138,7 @@ def kept_seconds(text: str) -> int | None:
     )
 
 
-def is_expired(mark: Mark, keep: str, now: float) -> bool:
+def is_expired(mark: SetMark, keep: str, now: float) -> bool:
     """True for a mark that is older than its table keeps sets. Raises InvalidSettings."""
     seconds = kept_seconds(keep)
     return seconds is not None and mark.marked + seconds <= now
