@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.cli import sets
 from twinhive.cli.app import app
+from twinhive.cli.sets import command as sets
 from twinhive.wiring.policies import Wiring
 
 

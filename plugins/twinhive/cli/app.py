@@ -26,7 +26,7 @@ _MODULES: Mapping[str, str] = {
     "sql": "twinhive.cli.sql",
     "gateway": "twinhive.cli.gateway",
     "remotes": "twinhive.cli.remotes",
-    "sets": "twinhive.cli.sets",
+    "sets": "twinhive.cli.sets.command",
     "events": "twinhive.cli.events",
     "verify": "twinhive.cli.verify",
     "check": "twinhive.cli.check",

@@ -4,22 +4,20 @@ import getpass
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table as Shown
 
 from twinhive.cli.base import configuration_of, local_cluster
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, console, errors_shown, escape, say, waiting
+from twinhive.cli.sets.showing import listed_fields, mark_fields, print_listed, standing_of
+from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, say, waiting
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
-from twinhive.model.sets.mark import SetMark
 from twinhive.ports import MetastoreWriter
-from twinhive.sets.listing import ListedSet, SetsOfDatabase, SetStanding, left_behind, take_away
+from twinhive.sets.listing import SetsOfDatabase, left_behind, take_away
 from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.sets.waiting import wait_for_set, wanted_set
 from twinhive.wiring.clusters import cluster_metastore
@@ -118,7 +116,7 @@ def sets(
     if as_json:
         print_json({"cluster": chosen, "action": action.value, "dry_run": dry_run, **document})
     elif action is SetAction.LIST:
-        _print(document["sets"])
+        print_listed(document["sets"])
     else:
         say(*lines, *([NOTHING_CHANGED] if dry_run else []))
 
@@ -127,7 +125,7 @@ _Answer = tuple[dict[str, Any], list[str]]
 
 
 def _list(asked: _Asked) -> _Answer:
-    return {"sets": [_fields(one) for one in _listed(asked).read()]}, []
+    return {"sets": [listed_fields(one) for one in _listed(asked).read()]}, []
 
 
 def _mark(asked: _Asked) -> _Answer:
@@ -137,7 +135,7 @@ def _mark(asked: _Asked) -> _Answer:
     held = "" if mark.partitions is None else f", with {mark.partitions} partitions"
     said = f"set {mark.spec} of {mark.table} {would} done{held}"
     again = "it was marked by this token before" if outcome.already else f"marked {mark.count} times"
-    document = {"set": _mark_fields(mark), "already": outcome.already}
+    document = {"set": mark_fields(mark), "already": outcome.already}
     return document, [f"{said}: {again}" if outcome.already or mark.count > 1 else said]
 
 
@@ -154,7 +152,7 @@ def _wait(asked: _Asked) -> _Answer:
     with waiting(f"waiting for set {wanted.spec} of {wanted.table}"):
         mark = wait_for_set(asked.metastore, wanted, 0 if asked.dry_run else asked.seconds, asked.keep)
     by = "" if mark.spec == str(wanted.spec) else f", by the broader set {mark.spec}"
-    return {"wanted": str(wanted.spec), "set": _mark_fields(mark)}, [f"set {wanted.spec} of {wanted.table} is done{by}"]
+    return {"wanted": str(wanted.spec), "set": mark_fields(mark)}, [f"set {wanted.spec} of {wanted.table} is done{by}"]
 
 
 def _expire(asked: _Asked) -> _Answer:
@@ -163,8 +161,8 @@ def _expire(asked: _Asked) -> _Answer:
     if not asked.dry_run:
         take_away(asked.metastore, listed.database, found)
     would = "would be taken away" if asked.dry_run else "taken away"
-    lines = [f"set {one.mark.spec} of {one.mark.table} {would}: {_standing(one)}" for one in found]
-    return {"sets": [_fields(one) for one in found]}, lines or ["there is nothing to take away"]
+    lines = [f"set {one.mark.spec} of {one.mark.table} {would}: {standing_of(one)}" for one in found]
+    return {"sets": [listed_fields(one) for one in found]}, lines or ["there is nothing to take away"]
 
 
 _ACTIONS: Mapping[SetAction, Callable[[_Asked], _Answer]] = {
@@ -186,44 +184,3 @@ def _listed(asked: _Asked) -> SetsOfDatabase:
             next_step="correct the name",
         )
     return SetsOfDatabase(asked.metastore, database, table if dot else None, asked.keep)
-
-
-def _mark_fields(mark: SetMark) -> dict[str, Any]:
-    return {
-        "table": str(mark.table),
-        "set": mark.spec,
-        "marked": _time(mark.marked),
-        "count": mark.count,
-        "partitions": mark.partitions,
-        "by": mark.by,
-        "token": mark.token,
-        "note": mark.note,
-    }
-
-
-def _fields(one: ListedSet) -> dict[str, Any]:
-    return {**_mark_fields(one.mark), "standing": one.standing.name.lower(), "trouble": one.trouble}
-
-
-def _standing(one: ListedSet) -> str:
-    more = one.trouble or (one.moved_to and str(one.moved_to))
-    return f"{one.standing.value}: {more}" if more else one.standing.value
-
-
-def _time(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def _print(found: list[dict[str, Any]]) -> None:
-    shown = Shown("table", "set", "marked", "times", "partitions", "by", "state", "note")
-    for one in found:
-        standing = SetStanding[one["standing"].upper()]
-        color = "green" if standing is SetStanding.DONE else "yellow"
-        state = f"[{color}]{escape(standing.value + (': ' + one['trouble'] if one['trouble'] else ''))}[/]"
-        counts = (str(one["count"]), "" if one["partitions"] is None else str(one["partitions"]))
-        shown.add_row(
-            *map(escape, (one["table"], one["set"], one["marked"], *counts, one["by"] or "")),
-            state,
-            escape(one["note"] or ""),
-        )
-    console.print(shown)
