@@ -47,6 +47,8 @@ REMOTE_CASES: tuple[RemoteCase, ...] = (
     ("remotes.yaml: an unknown key", lambda _: _file("allowed: []"), "allowed: unknown key"),
     ("remotes.yaml: a rule without addresses", lambda _: _file("allow: [{connector: ssh}]"), "addresses: missing"),
     ("remotes.yaml: no YAML", lambda _: _file("{"), "not readable YAML"),
+    ("remotes.yaml: a gateway without a port", lambda _: _file("gateways: [gate.example]"), "expected host:port"),
+    ("remotes.yaml: a port that is none", lambda _: _file("gateways: ['gate.example:70000']"), "expected host:port"),
     ("gateway: a port that is taken", lambda _: _taken_port(), "cannot listen on"),
     (
         "access: an address that no rule has",

@@ -16,17 +16,20 @@ from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
 from tests.support.journal_records import a_copy, a_failure
 from tests.support.letter_box import Hook
 from tests.support.policies import PolicyFiles
+from tests.support.status_port import DOWN, a_count, nowhere, status_port
+from tests.support.status_port import WELL as WELL_REMOTE
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
-from twinhive.airflow_edge.monitor import stalled_copies
+from twinhive.airflow_edge.monitor import stalled_copies, watch_round
+from twinhive.airflow_edge.monitor.telling import Teller
 from twinhive.airflow_edge.monitor.watch_round import not_shared
 from twinhive.journal.reading import open_reader
 from twinhive.journal.records import SentMessage
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import Unreachable
-from twinhive.observe import alert_memory
+from twinhive.observe import alert_memory, gateway_alerts
 from twinhive.pipeline.runner import run_bootstrap
 from twinhive.requests.request_files import request_table
 from twinhive.wiring.policies import Wiring
@@ -143,6 +146,35 @@ def test_a_dead_metastore_is_told_when_it_stays_away(monitored: Monitored, monke
     monkeypatch.setattr(alert_memory, "GRACE_SECONDS", 0.0)
     assert monitored.run() == ALARM
     assert "the metastore of west is away" in monitored.told[0]
+
+
+def test_a_gateway_that_stays_away_is_told_through_its_own_channels_and_that_it_is_well_again(
+    monitored: Monitored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letters: list[str] = []
+    monkeypatch.setattr(Teller, "tell", lambda self, message, to, **_: letters.append(f"{to.owner}: {message.text}"))
+    monkeypatch.setattr(Teller, "tell_end", lambda self, message, to: letters.append(f"{to.owner}: {message.text}"))
+    monkeypatch.setattr(gateway_alerts, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(alert_memory, "FORGET_SECONDS", -1.0)
+    monkeypatch.setattr(watch_round, "FORGET_SECONDS", -1.0)
+    gone = nowhere()
+    monitored.policies.write("remotes.yaml", {"gateways": [gone], "notifications": {"owner": "data platform"}})
+    assert monitored.run() == ALARM
+    assert f"the gateway whose status port is {gone} does not answer" in monitored.told[0]
+    monitored.policies.write("remotes.yaml", {"gateways": [], "notifications": {"owner": "data platform"}})
+    assert monitored.run() == WELL
+    assert all(letter.startswith("data platform: twinhive: *remotes: gateway ") for letter in letters)
+    assert any("is well" in letter for letter in letters)
+
+
+def test_a_remote_that_is_down_is_told_and_one_that_answers_is_not(
+    monitored: Monitored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway_alerts, "GRACE_SECONDS", 0.0)
+    with status_port(a_count()) as gateway:
+        monitored.policies.write("remotes.yaml", {"gateways": [gateway]})
+        assert monitored.run() == ALARM
+    assert f"the remote {DOWN} does not answer" in monitored.told[0] and WELL_REMOTE not in monitored.told[0]
 
 
 def test_without_memory_and_without_journal_it_still_measures_and_tells(

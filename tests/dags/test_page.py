@@ -12,8 +12,10 @@ from starlette.testclient import TestClient
 from tests.dags.page_client import add_run, anonymous, api_server, know_dags, know_policies, signed_in
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
+from tests.support.status_port import DOWN, WELL, a_count, nowhere, status_port
 from twinhive.journal.writing import Journal
 from twinhive.model.watching.load_progress import LoadProgress
+from twinhive.page.links import MONITOR
 
 # Without a slash, so that it may be part of an address.
 EVIL = "<script>alert('x')\"onmouseover=\"y"
@@ -365,3 +367,51 @@ def test_a_first_copy_shows_how_far_it_is_and_when_it_will_be_done(journal: Jour
     assert "2 of 4 batches are listed" in html and "listed so far" in html
     journal.record_states([a_state("sales", at=now + 1)])
     assert "First copy" not in page_of(viewer, "/policies/sales")
+
+
+@pytest.fixture
+def remotes_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file `remotes.yaml` of the configuration that the API server finds."""
+    monkeypatch.setenv("TWINHIVE_CONFIG", str(tmp_path))
+    return tmp_path / "remotes.yaml"
+
+
+def test_without_a_gateway_there_is_no_section_of_remotes(viewer: TestClient, remotes_file: Path) -> None:
+    assert "Remotes</h2>" not in page_of(viewer)
+    remotes_file.write_text("clusters: false")
+    assert "Remotes</h2>" not in page_of(viewer)
+
+
+def test_remotes_are_shown_as_the_gateways_know_them_and_a_gateway_that_is_down_is_named(
+    viewer: TestClient, remotes_file: Path
+) -> None:
+    counts, gone = a_count(), nowhere()
+    counts.names = {**counts.names, EVIL: (EVIL, WELL, "")}
+    with status_port(counts) as well:
+        remotes_file.write_text(f"gateways: ['{well}', '{gone}']")
+        html = page_of(viewer)
+    assert "<h2>Remotes</h2>" in html and "<script>alert" not in html and ESCAPED in html
+    assert f"The gateway whose status port is {gone} does not answer" in html
+    for said in ("shop.orders", "sales.orders", WELL, DOWN, "calls are refused at once: refused the call", "2.0 ms"):
+        assert said in html
+    assert "shop.secret may not be reached" in html
+    assert html.index(DOWN) < html.index(WELL)
+
+
+def test_a_file_of_remotes_that_cannot_be_used_is_said_and_the_rest_is_shown(
+    viewer: TestClient, remotes_file: Path
+) -> None:
+    remotes_file.write_text("gateways: [nowhere]")
+    assert "What gateways there are is not known" in page_of(viewer)
+
+
+def test_remotes_are_for_those_who_may_read_the_monitor(
+    viewer: TestClient, remotes_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow.api_fastapi.app import get_auth_manager
+
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", lambda **asked: asked["details"].id != MONITOR)
+    with status_port(a_count()) as well:
+        remotes_file.write_text(f"gateways: ['{well}']")
+        html = page_of(viewer)
+    assert "Remotes</h2>" not in html and "shop.orders" not in html

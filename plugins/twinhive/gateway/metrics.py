@@ -35,6 +35,8 @@ class CallCounts:
     """Connections that spoke another protocol, or broken messages."""
     breakers: dict[str, tuple[BreakerState, float | None, str]] = field(default_factory=dict)
     """Of each remote: its breaker, since when it fails (seconds since 1970), with what."""
+    names: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Of each local name, as definitions were read last: what it stands for, at which remote, why that is refused."""
 
     def ended(self, remote: str, method: str, ending: Ending, seconds: float) -> None:
         """Count one call."""
@@ -53,6 +55,7 @@ class CallCounts:
             "connections": self.connections,
             "foreign": self.foreign,
             "breakers": [[name, *breaker] for name, breaker in self.breakers.items()],
+            "names": [[name, *of] for name, of in self.names.items()],
         }
 
     @classmethod
@@ -70,6 +73,7 @@ class CallCounts:
             whole.foreign += one["foreign"]
             for name, state, since, text in one["breakers"]:
                 whole._add_breaker(name, BreakerState(state), since, text)
+            whole.names = {**whole.names, **{name: (stands, at, why) for name, stands, at, why in one["names"]}}
         return whole
 
     def _add_breaker(self, name: str, state: BreakerState, since: float | None, text: str) -> None:

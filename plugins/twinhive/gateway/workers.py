@@ -96,7 +96,8 @@ class Supervisor:
         code = await worker.wait()
         last = self._reported.pop(number, None)
         if last is not None:  # what it has counted stays; its connections have ended with it
-            self._ended = CallCounts.added_up([self._ended, {**last, "connections": 0, "breakers": []}]).to_json()
+            stays = {**last, "connections": 0, "breakers": [], "names": []}
+            self._ended = CallCounts.added_up([self._ended, stays]).to_json()
         return code
 
 

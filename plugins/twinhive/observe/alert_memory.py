@@ -107,8 +107,9 @@ def _usable(memory: Any) -> dict[str, _Times]:
 def alarm(standing: Iterable[Standing], now: float, *, in_full: int = 20) -> str:
     """Say all alerts that stand in one text, the newest first; after `in_full` of them only names are told."""
     newest_first = sorted(standing, key=lambda one: (-one.since, one.alert.policy))
-    policies = {one.alert.policy for one in newest_first}
-    lines = [f"policies that need attention: {len(policies - {ALL}):,}"]
+    # What concerns no single policy has a name that begins with a star.
+    policies = {one.alert.policy for one in newest_first if not one.alert.policy.startswith(ALL)}
+    lines = [f"policies that need attention: {len(policies):,}"]
     for number, one in enumerate(newest_first[:in_full], start=1):
         lines.append(f"{number}. {one.alert.policy}, for {spoken_time(now - one.since)}: {one.alert.error}")
     if more := newest_first[in_full:]:

@@ -3,12 +3,13 @@
 from typing import Annotated
 
 from airflow.api_fastapi.app import get_auth_manager
-from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_view
 from fastapi import Depends
 
 from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.journal.address import find_connections_with
+from twinhive.page.links import MONITOR
 
 find_connections_with(journal_of)
 
@@ -25,3 +26,11 @@ def readable_policies(user: GetUserDep) -> frozenset[str]:
 
 
 Readable = Annotated[frozenset[str], Depends(readable_policies)]
+
+
+def sees_remotes(user: GetUserDep) -> bool:
+    """Tell whether the user may see how gateways and remotes are: who may read the DAG that watches them."""
+    return get_auth_manager().is_authorized_dag(method="GET", details=DagDetails(id=MONITOR), user=user)
+
+
+SeesRemotes = Annotated[bool, Depends(sees_remotes)]

@@ -10,12 +10,14 @@ from fastapi.responses import Response
 from twinhive.journal.reading import open_reader
 from twinhive.model.errors import TwinhiveError
 from twinhive.page import rendering
-from twinhive.page.airflow_access import Readable, signed_in
+from twinhive.page.airflow_access import Readable, SeesRemotes, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase
 from twinhive.page.links import PREFIX, Links
 from twinhive.page.notices import pool_notices
 from twinhive.page.overview import PageQuery, overview, overview_without_journal
 from twinhive.page.policy_page import SPANS, PolicyQuery, policy_page, policy_page_without_journal
+from twinhive.page.remotes import MOST_NAMES, remotes_section
+from twinhive.settings import default_directory
 
 app = FastAPI(title="Replication", dependencies=[signed_in], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -23,15 +25,26 @@ _airflow = MetadataDatabase()
 
 
 @app.get("/")
-def show_overview(request: Request, readable: Readable, query: Annotated[PageQuery, Query()]) -> Response:
-    """Show all policies that the user may see."""
+def show_overview(
+    request: Request, readable: Readable, sees_remotes: SeesRemotes, query: Annotated[PageQuery, Query()]
+) -> Response:
+    """Show all policies that the user may see, and how gateways and remotes are."""
     now = time.time()
     try:
         found = overview(open_reader(), _airflow, readable, query, now)
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, query, error)
     waiting = pool_notices(_airflow.pool_waits(), readable)
-    return rendering.page("overview.html", links=_links(request), now=now, overview=found, waiting=waiting)
+    remotes = remotes_section(default_directory(), now) if sees_remotes else None
+    return rendering.page(
+        "overview.html",
+        links=_links(request),
+        now=now,
+        overview=found,
+        waiting=waiting,
+        remotes=remotes,
+        most_names=MOST_NAMES,
+    )
 
 
 @app.get("/policies/{name}")

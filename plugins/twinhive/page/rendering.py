@@ -34,7 +34,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    said = (words.ago, words.count, words.duration, words.moment, words.size)
+    said = (words.ago, words.count, words.duration, words.milliseconds, words.moment, words.size)
     environment.filters |= {function.__name__: function for function in said}
     return environment
 

@@ -37,6 +37,13 @@ def _two(whole: int, length: int, unit: str, smaller: int, smaller_unit: str) ->
     return f"{whole // length} {unit} {rest} {smaller_unit}" if rest else f"{whole // length} {unit}"
 
 
+def milliseconds(seconds: float | None) -> str:
+    """Say how long a call took: in milliseconds, or from ten seconds on in seconds."""
+    if seconds is None:
+        return NOTHING
+    return f"{seconds * 1_000:,.1f} ms" if seconds < 10 else f"{seconds:,.1f} s"
+
+
 def ago(at: float | None, now: float) -> str:
     """Say how long ago a moment (seconds of the epoch) was, in one unit."""
     if at is None:

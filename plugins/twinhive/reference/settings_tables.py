@@ -41,7 +41,8 @@ def clusters_table() -> str:
 def remotes_table() -> str:
     """Return the keys of `remotes.yaml`."""
     rows = [*_rows(AllowedSettings, "allow[]."), *(row for row in _rows(RemotesFile, "") if "`allow`" not in row)]
-    return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
+    table = "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
+    return table.replace("](#", "](configuration.md#")
 
 
 def placements_table() -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from twinhive.model.errors import Refused
 from twinhive.model.next_steps import command
+from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.remotes.wildcards import matches
 
-FILE = "remotes.yaml"
 CALLER = "caller"
 
 
@@ -45,8 +45,8 @@ class Access:
             raise Refused(
                 f"remote {name} may not be reached",
                 found=f"connector {connector} to {', '.join(addresses) or 'no address'}",
-                expected=f"what {FILE} allows: {allowed or 'nothing'}",
-                next_step=f"whoever runs the gateway adds it to {FILE} (docs/remotes.md); see what holds with: "
+                expected=f"what {REMOTES_FILE} allows: {allowed or 'nothing'}",
+                next_step=f"whoever runs the gateway adds it to {REMOTES_FILE} (docs/remotes.md); see what holds with: "
                 + command("twinhive", "remotes"),
             )
         return found
@@ -66,6 +66,6 @@ def _no_key_file(name: str, directory: Path | None) -> Refused:
     return Refused(
         f"key file {name!r} may not be read",
         found="no key_directory" if directory is None else "no file of this name there, or a path",
-        expected=f"the name of a file in key_directory of {FILE}, without a path",
-        next_step=f"put the file there, and write its name alone; key_directory is set in {FILE}",
+        expected=f"the name of a file in key_directory of {REMOTES_FILE}, without a path",
+        next_step=f"put the file there, and write its name alone; key_directory is set in {REMOTES_FILE}",
     )

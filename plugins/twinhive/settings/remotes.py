@@ -1,15 +1,27 @@
 """What `remotes.yaml` says: what users may connect to with remotes (seed 004)."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.settings.kinds import Strict
 from twinhive.settings.loading import read_yaml
 from twinhive.settings.problems import explain
+from twinhive.settings.watching import NotificationSettings
+
+
+def _host_and_port(given: str) -> str:
+    host, _, port = given.rpartition(":")
+    if not re.fullmatch(r"[^\s/]+", host) or not re.fullmatch(r"[0-9]{1,5}", port) or not 0 < int(port) < 65_536:
+        raise ValueError("expected host:port")
+    return given
+
+
+StatusAddress = Annotated[str, AfterValidator(_host_and_port)]
 
 
 class AllowedSettings(Strict):
@@ -31,6 +43,11 @@ class RemotesFile(Strict):
     """the metastores of `clusters.yaml` may be reached, by connector `thrift`, as the caller"""
     allow: tuple[AllowedSettings, ...] = ()
     """what else may be reached; the first rule that holds counts"""
+    gateways: tuple[StatusAddress, ...] = ()
+    """the status ports of the gateways (`host:port`, `--status-port` of `twinhive gateway`): Airflow's page shows what
+    they say, and `twinhive.monitor` watches them"""
+    notifications: NotificationSettings = NotificationSettings()
+    """who is told of a gateway or a remote that does not answer"""
     key_directory: str | None = None
     """the directory of private keys and known hosts; definitions name files in it, without a path"""
 

@@ -1,7 +1,7 @@
 """Build a gateway from settings: its local metastore, the remotes that are defined there, and what these may reach."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
@@ -15,11 +15,11 @@ from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.shared import Shared
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.files import authority
-from twinhive.model.remotes.definitions import REMOTE, THRIFT, Definition, Definitions
+from twinhive.model.remotes.definitions import REMOTE, REMOTES_FILE, THRIFT, Definition, Definitions
 from twinhive.ports.files import FileReader
-from twinhive.remotes.access import CALLER, FILE, Access, Allowed
+from twinhive.remotes.access import CALLER, Access, Allowed
 from twinhive.remotes.kept import definitions_of, shown
 from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import Configuration, Resolve
@@ -92,19 +92,39 @@ class RemotesWiring:
         return Shared(
             gateway_id=self.metastore.log_id(),
             local=open_,
-            definitions=DefinitionCache(local.read, time.monotonic, read_share=lambda: local.read_share),
+            definitions=DefinitionCache(
+                self._noted(local.read, counts), time.monotonic, read_share=lambda: local.read_share
+            ),
             remotes=RemotePool(self.reached, limits, counts, time.monotonic, time.time),
             counts=counts,
             clock=time.monotonic,
             describe=shown,
         )
 
+    def _noted(self, read: Callable[[], Definitions], counts: CallCounts) -> Callable[[], Definitions]:
+        """Read, and write down what there is for who watches the gateway."""
+
+        def read_and_note() -> Definitions:
+            found = read()
+            every: list[Definition] = [*found.databases.values(), *found.tables.values()]
+            counts.names = {str(one.local): (str(one.remote), *self._place_of(one)) for one in every}
+            return found
+
+        return read_and_note
+
+    def _place_of(self, definition: Definition) -> tuple[str, str]:
+        """Return the remote's address, or why it is refused, in words."""
+        try:
+            return self.reached(definition).name, ""
+        except TwinhiveError as error:
+            return "", error.words.what
+
     def _files_at(self, path: str) -> FileReader:
         clusters = self._configuration.clusters.values()
         return files(file_system_of(path, [file_system_endpoint(one.file_system, self._resolve) for one in clusters]))
 
     def _read_access(self) -> Access:
-        file = load_remotes(self._configuration.directory / FILE)
+        file = load_remotes(self._configuration.directory / REMOTES_FILE)
         rules = [_rule_of(one.connector, one.addresses, one.identity) for one in file.allow]
         directory = None if file.key_directory is None else self._configuration.directory / file.key_directory
         return Access((*self._cluster_rules(file), *rules), directory)

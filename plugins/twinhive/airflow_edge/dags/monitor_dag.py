@@ -30,7 +30,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, PersonMustAct, a
 from twinhive.airflow_edge.monitor.open_failures import send_metrics
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
 from twinhive.airflow_edge.monitor.stalled_copies import with_stalled
-from twinhive.airflow_edge.monitor.watch_round import WatchRound
+from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
 from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import open_journal
 from twinhive.log.counted_events import recalled, remembered
@@ -108,7 +108,7 @@ class MeasureOperator(BaseOperator, SkipMixin):
         self._say(found)
         opened = self._what_is_open()
         found = with_stalled(found, opened.copies if opened else ())
-        round_ = WatchRound(configuration, found, opened, time.time())
+        round_ = WatchRound(configuration, found, opened, time.time(), WatchedRemotes.now(Path(self.config)))
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
         judged = self._judge(round_, kept)

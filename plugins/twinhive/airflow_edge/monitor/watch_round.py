@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from airflow.sdk.configuration import conf
@@ -10,21 +11,43 @@ from airflow.sdk.configuration import conf
 from twinhive.airflow_edge.monitor.open_failures import failing_of
 from twinhive.airflow_edge.monitor.telling import Teller
 from twinhive.alerting.message import Message
+from twinhive.gateway.status_client import look_at
+from twinhive.gateway.status_seen import GatewaysSeen
 from twinhive.journal.address import is_shared, journal_address
 from twinhive.journal.records import OpenFailures, SentMessage
 from twinhive.journal.standing import Open
 from twinhive.journal.writing import open_journal
-from twinhive.model.errors import ActNow, Unreachable
+from twinhive.model.errors import ActNow, InvalidSettings, Unreachable
+from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
+from twinhive.observe.gateway_alerts import REMOTES, gateway_alerts
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, failure_alert, state_line
 from twinhive.settings import Configuration
+from twinhive.settings.remotes import load_remotes
 from twinhive.settings.watching import NotificationSettings
 
 _JOURNAL_GRACE = 600.0
 _UNTOLD_GRACE = 300.0
 _PLACEMENT_GRACE = 900.0
+
+
+@dataclass(frozen=True)
+class WatchedRemotes:
+    """What gateways have said, or why they could not be asked; and who is told."""
+
+    seen: GatewaysSeen | InvalidSettings = field(default_factory=GatewaysSeen)
+    notifications: NotificationSettings = field(default_factory=NotificationSettings)
+
+    @classmethod
+    def now(cls, directory: Path) -> "WatchedRemotes":
+        """Ask the gateways that `remotes.yaml` of a configuration directory names; without any, nobody is asked."""
+        try:
+            file = load_remotes(directory / REMOTES_FILE)
+        except InvalidSettings as error:
+            return cls(error)
+        return cls(look_at(file.gateways) if file.gateways else GatewaysSeen(), file.notifications)
 
 
 @dataclass(frozen=True)
@@ -35,6 +58,7 @@ class WatchRound:
     found: Sequence[PolicyLag]
     opened: Open | None
     at: float
+    remotes: "WatchedRemotes"
 
     @property
     def failures(self) -> Sequence[OpenFailures]:
@@ -46,7 +70,8 @@ class WatchRound:
         known = alerts_of(self.found, failing_of(self.failures))
         unknown = [] if self.opened else [Alert(ALL, AlertKind.UNKNOWN, _no_journal(), grace=_JOURNAL_GRACE)]
         unshared = [Alert(ALL, AlertKind.UNSHARED, error)] if (error := not_shared(journal_address())) else []
-        return [*known, *self._of_placements(), *unknown, *unshared, *self._untold()]
+        of_remotes = gateway_alerts(self.remotes.seen, self.at)
+        return [*known, *self._of_placements(), *of_remotes, *unknown, *unshared, *self._untold()]
 
     def _of_placements(self) -> list[Alert]:
         """Return what has failed of placements, which have no lag: their copies are fresh, or nobody reads them."""
@@ -55,7 +80,8 @@ class WatchRound:
 
     def reminders(self) -> Mapping[str, float]:
         """Return after how many seconds each policy is reminded of what lasts."""
-        return {name: entry.notifications.remind_after for name, entry in self.configuration.policies.items()}
+        of_policies = {name: entry.notifications.remind_after for name, entry in self.configuration.policies.items()}
+        return {**of_policies, REMOTES: self.remotes.notifications.remind_after}
 
     def tell(self, judged: Judged, context: Mapping[str, Any], warn: Callable[[str], None]) -> None:
         """Tell people through the channels of the policies. Raises nothing."""
@@ -74,11 +100,16 @@ class WatchRound:
     def _tell_end(self, teller: Teller, over: Over) -> None:
         lag = next((lag for lag in self.found if lag.policy == over.policy), None)
         to = self._told(over.policy)
-        now = state_line(lag) if lag else f"{over.policy}: there is no such policy any more"
+        now = state_line(lag) if lag else self._gone(over)
         message = Message(over.policy, over.kind, over.about, over.since, to.owner, f"now: {now}", is_over=True)
         teller.tell_end(message, to)
 
+    def _gone(self, over: Over) -> str:
+        return f"{over.about} is well" if over.policy == REMOTES else f"{over.policy}: there is no such policy any more"
+
     def _told(self, policy: str) -> NotificationSettings:
+        if policy == REMOTES:
+            return self.remotes.notifications
         entry = self.configuration.policies.get(policy)
         return entry.notifications if entry else NotificationSettings()
 

@@ -30,6 +30,8 @@ class AlertKind(StrEnum):
     UNSHARED = "unshared"
     SILENT = "silent"
     UNTOLD = "untold"
+    REMOTE = "remote"
+    GATEWAY = "gateway"
 
     @property
     def severity(self) -> Severity:
@@ -68,5 +70,10 @@ ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
     ),
     AlertKind.SILENT: (Severity.ACT_NOW, "`twinhive.monitor` has not looked at the policy for a quarter of an hour"),
     AlertKind.UNTOLD: (Severity.LOOK, "a message could not be sent"),
+    AlertKind.REMOTE: (Severity.LOOK, "a remote has not answered a gateway for two minutes: its breaker is open"),
+    AlertKind.GATEWAY: (
+        Severity.ACT_NOW,
+        "the status port of a gateway has not answered for two minutes, or `remotes.yaml` cannot be used",
+    ),
 }
 """How urgent each kind is, and what it says."""
