@@ -21,6 +21,8 @@ from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.set_operators import SetPlace
+from twinhive.airflow_edge.set_sensor import SetDoneSensor
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.airflow_edge.terminal_pools import missing_pools
@@ -28,7 +30,7 @@ from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
 from twinhive.operations.operations import KINDS
 from twinhive.pipeline.phases import PHASES
-from twinhive.settings import PolicyEntry, PolicySettings
+from twinhive.settings import Configuration, PolicyEntry, PolicySettings
 
 SEEN: set[tuple[str, int]] = set()
 NO_RULES = {"title", "description", "section", "default", "const", "value"}
@@ -156,12 +158,28 @@ class OfASensor:
         context = {"ti": None, "now": datetime.now(UTC)}
         return ExternalTablesInSync(task_id="wait", policy="sales", since="yesterday")._since(context)
 
+    @staticmethod
+    def since_a_mark() -> object:
+        return SetDoneSensor(task_id="done", table="a.b", set={}, cluster="east", since="yesterday")._since()
+
+    @staticmethod
+    def no_cluster() -> object:
+        return SetPlace.of(Configuration({}, {}), "north", None, "sales.orders")
+
+    @staticmethod
+    def no_table() -> object:
+        clusters: Any = {"east": None}
+        return SetPlace.of(Configuration(clusters, {}), "east", None, "orders")
+
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (OfASensor.event_id, "event_id of wait is no event id"),
         (OfASensor.since, "since of wait is no time"),
+        (OfASensor.since_a_mark, "since of done is no time"),
+        (OfASensor.no_cluster, "there is no cluster north"),
+        (OfASensor.no_table, "'orders' is no table"),
         (lambda: config_directory("/nowhere"), "the configuration of Twinhive is not found"),
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: journal_of("in_cluster_mode"), "the journal cannot be opened"),

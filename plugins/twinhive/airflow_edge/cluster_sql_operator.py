@@ -23,7 +23,7 @@ from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.sql_settings import SqlJobSettings
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
-from twinhive.wiring.routing import RoutedSql, RoutingWiring, Waiting, cluster_of_metastore
+from twinhive.wiring.routing import RoutedSql, RoutingWiring, WaitsForCopy, cluster_of_metastore
 from twinhive.wiring.spark_settings import spark_settings
 
 _APPLICATION = "run_sql"
@@ -123,7 +123,7 @@ class ClusterSqlOperator(BaseOperator):
             raise
         if isinstance(found, RoutedSql):
             return found
-        if isinstance(found, Waiting) and self.wait_for_copy:
+        if isinstance(found, WaitsForCopy) and self.wait_for_copy:
             return _Wait(found.refused)
         raise found.refused
 

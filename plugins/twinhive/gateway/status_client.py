@@ -37,7 +37,7 @@ async def _ask(gateway: str, seconds: float) -> CallCounts | str:
         return f"no answer within {seconds:g} s"
     except OSError as error:
         # What asyncio says of a refused connection is an address, and not the reason.
-        return os.strerror(error.errno) if (error.errno or 0) > 0 else str(error) or type(error).__name__
+        return os.strerror(error.errno or 0) if (error.errno or 0) > 0 else str(error) or type(error).__name__
     head, _, body = answer.partition(b"\r\n\r\n")
     try:
         if len(answer) > _MOST_BYTES or head.split()[1] != str(HTTPStatus.OK.value).encode():

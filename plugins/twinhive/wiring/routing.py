@@ -35,7 +35,7 @@ class RoutedSql:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitsForCopy:
     """A statement that can run when a copy is there, which a placement makes."""
 
     refused: ActNow
@@ -86,7 +86,7 @@ class RoutingWiring:
                 return name
         return None
 
-    def routed(self, sql: str, database: str, cluster: str | None) -> RoutedSql | Waiting | RefusedSql:
+    def routed(self, sql: str, database: str, cluster: str | None) -> RoutedSql | WaitsForCopy | RefusedSql:
         """Say where the one statement of a text is to be run. Raises ActNow for a text that holds none, or several."""
         statements = list(statements_of(sql, database.lower(), cluster))
         if len(statements) != 1:
@@ -101,7 +101,7 @@ class RoutingWiring:
         routed = found.route(uses, one.cluster)
         if isinstance(routed, Nowhere):
             copied = any(one.missing and self.placement_of(one.table, one.cluster) for one in routed.tried)
-            return (Waiting if copied else RefusedSql)(refusal(routed, self.placement_of))
+            return (WaitsForCopy if copied else RefusedSql)(refusal(routed, self.placement_of))
         new = [] if uses.unknown or routed.cluster == self.clusters.default else found.new_tables(uses)
         if new:
             return RefusedSql(_would_lie_elsewhere(new[0], routed.cluster, self.clusters.default))
