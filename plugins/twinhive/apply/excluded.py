@@ -14,6 +14,7 @@ from twinhive.model.frozen import is_frozen, without_frozen
 from twinhive.model.marks import STAMP, Stamp
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
+from twinhive.model.sets.mark import SETS_TABLE
 
 _TABLES_PER_CALL = 200
 
@@ -22,7 +23,8 @@ def drop_excluded(external: ExternalTarget, progress: Progress) -> Iterator[str]
     """Drop them one by one; yield their names. Tables without a stamp of the source's log are somebody else's."""
     target = external.target
     policy = target.policy
-    outside = [name for name in target.replica.table_names(policy.replica.database) if not policy.selects(name)]
+    there = target.replica.table_names(policy.replica.database)
+    outside = [name for name in there if name != SETS_TABLE and not policy.selects(name)]
     for table in _ours(target, outside):
         progress.before_removal()
         target.lease.confirm()

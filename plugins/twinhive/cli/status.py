@@ -150,6 +150,7 @@ def _status_fields(found: ReplicaStatus) -> dict[str, Any]:
         "verified": None if found.verified is None else asdict(found.verified),
         "quarantined": dict(found.quarantined),
         "pending": dict(found.pending),
+        "held_sets": dict(found.held_sets),
         "skipped": plain(found.skipped),
         "waits_for_resync": list(found.requested),
     }

@@ -19,8 +19,10 @@ from twinhive.incremental.window_stage import WindowStage
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.in_words import effects_of
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import APPLY, WINDOW
+from twinhive.shown_sets import parts as shown
 from twinhive.step.parts import Parts, ResultT, RunT
 
 _FROZEN = ("hold back", "events of quarantined tables")
@@ -33,7 +35,11 @@ def plan_window(rehearsing: Rehearsing, _: object) -> object:
     def describe_waiting(run: WindowStage) -> WindowStage:
         return run if run.dump is not None else _described(rehearsing, run)
 
-    parts = _with(WINDOW, {window.publish_waiting_tables: describe_waiting})
+    def describe_sets(run: WindowStage) -> WindowStage:
+        return run if run.dump is not None else _described_sets(rehearsing, run, "hold back")
+
+    instead = {window.publish_waiting_tables: describe_waiting, shown.show_sets_between_windows: describe_sets}
+    parts = _with(WINDOW, instead)
     cut = parts(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
     if cut.idle:
         return rehearsing.ends(None if any(one.count for one in rehearsing.sections) else cut.already)
@@ -57,11 +63,16 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
     def describe_waiting(run: ApplyStage) -> ApplyStage:
         return apply.publish_waiting_tables(_described(rehearsing, run))
 
+    def describe_sets(run: ApplyStage) -> ApplyStage:
+        # Nothing was copied that they could be compared with.
+        return _described_sets(rehearsing, run, "show or hold back, by their data,")
+
     instead = {
         apply.check_copied: _as_it_is,
         apply.open_replica: open_pretended,
         apply.replace_whole_tables: describe_whole,
         apply.publish_waiting_tables: describe_waiting,
+        shown.show_sets_after_window: describe_sets,
         apply.clean_staging: _done,
     }
     whole = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump).manifest.window.snapshots
@@ -112,6 +123,18 @@ Run = TypeVar("Run", WindowStage, ApplyStage)
 def _described(rehearsing: Rehearsing, run: Run) -> Run:
     ready = ready_tables(rehearsing.ports, rehearsing.policy)
     rehearsing.add([PlanSection.of("publish", "external tables whose data has come", ready)])
+    return run
+
+
+def _described_sets(rehearsing: Rehearsing, run: Run, held: str) -> Run:
+    try:
+        plan = shown.sets_of(run.work, run.ports, run.ports.source.log_id()).plan()
+    except TwinhiveError as error:
+        run.work.report("sets would not be shown: " + error.text)
+        return run
+    found = {"show": plan.show, "hide": plan.hide, held: tuple(one.mark for one in plan.held)}
+    sections = ((verb, [f"{mark.table.table} {mark.spec}" for mark in marks]) for verb, marks in found.items())
+    rehearsing.add(PlanSection.of(verb, "sets", names) for verb, names in sections)
     return run
 
 

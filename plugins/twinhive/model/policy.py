@@ -10,6 +10,7 @@ from twinhive.model.external.modes import External
 from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
+from twinhive.model.sets.mark import SETS_TABLE
 
 _LEFT_OUT = {
     TableKind.EXTERNAL: "external table: the policy leaves them out",
@@ -126,7 +127,9 @@ class Policy:
     copies: KeptCopies | None = None
 
     def selects(self, table: str) -> bool:
-        """True when the table's name is in the policy's scope."""
+        """True when the table's name is in the policy's scope; the table of sets has a way of its own."""
+        if table.lower() == SETS_TABLE:
+            return False
         return is_named(table, self.include) and not is_named(table, self.exclude)
 
     def follows(self, name: TableName) -> bool:

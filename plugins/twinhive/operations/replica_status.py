@@ -15,6 +15,7 @@ from twinhive.model.marks import SKIPPED, Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.held_sets import held_sets
 from twinhive.replica.replica_state import read_state
 from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
 from twinhive.step.holding import lease_directory
@@ -31,6 +32,7 @@ class ReplicaStatus:
     pending    external tables of which something waits for its data: what, and since which event
     external   how far the copies of external tables are, None where there was none yet
     verified   what the last verification came to, None before the first one
+    held_sets  sets that are done at the source and not shown yet: why, and what is next
     """
 
     policy: Policy
@@ -47,6 +49,7 @@ class ReplicaStatus:
     pending: Mapping[str, str] = field(default_factory=dict)
     external: str | None = None
     verified: Verified | None = None
+    held_sets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def behind(self) -> int | None:
@@ -75,6 +78,7 @@ class ReplicaStatus:
         if self.verified is not None:
             rows += [("verified", self.verified.headline), ("compared", self.verified.coverage)]
         rows += [(f"pending: {table}", what) for table, what in sorted(self.pending.items())]
+        rows += [(f"set held: {name}", why) for name, why in sorted(self.held_sets.items())]
         rows += [(f"quarantined: {table}", reason) for table, reason in sorted(self.quarantined.items())]
         rows += [(f"waits for resync: {table}", "the next incremental run") for table in self.requested]
         rows += [(f"skipped event {event_id}", reason) for event_id, reason in sorted(self.skipped.items())]
@@ -115,6 +119,7 @@ def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
         pending=pending_objects(ports.replica_files, policy),
         external=last_pass(ports, policy),
         verified=last_outcome(ports.replica_files, policy),
+        held_sets=held_sets(ports.replica_files, policy),
     )
 
 

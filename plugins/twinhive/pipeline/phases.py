@@ -28,6 +28,7 @@ from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.list_files import ListFiles
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
+from twinhive.shown_sets import parts
 from twinhive.step.base import Then, Work
 from twinhive.step.parts import Parts
 from twinhive.verify.look_again import LookAgain
@@ -161,6 +162,7 @@ WINDOW: Parts[WindowStage, WindowCut] = Parts(
         plan_window.remove_old_windows,
         plan_window.publish_window,
         window.publish_waiting_tables,
+        parts.show_sets_between_windows,
         window.clean_up_between_windows,
         window.copy_small_batches,
     ),
@@ -181,6 +183,7 @@ APPLY: Parts[ApplyStage, WindowApplied] = Parts(
         apply.replace_whole_tables,
         apply.finish_window,
         apply.publish_waiting_tables,
+        parts.show_sets_after_window,
         apply.clean_staging,
     ),
 )

@@ -1,11 +1,12 @@
 """The table in which a database's marks are kept: found, made, or refused."""
 
 from contextlib import suppress
+from types import MappingProxyType
 
 from twinhive.model.errors import ActNow, AlreadyThere, Missing
 from twinhive.model.marks import POLICY
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table
+from twinhive.model.objects import Parameters, Table
 from twinhive.model.sets.mark import IS_SETS_TABLE, SETS_KEYS, sets_table
 from twinhive.model.thrift_objects import text_table
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -28,14 +29,16 @@ def find_sets_table(metastore: MetastoreReader, database: str) -> Table | None:
     return found
 
 
-def make_sets_table(metastore: MetastoreWriter, database: str, owner: str | None) -> Table:
-    """Return a database's set table, which is made where it is missing."""
+def make_sets_table(
+    metastore: MetastoreWriter, database: str, owner: str | None, parameters: Parameters = MappingProxyType({})
+) -> Table:
+    """Return a database's set table, which is made where it is missing, with further parameters."""
     found = find_sets_table(metastore, database)
     if found is None:
         made = text_table(sets_table(database), (("note", "string"),), SETS_KEYS, owner)
         # Another one may have marked his first set at the same moment.
         with suppress(AlreadyThere):
-            metastore.create_table(made.with_parameters({IS_SETS_TABLE: "1"}))
+            metastore.create_table(made.with_parameters({**parameters, IS_SETS_TABLE: "1"}))
         found = find_sets_table(metastore, database)
     if found is None:
         raise Missing(

@@ -23,6 +23,7 @@ FOREVER = "forever"
 _PREFIX = "twinhive.set."
 _MARKED, _BY, _COUNT, _PARTITIONS = (_PREFIX + key for key in ("marked", "by", "count", "partitions"))
 _TABLE_ID, _TOKEN, _EARLIER, _NOTE = (_PREFIX + key for key in ("table_id", "token", "earlier", "note"))
+_SHOWN, _KEEP = _PREFIX + "shown", _PREFIX + "keep"
 _DDL_TIME = "transient_lastDdlTime"
 _EARLIER_TOKENS = 20
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -38,6 +39,8 @@ class SetMark:
     table_id    the metastore's id of the data table, by which one that was dropped and made again is known
     token       who asks is known by it: a second call with the same one changes nothing
     earlier     hashes of tokens that came before, the newest last
+    shown       on a replica: since when it shows the set, Unix seconds
+    keep        on a replica: how long the source's table keeps its sets
     """
 
     table: TableName
@@ -50,6 +53,8 @@ class SetMark:
     token: str | None = None
     earlier: tuple[str, ...] = ()
     note: str | None = None
+    shown: int | None = None
+    keep: str | None = None
 
     @property
     def name(self) -> str:
@@ -91,6 +96,8 @@ class SetMark:
             _TOKEN: self.token,
             _EARLIER: ",".join(self.earlier) or None,
             _NOTE: self.note,
+            _SHOWN: self.shown,
+            _KEEP: self.keep,
         }
         return {key: str(value) for key, value in said.items() if value is not None}
 
@@ -110,6 +117,8 @@ class SetMark:
             given.get(_TOKEN),
             tuple(filter(None, given.get(_EARLIER, "").split(","))),
             given.get(_NOTE),
+            _number(given, _SHOWN),
+            given.get(_KEEP),
         )
 
 
@@ -139,9 +148,12 @@ def kept_seconds(text: str) -> int | None:
 
 
 def is_expired(mark: SetMark, keep: str, now: float) -> bool:
-    """True for a mark that is older than its table keeps sets. Raises InvalidSettings."""
-    seconds = kept_seconds(keep)
-    return seconds is not None and mark.marked + seconds <= now
+    """True for a mark that is older than its table keeps sets; a replica's counts from when it was shown there.
+
+    Raises InvalidSettings.
+    """
+    seconds = kept_seconds(mark.keep or keep)
+    return seconds is not None and (mark.shown or mark.marked) + seconds <= now
 
 
 def _hash(token: str) -> str:

@@ -1,0 +1,63 @@
+"""The parts of an incremental run that show sets: after a window, and between windows.
+
+Sets never stop a replica: what goes wrong with them is said, and looked at again by the next run.
+"""
+
+from twinhive.incremental.apply import ApplyStage
+from twinhive.incremental.window_stage import WindowStage
+from twinhive.model.errors import LeaseHeld, LeaseLost, TwinhiveError
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.ports import WritePorts
+from twinhive.replica.replica_state import read_state
+from twinhive.shown_sets.show import ShowSets
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+
+
+def show_sets_after_window(run: ApplyStage) -> ApplyStage:
+    """Show the sets whose data is there now. REPL LOAD shows none: a statement says nothing of sets."""
+    if run.work.part_of is LeaseKind.STATEMENT:
+        return run
+    try:
+        sets = sets_of(run.work, run.ports, run.log_id)
+        sets.carry_out(sets.plan(), run.lease)
+    except LeaseLost:
+        raise
+    except TwinhiveError as error:
+        _say(run.work, error)
+    return run
+
+
+def show_sets_between_windows(run: WindowStage) -> WindowStage:
+    """Show sets where no window is applied that would do it: a mark alone makes no window."""
+    if run.dump is not None:
+        return run
+    try:
+        _show(run.work, run.ports)
+    except (LeaseHeld, LeaseLost) as error:
+        run.work.report(f"sets are looked at again by the next run: {error.words.what}")
+    except TwinhiveError as error:
+        _say(run.work, error)
+    return run
+
+
+def sets_of(work: Work, ports: WritePorts, log_id: str) -> ShowSets:
+    """Return a look at the sets of a policy, where its replica is now."""
+    return ShowSets(work, ports, read_state(ports.replica, work.policy, log_id))
+
+
+def _show(work: Work, ports: WritePorts) -> None:
+    log_id = ports.source.log_id()
+    sets = sets_of(work, ports, log_id)
+    plan = sets.plan()
+    if not plan.changes:
+        sets.note(plan)
+        return
+    with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
+        # Somebody may have changed the replica since it was compared.
+        if read_state(ports.replica, work.policy, log_id).position == sets.state.position:
+            sets.carry_out(plan, lease)
+
+
+def _say(work: Work, error: TwinhiveError) -> None:
+    work.report("sets are not shown, the next run looks again: " + error.text)

@@ -1,0 +1,315 @@
+"""A replica shows a set only when what it promises is there; in the end it shows all."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.builders import a_table
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import a_world, killable, tuned
+from tests.support.worlds.twins import files_below
+from tests.unit.incremental.test_incremental import Followed
+from twinhive.dry_run.rehearsal import rehearse
+from twinhive.model.names import TableName
+from twinhive.model.sets.mark import SetMark, sets_table
+from twinhive.model.sets.showing import set_changes
+from twinhive.model.sets.spec import SetSpec
+from twinhive.model.thrift_objects import key_types, new_partition, table_id
+from twinhive.operations.replica_status import read_status
+from twinhive.pipeline.phases import INCREMENTAL, SCAN
+from twinhive.pipeline.runner import run_bootstrap, run_phase
+from twinhive.replica.held_sets import held_sets
+from twinhive.requests.request_files import request_table
+from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.marking import MarkSet, UnmarkSet, partitions_of
+from twinhive.sets.waiting import wait_for_set, wanted_set
+
+SALES = "sales"
+
+
+class Producer(Followed):
+    """A source whose sets are followed."""
+
+    def mark(self, text: str, table: str = "orders", token: str = "t") -> None:
+        MarkSet(TableName(SALES, table), text, token).run(self.world.source)
+
+    def unmark(self, text: str, table: str = "orders") -> None:
+        UnmarkSet(TableName(SALES, table), text).run(self.world.source)
+
+    @property
+    def shown(self) -> list[str]:
+        listed = SetsOfDatabase(self.world.replica, SALES, keep="forever")
+        return [f"{one.mark.table.table} {one.mark.spec}" for one in listed.read() if one.standing is SetStanding.DONE]
+
+    @property
+    def held(self) -> dict[str, str]:
+        return dict(held_sets(self.world.replica_files, self.policy))
+
+    def frozen(self, table: str) -> None:
+        database = self.world.replica.database(SALES)
+        marks = {**database.parameters, f"twinhive.quarantine.{table}": "3 no room"}
+        self.world.replica.set_database_parameters(SALES, marks)
+
+    def write_silently(self, table: str, values: tuple[str, ...] | None, content: bytes) -> None:
+        place = self.users.location(table, values)
+        self.world.source_files.put(f"{place}/silent", content)
+
+    def assert_sets_are_true(self) -> None:
+        """A set that shows means equal files."""
+        source, replica = self.world.source, self.world.replica
+        for one in SetsOfDatabase(replica, SALES).read():
+            if one.standing is not SetStanding.DONE:
+                continue
+            ours, theirs = source.table(one.mark.table), replica.table(one.mark.table)
+            spec = SetSpec.parse(one.mark.spec, key_types(ours))
+            for name in partitions_of(source, ours, spec) if ours.partition_keys else [None]:
+                here, there = (_place(side, table, name) for side, table in ((source, ours), (replica, theirs)))
+                files = files_below(self.world.source_files, here)
+                assert files == files_below(self.world.replica_files, there), (one.mark, name)
+
+
+def _place(metastore: Any, table: Any, name: str | None) -> str:
+    return table.location if name is None else metastore.partitions(table.name, [name])[0].location
+
+
+@pytest.fixture
+def producer() -> Producer:
+    return Producer()
+
+
+def test_a_set_comes_behind_its_data_and_leaves_nothing_in_staging(producer: Producer) -> None:
+    producer.users.add_partitions("orders", {("new",): [b"x"]})
+    producer.mark("p=new")
+    producer.mark("*", "plain")
+    assert producer.shown == []
+    producer.follow()
+    assert producer.shown == ["orders p=new", "plain *"]
+    wanted = wanted_set(producer.world.replica, TableName(SALES, "orders"), "p=new")
+    assert wait_for_set(producer.world.replica, wanted, 0).count == 1
+    assert producer.held == {}
+    assert not [path for path in producer.world.replica_files.paths() if "/sets/" in path and "/staging/" in path]
+
+
+def test_a_mark_alone_needs_no_window(producer: Producer) -> None:
+    producer.mark("p=a b")
+    assert producer.follow()["window"].events == 0
+    assert producer.shown == ["orders p=a b"]
+    before = len(producer.world.replica.events)
+    producer.follow()
+    assert len(producer.world.replica.events) == before
+
+
+def test_the_replicas_marks_are_of_its_own_tables(producer: Producer) -> None:
+    for number in range(3):
+        producer.users.create_table(f"other{number}")
+    producer.users.drop_table("other1")
+    producer.users.create_table("young", keys=("p",))
+    producer.mark("p=1", "young")
+    producer.follow()
+    name = TableName(SALES, "young")
+    assert table_id(producer.world.source.table(name)) != table_id(producer.world.replica.table(name))
+    assert producer.shown == ["young p=1"]
+
+
+def test_the_table_of_sets_is_not_replicated_itself(producer: Producer) -> None:
+    producer.mark("p=a b")
+    source = producer.world.source
+    table = source.table(sets_table(SALES))
+    source.alter_table(table.name, table.with_parameters({**table.parameters, "colour": "red"}))
+    producer.follow()
+    assert "colour" not in producer.world.replica.table(sets_table(SALES)).parameters
+
+
+def test_unmarked_marked_again_and_both_before_it_was_seen(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    producer.unmark("p=a b")
+    producer.follow()
+    assert producer.shown == []
+    producer.mark("p=a b")
+    producer.unmark("p=a b")
+    producer.mark("p=1")
+    producer.mark("p=1", token="again")
+    producer.follow()
+    assert producer.shown == ["orders p=1"]
+    [kept] = producer.world.replica.partitions(
+        sets_table(SALES), producer.world.replica.partition_names(sets_table(SALES))
+    )
+    assert SetMark.read(kept).count == 2
+
+
+def test_a_set_of_a_frozen_table_is_held_until_it_is_brought_over(producer: Producer) -> None:
+    producer.frozen("orders")
+    producer.users.add_partitions("orders", {("new",): [b"x"]})
+    producer.mark("p=new")
+    producer.follow()
+    assert producer.shown == []
+    [why] = producer.held.values()
+    assert "table orders is frozen: 3 no room" in why and "twinhive resync sales orders" in why
+    assert ("set held: orders p=new", why) in read_status(producer.world.ports(), producer.policy).rows()
+    request_table(producer.world.replica_files, producer.policy, "orders", "ann")
+    producer.follow()
+    producer.follow()
+    assert producer.shown == ["orders p=new"] and producer.held == {}
+    producer.assert_sets_are_true()
+
+
+def test_a_set_whose_data_was_written_without_an_event_waits_for_the_scan(producer: Producer) -> None:
+    producer.write_silently("orders", ("a b",), b"no event")
+    producer.mark("p=a b")
+    producer.follow()
+    assert producer.shown == []
+    assert "the files of partition p=a b differ" in producer.held["orders p=a b"]
+    assert "twinhive run sales scan" in producer.held["orders p=a b"]
+    run_phase(SCAN, tuned(settle_seconds=0), producer.world.ports(), {"run": "s"}, producer.say)
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.assert_sets_are_true()
+
+
+def test_what_changes_after_the_mark_does_not_hold_the_set(producer: Producer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leaf that a later event names is never equal for long: the replica has passed the mark, that is enough."""
+    producer.users.insert("orders", ("a b",), [b"promised"])
+    producer.mark("p=a b")
+    real = producer.world.replica.partitions
+    late = iter([b"late"])
+
+    def meanwhile(table: Any, names: Any) -> Any:
+        # While the window is applied, the source goes on.
+        if table.table == "orders" and (content := next(late, None)):
+            producer.users.insert("orders", ("a b",), [content])
+        return real(table, names)
+
+    producer.world.replica.partitions = meanwhile
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.follow()
+    producer.assert_sets_are_true()
+
+
+def test_a_set_that_is_marked_later_than_the_replica_is_waits_for_its_data(
+    producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer.users.insert("orders", ("a b",), [b"first"])
+    real = producer.world.replica.set_database_parameters
+    once = iter([True])
+
+    def meanwhile(name: str, parameters: Any) -> None:
+        real(name, parameters)
+        if next(once, False):
+            producer.users.insert("orders", ("a b",), [b"second"])
+            producer.mark("p=a b")
+
+    producer.world.replica.set_database_parameters = meanwhile
+    producer.follow()
+    assert producer.shown == []
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.assert_sets_are_true()
+
+
+def test_a_table_that_the_policy_leaves_out_has_no_sets_on_the_replica() -> None:
+    producer = Producer()
+    producer.world.source.create_table(
+        a_table("sales.acid", partition_keys=("p",), parameters={"transactional": "true"})
+    )
+    producer.mark("p=1", "acid")
+    producer.follow()
+    assert producer.shown == [] and producer.held == {}
+
+
+def test_a_set_is_shown_again_after_its_table_was_built_anew(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    producer.users.insert("orders", ("a b",), [b"more"])
+    run_bootstrap(producer.policy, producer.world.ports(), {"run": "b"}, producer.say, again=True)
+    assert producer.shown == []
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.assert_sets_are_true()
+
+
+def test_sets_of_before_the_first_copy_come_with_it() -> None:
+    world = a_world()
+    MarkSet(TableName(SALES, "orders"), "*", "early").run(world.source)
+    first = Producer(world=world)
+    first.follow()
+    assert first.shown == ["orders *"]
+
+
+def test_what_people_have_marked_on_the_replica_is_left_alone(producer: Producer) -> None:
+    producer.mark("p=1")
+    producer.follow()
+    replica = producer.world.replica
+    replica.add_partitions([new_partition(replica.table(sets_table(SALES)), ("orders", "p=mine"), {})])
+    producer.unmark("p=1")
+    producer.follow()
+    assert producer.shown == ["orders p=mine"]
+
+
+@pytest.mark.parametrize("side", ["source", "replica"])
+def test_a_table_of_somebody_else_stops_no_replication(producer: Producer, side: str) -> None:
+    if side == "replica":
+        producer.mark("p=a b")
+    metastore = getattr(producer.world, side)
+    location = f"{metastore.file_system}/elsewhere"
+    metastore.create_table(a_table("sales.twinhive_sets", partition_keys=("p",), location=location))
+    producer.users.insert("plain", None, [b"more"])
+    producer.follow()
+    assert any("is not a table of sets" in line for line in producer.log)
+    assert producer.world.replica.database(SALES).parameters["repl.last.id"] == str(
+        producer.world.source.current_event_id()
+    )
+
+
+def test_a_set_that_has_expired_at_the_source_stays_with_a_late_replica(producer: Producer) -> None:
+    mark = SetMark(TableName(SALES, "orders"), "p=1", marked=100)
+    there = replace(mark, shown=140, keep="50s")
+
+    def hidden(now: float, **more: Any) -> bool:
+        return bool(set_changes([], [replace(there, **more)], lambda mark: True, now).hide)
+
+    assert hidden(149)  # not old at the source yet: it was unmarked there
+    assert not hidden(150) and not hidden(189) and hidden(190)
+    assert hidden(150, keep=None) and not hidden(1e9, shown=None)
+
+
+def test_killed_at_any_change_no_set_shows_without_its_data_and_in_the_end_all_show() -> None:
+    def begin() -> Producer:
+        producer = Producer()
+        producer.mark("p=a b", token="before")
+        producer.mark("p=gone")
+        producer.follow()
+        producer.unmark("p=gone")
+        producer.users.insert("orders", ("a b",), [b"more"])
+        producer.users.add_partitions("orders", {("new",): [b"x"], ("newer",): [b"y"]})
+        producer.mark("p=a b", token="again")
+        producer.mark("p=new")
+        producer.users.overwrite("plain", None, {"data": b"other rows"})
+        producer.mark("*", "plain")
+        producer.mark("*")
+        return producer
+
+    def act(producer: Producer, switch: Any) -> None:
+        run_phase(INCREMENTAL, producer.policy, killable(producer.world.ports(), switch), {"run": "k"}, producer.say)
+
+    for producer in left_by_kills(begin, act, least=10):
+        shown = [one for one in producer.shown if one not in ("orders p=a b", "orders p=gone")]
+        if shown:
+            producer.assert_sets_are_true()
+        producer.follow()
+        assert producer.shown == ["orders *", "orders p=a b", "orders p=new", "plain *"]
+        producer.assert_sets_are_true()
+
+
+def test_a_dry_run_says_what_would_be_shown_and_held(producer: Producer) -> None:
+    producer.write_silently("plain", None, b"no event")
+    producer.mark("p=a b")
+    producer.mark("*", "plain")
+    before = len(producer.world.replica.events)
+    plan = rehearse("incremental", producer.world.ports(), producer.policy)
+    said = [str(section) for section in plan.sections]
+    assert any("show" in line and "orders p=a b" in line for line in said), said
+    assert any("hold back, by their data" in line and "plain *" in line for line in said), said
+    assert len(producer.world.replica.events) == before
