@@ -13,7 +13,7 @@ from twinhive.model.errors import AlreadyThere
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import ReplicaState, Stamp, stamped
 from twinhive.model.names import TableName, partition_values
-from twinhive.model.next_steps import RETRIES, command
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import FOREVER, KEEP, SetMark, sets_table
@@ -142,7 +142,7 @@ class ShowSets:
             return f"table {name} is not on the replica", RETRIES
         if found is None:
             return None
-        next_step = "the scan brings over what no event tells of: " + command("twinhive", "run", policy.name, "scan")
+        next_step = f"the DAG {policy.name}.scan brings over what no event tells of"
         return str(found), next_step if found.is_there else RETRIES
 
     def _show(self, marks: Sequence[SetMark], lease: Lease) -> None:

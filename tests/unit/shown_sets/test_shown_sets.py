@@ -161,7 +161,7 @@ def test_a_set_whose_data_was_written_without_an_event_waits_for_the_scan(produc
     producer.follow()
     assert producer.shown == []
     assert "the files of partition p=a b differ" in producer.held["orders p=a b"]
-    assert "twinhive run sales scan" in producer.held["orders p=a b"]
+    assert "the DAG sales.scan" in producer.held["orders p=a b"]
     run_phase(SCAN, tuned(settle_seconds=0), producer.world.ports(), {"run": "s"}, producer.say)
     producer.follow()
     assert producer.shown == ["orders p=a b"]
