@@ -74,6 +74,7 @@ PARTS = {
     "statements": _benchmark("statements", "--partitions", "500", "--hive-partitions", "100"),
     "external": _benchmark("external", "--only", "pass", "--events", "200"),
     "gateway": _benchmark("gateway", "--partitions", "1000", "--runs", "5", "--seconds", "2", "--clients", "50"),
+    "routing": Part("routing and quiet placements keep their targets", ("-m", "benchmarks.routing")),
     "listing": _benchmark("listing", "--files", "100000", "--directories", "100"),
 }
 

@@ -7,18 +7,12 @@ from dataclasses import dataclass, field, replace
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.lists import CopyList, write_list
-from twinhive.copies.looking import TableFound, directory_states, look_at_table, oldest_mark
+from twinhive.copies.looking import TableFound, look_at_table, oldest_mark
 from twinhive.copies.marking import remove_marks
 from twinhive.copies.news import CopyNews, read_news
 from twinhive.copies.objects import CopyObject
-from twinhive.copies.record import (
-    CopiedTable,
-    LookedAt,
-    read_position,
-    read_record,
-    write_position,
-    write_record,
-)
+from twinhive.copies.record import LookedAt, read_position, write_position, write_record
+from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import sweep
 from twinhive.events.reader import position_at
 from twinhive.model.batches import Batch
@@ -169,7 +163,7 @@ class _Decided:
     news: CopyNews
     before: LookedAt | None
     looked: tuple[TableFound, ...]
-    untouched: Mapping[str, CopiedTable]
+    untouched: Untouched
 
     @classmethod
     def look(cls, ports: ReadPorts, policy: Policy, log_id: str) -> "_Decided":
@@ -178,17 +172,18 @@ class _Decided:
         names = ports.source.table_names(policy.source.database)
         begin = before.position if before else _begin(ports, policy, names)
         news = read_news(ports.source, policy, begin, log_id)
-        records: dict[str, CopiedTable] = {}
-        if before is not None and news.all_of_it is None:
-            records = dict(_remembered(ports, policy, before, news, names))
         # Without a memory those that the placement does not name any more are looked at as well.
         chosen = [name for name in names if before is None or policy.selects(name) or name in news.touches]
+        untouched = Untouched()
+        if before is not None and news.all_of_it is None:
+            quiet = [name for name in chosen if not news.of(name)]
+            untouched = untouched_tables(ports, policy, before, quiet, has_news=len(quiet) < len(chosen))
         looked = [
             look_at_table(ports, policy, TableName(policy.source.database, name), news)
             for name in chosen
-            if name not in records
+            if name not in untouched.around
         ]
-        return cls(policy, log_id, news, before, tuple(looked), records)
+        return cls(policy, log_id, news, before, tuple(looked), untouched)
 
     @property
     def needed(self) -> list[CopyObject]:
@@ -207,7 +202,7 @@ class _Decided:
 
     def used(self) -> set[str]:
         """Return the directories of all copies that are marked."""
-        marked = {one.copy for record in self.untouched.values() for one in record.copies}
+        marked = {one.copy for record in self.untouched.records.values() for one in record.copies}
         return marked | {one.copy for found in self.looked for one in found.fresh}
 
     def remember(self, ports: WritePorts) -> None:
@@ -218,15 +213,11 @@ class _Decided:
             write_record(ports.replica_files, self.policy, one.name.table, self.log_id, end.event_id, one.fresh)
         touched = dict(self.before.touched) if self.before else {}
         touched |= {one.name.table: end.event_id for one in self.looked}
-        now = LookedAt(self.log_id, end, {name: at for name, at in sorted(touched.items()) if self._is_known(name)})
-        if self.before is None or (now.position, dict(now.touched)) != (
-            self.before.position,
-            dict(self.before.touched),
-        ):
+        known = {one.name.table for one in self.looked} | self.untouched.around.keys()
+        touched = {name: at for name, at in sorted(touched.items()) if name in known}
+        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around))
+        if now != self.before:
             write_position(ports.replica_files, self.policy, now)
-
-    def _is_known(self, name: str) -> bool:
-        return name in self.untouched or any(one.name.table == name for one in self.looked)
 
 
 def _begin(ports: ReadPorts, policy: Policy, names: Sequence[str]) -> Position:
@@ -235,25 +226,6 @@ def _begin(ports: ReadPorts, policy: Policy, names: Sequence[str]) -> Position:
     if oldest is None:
         return position_at(ports.source, ports.source.current_event_id())
     return Position(oldest)
-
-
-def _remembered(
-    ports: ReadPorts, policy: Policy, before: LookedAt, news: CopyNews, names: Sequence[str]
-) -> Iterator[tuple[str, CopiedTable]]:
-    """Yield the records of tables that neither an event nor a look at their directories shows as changed."""
-    database, records = policy.source.database, {}
-    for name in names:
-        if policy.selects(name) and not news.of(name):
-            record = read_record(ports.replica_files, policy, name, before)
-            if record is not None:
-                records[name] = record
-    states = directory_states(
-        ports.source_files, (one.what.location for record in records.values() for one in record.copies)
-    )
-    for name, record in records.items():
-        if all(states.get(one.what.location) == one.what.directory for one in record.copies):
-            assert all(one.what.table == TableName(database, name) for one in record.copies)
-            yield name, record
 
 
 def placement_problems(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:

@@ -1,13 +1,15 @@
 """What is remembered of a placement between two runs: up to which event, and what was copied then.
 
-It is a memory only: who finds none, or one of another text of the placement, looks at everything. So a placement in
-which nothing has happened costs one look into the log, and one at the directories around those that are copied.
+It is a memory only: who finds none, or one of another text of the placement, looks at everything. A placement in which
+nothing has happened costs one look into the log, and one at each directory around those that are copied: what was seen
+there is compared as one digest, however many partitions there are.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from twinhive.copies.around import Around
 from twinhive.copies.layout import position_path, record_path
 from twinhive.copies.objects import CopyObject, line_of
 from twinhive.dump.shards import pack_lines, unpack_lines
@@ -20,11 +22,16 @@ from twinhive.ports import FileReader, FileWriter
 
 @dataclass(frozen=True)
 class LookedAt:
-    """Up to which event all has been looked at; `touched`: at which event a table was found changed last."""
+    """Up to which event all has been looked at.
+
+    touched   at which event a table was found changed last
+    around    of tables of which nothing was missing: the directories around their own, as they were then
+    """
 
     log_id: str
     position: Position
     touched: Mapping[str, int] = field(default_factory=dict)
+    around: Mapping[str, Around] = field(default_factory=dict)
 
 
 def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | None:
@@ -32,7 +39,8 @@ def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | 
     said = read_json(files, position_path(policy))
     if said is None or (said["log"], said["fingerprint"]) != (log_id, policy.fingerprint):
         return None
-    return LookedAt(log_id, Position(said["event"], said["time"], said["digest"]), dict(said["touched"]))
+    around = {table: Around(tuple(one["directories"]), one["digest"]) for table, one in said.get("around", {}).items()}
+    return LookedAt(log_id, Position(said["event"], said["time"], said["digest"]), dict(said["touched"]), around)
 
 
 def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> None:
@@ -45,6 +53,10 @@ def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> No
         "time": position.time,
         "digest": position.digest,
         "touched": dict(looked_at.touched),
+        "around": {
+            table: {"directories": list(one.directories), "digest": one.digest}
+            for table, one in looked_at.around.items()
+        },
     }
     write_json(files, position_path(policy), said)
 

@@ -4,12 +4,14 @@ Only what is certainly false for a partition takes it out of what a query reads.
 that Hive and Spark may see differently, is not known: the partition is kept.
 """
 
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import assert_never
+from functools import partial
+from typing import Any, assert_never
 
 from twinhive.model.names import DEFAULT_PARTITION
 
@@ -30,15 +32,15 @@ class KeyOperator(StrEnum):
     GREATER_OR_EQUAL = ">="
 
 
-_ORDERS = {
-    KeyOperator.EQUAL: (0,),
-    KeyOperator.NOT_EQUAL: (-1, 1),
-    KeyOperator.LESS: (-1,),
-    KeyOperator.LESS_OR_EQUAL: (-1, 0),
-    KeyOperator.GREATER: (1,),
-    KeyOperator.GREATER_OR_EQUAL: (0, 1),
+Compare = Callable[[Any, Any], bool]
+_COMPARE: Mapping[KeyOperator, Compare] = {
+    KeyOperator.EQUAL: operator.eq,
+    KeyOperator.NOT_EQUAL: operator.ne,
+    KeyOperator.LESS: operator.lt,
+    KeyOperator.LESS_OR_EQUAL: operator.le,
+    KeyOperator.GREATER: operator.gt,
+    KeyOperator.GREATER_OR_EQUAL: operator.ge,
 }
-"""What a comparison allows: the key before (-1), equal to (0), after (1) the value."""
 
 
 class LiteralKind(StrEnum):
@@ -97,62 +99,98 @@ ALL = Conjunction(())
 """What every partition fulfils: a query without conditions."""
 
 
-@dataclass(frozen=True)
-class PartitionKeys:
-    """The keys of a table with Hive's types, and the values of one of its partitions."""
-
-    types: Mapping[str, str]
-    values: Mapping[str, str]
+Judge = Callable[[Mapping[str, str]], bool | None]
+"""Tells of the values of a partition's keys whether a condition holds for all of its rows (True), for none (False)."""
 
 
-def holds(predicate: Predicate, partition: PartitionKeys) -> bool | None:
-    """Tell whether a condition holds for all rows of a partition (True), for none (False), or that is not known."""
+def not_known(values: Mapping[str, str]) -> bool | None:
+    """Judge by a condition that tells nothing of partitions."""
+    return None
+
+
+def judge_of(predicate: Predicate, types: Mapping[str, str]) -> Judge:
+    """Return what judges the partitions of one table, whose keys have these types of Hive.
+
+    Made once for a statement, called for each partition: tables have many. What says nothing is `not_known` itself.
+    """
     match predicate:
         case NotKnown():
-            return None
+            return not_known
         case KeyComparison():
-            return _compared(predicate, partition)
-        case Disjunction():
-            found = [holds(part, partition) for part in predicate.parts]
-            return True if True in found else None if None in found else False
+            return _judge_by_key(predicate, types)
         case Conjunction():
-            found = [holds(part, partition) for part in predicate.parts]
-            return False if False in found else None if None in found else True
+            return _judge_by_parts(predicate.parts, types, decides=False)
+        case Disjunction():
+            return _judge_by_parts(predicate.parts, types, decides=True)
         case Negation():
-            inner = holds(predicate.part, partition)
-            return None if inner is None else not inner
+            inner = judge_of(predicate.part, types)
+            return not_known if inner is not_known else partial(_negated, inner)
         case _:
             assert_never(predicate)
 
 
-def _compared(comparison: KeyComparison, partition: PartitionKeys) -> bool | None:
-    text = partition.values.get(comparison.key)
-    if text is None or text == DEFAULT_PARTITION:
-        return None  # no key, or NULL, which is neither equal nor different
-    kind = partition.types.get(comparison.key, "").lower().replace(" ", "")
-    order = _order(kind, text, comparison.value)
-    return None if order is None else order in _ORDERS[comparison.how]
+def _judge_by_parts(parts: Sequence[Predicate], types: Mapping[str, str], *, decides: bool) -> Judge:
+    """Return the judge of AND (one False decides) or OR (one True decides)."""
+    judges = [judge_of(part, types) for part in parts]
+    telling = [judge for judge in judges if judge is not not_known]
+    if judges and not telling:
+        return not_known
+    otherwise = None if len(telling) < len(judges) else not decides
+    if len(telling) == 1 and otherwise is not None:
+        return telling[0]
+
+    def judge(values: Mapping[str, str]) -> bool | None:
+        answer = otherwise
+        for one in telling:
+            found = one(values)
+            if found is decides:
+                return decides
+            if found is None:
+                answer = None
+        return answer
+
+    return judge
 
 
-def _order(kind: str, text: str, value: Value) -> int | None:
-    """Return whether a key's value is before (-1), equal to (0) or after (1) a literal.
+def _negated(judge: Judge, values: Mapping[str, str]) -> bool | None:
+    inner = judge(values)
+    return None if inner is None else not inner
 
-    None where engines may see that differently. Texts are compared by their UTF-8 bytes, as Hive and Spark do.
+
+def _judge_by_key(comparison: KeyComparison, types: Mapping[str, str]) -> Judge:
+    """Return the judge of one key against a literal; `not_known` where engines may see that differently.
+
+    Texts are compared by code points, which is the order of their UTF-8 bytes, as Hive and Spark compare them. Days, as
+    they are written, are in the order of their texts.
     """
+    kind = types.get(comparison.key, "").lower().replace(" ", "")
+    value, compare = comparison.value, _COMPARE[comparison.how]
     if _TEXTS.fullmatch(kind) and value.kind is LiteralKind.TEXT:
-        have, want = (one.encode("utf-8", "surrogatepass") for one in (text, value.text))
-        return (have > want) - (have < want)
-    if (
-        kind in _NUMBERS
-        and value.kind is LiteralKind.NUMBER
-        and _NUMBER.fullmatch(text)
-        and _NUMBER.fullmatch(value.text)
-    ):
-        return (int(text) > int(value.text)) - (int(text) < int(value.text))
-    if kind == "date" and value.kind is not LiteralKind.NUMBER and _DAY.fullmatch(text) and _DAY.fullmatch(value.text):
-        # Written so, days are in the order of their texts.
-        return (text > value.text) - (text < value.text) if _is_day(value.text) else None
-    return None
+        return _judge_of_texts(comparison.key, compare, value.text, None)
+    if kind in _NUMBERS and value.kind is LiteralKind.NUMBER and _NUMBER.fullmatch(value.text):
+        return _judge_of_numbers(comparison.key, compare, int(value.text))
+    if kind == "date" and value.kind is not LiteralKind.NUMBER and _is_day(value.text):
+        return _judge_of_texts(comparison.key, compare, value.text, _DAY)
+    return not_known
+
+
+def _judge_of_texts(key: str, compare: Compare, want: str, form: re.Pattern[str] | None) -> Judge:
+    def judge(values: Mapping[str, str]) -> bool | None:
+        text = values.get(key)
+        # Without a value, or NULL, which is neither equal nor different.
+        if text is None or text == DEFAULT_PARTITION or (form is not None and not form.fullmatch(text)):
+            return None
+        return compare(text, want)
+
+    return judge
+
+
+def _judge_of_numbers(key: str, compare: Compare, want: int) -> Judge:
+    def judge(values: Mapping[str, str]) -> bool | None:
+        text = values.get(key)
+        return compare(int(text), want) if text is not None and _NUMBER.fullmatch(text) else None
+
+    return judge
 
 
 def _is_day(text: str) -> bool:

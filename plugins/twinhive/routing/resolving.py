@@ -13,7 +13,7 @@ from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
 from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.predicates import ALL, Conjunction, Disjunction, PartitionKeys, Predicate, holds
+from twinhive.routing.predicates import Disjunction, Predicate, judge_of, not_known
 from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
 from twinhive.routing.uses import ReadTable, StatementUses
 
@@ -167,23 +167,17 @@ class Resolver:
 def read_names(table: Table, names: Sequence[str], where: Predicate) -> list[str]:
     """Return the names of the partitions that a statement may read."""
     keys = tuple(key.lower() for key in table.partition_keys)
-    if where == ALL or not _speaks_of(where, frozenset(keys)):
+    judge = judge_of(where, {name.lower(): kind for name, kind in partition_key_types(table)})
+    if judge is not_known:
         return list(names)
-    types = {name.lower(): kind for name, kind in partition_key_types(table)}
-    return [name for name in names if holds(where, PartitionKeys(types, _values(keys, name))) is not False]
-
-
-def _speaks_of(where: Predicate, keys: frozenset[str]) -> bool:
-    match where:
-        case Conjunction() | Disjunction():
-            return any(_speaks_of(part, keys) for part in where.parts)
-    part = getattr(where, "part", None)
-    return _speaks_of(part, keys) if part is not None else getattr(where, "key", None) in keys
+    return [name for name in names if judge(_values(keys, name)) is not False]
 
 
 def _values(keys: Sequence[str], name: str) -> dict[str, str]:
-    texts = (part.partition("=")[2] for part in name.split("/"))
-    return dict(zip(keys, (unescape_path_name(text) if "%" in text else text for text in texts), strict=False))
+    texts = [part.partition("=")[2] for part in name.split("/")]
+    if "%" in name:
+        texts = [unescape_path_name(text) for text in texts]
+    return dict(zip(keys, texts, strict=False))
 
 
 def _not_there(name: TableName) -> ActNow:

@@ -75,15 +75,28 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_change_of_the_primary_is_never_hidden_and_then_copied(name: str) -> None:
+def a_quiet_world() -> CopiesWorld:
+    """Return a world that remembers of all tables what is around them: nothing has happened for two runs."""
     world = a_world()
     world.settle()
+    assert world.run()["list_copies"].idle
+    return world
+
+
+@pytest.mark.parametrize("begin", [lambda: settled(a_world()), a_quiet_world], ids=["settled", "quiet"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_the_primary_is_never_hidden_and_then_copied(name: str, begin) -> None:
+    world = begin()
     (world.files.make_directories(world.users.location("orders", ("3",)) + "x"))
     CHANGES[name](world.users)
     world.assert_no_copy_lies()
     world.settle()
     world.assert_complete(*sorted(_all_objects(world)))
+
+
+def settled(world: CopiesWorld) -> CopiesWorld:
+    world.settle()
+    return world
 
 
 def _all_objects(world: CopiesWorld) -> list[str]:
@@ -162,8 +175,7 @@ def noticed(world: CopiesWorld, switch) -> None:
 
 
 def a_copied_world_that_changed() -> CopiesWorld:
-    world = a_world()
-    world.settle()
+    world = a_quiet_world()
     world.users.insert("orders", ("1",), {"more": b"more"})
     world.users.overwrite("plain", None, {"f": b"another"})
     world.users.drop_partitions("orders", [("3",)])
@@ -324,6 +336,25 @@ def test_a_placement_without_a_change_costs_nothing_for_its_partitions() -> None
         costs.append((sorted(counting.calls), after[0] - before[0], after[1] - before[1]))
     assert costs[0] == costs[1]
     assert len(costs[0][0]) <= 6
+
+
+def test_without_a_change_no_record_of_copies_is_read() -> None:
+    world = a_quiet_world()
+    read: list[str] = []
+    original = world.north.read
+    world.north.read = lambda path: (read.append(path), original(path))[1]
+    assert world.run()["list_copies"].idle
+    assert read
+    assert not [path for path in read if "/copies/tables/" in path]
+    # A directory beside those of a table looks like a change: then its record tells that it is none.
+    world.files.make_directories(world.users.location("orders", ("1",)) + "-beside")
+    read.clear()
+    assert world.run()["list_copies"].idle
+    assert [path for path in read if "/copies/tables/orders" in path]
+    read.clear()
+    assert world.run()["list_copies"].idle
+    assert not [path for path in read if "/copies/tables/" in path]
+    world.assert_complete(*EVERYTHING)
 
 
 def test_a_cluster_without_room_gets_nothing() -> None:

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from tests.support.seeds import seeds
-from twinhive.routing.predicates import PartitionKeys, holds
+from twinhive.routing.predicates import judge_of
 from twinhive.routing.reading import read_statement
 
 TYPES = {"p": "string", "n": "int"}
@@ -20,7 +20,7 @@ def where_of(condition: str, source: str = "t") -> object:
 
 
 def said(condition: str, source: str = "t", **values: str) -> bool | None:
-    return holds(where_of(condition, source), PartitionKeys({**TYPES, "d": "date"}, values))  # type: ignore[arg-type]
+    return judge_of(where_of(condition, source), {**TYPES, "d": "date"})(values)  # type: ignore[arg-type]
 
 
 def a_condition(chance: random.Random, depth: int) -> str:
@@ -60,7 +60,7 @@ def test_what_is_left_out_has_no_row_that_sqlite_finds(seed: int) -> None:
     where = where_of(condition)
     for text in TEXTS[1:]:  # Hive writes an empty text as its default partition
         for number in NUMBERS:
-            answer = holds(where, PartitionKeys(TYPES, {"p": text, "n": str(number)}))  # type: ignore[arg-type]
+            answer = judge_of(where, TYPES)({"p": text, "n": str(number)})  # type: ignore[arg-type]
             if answer is False:
                 assert (text, number) not in counted, condition
             elif answer is True:
@@ -100,8 +100,8 @@ def test_what_is_left_out_has_no_row_that_sqlite_finds(seed: int) -> None:
 def test_what_is_certain(condition: str, answer: bool | None) -> None:
     reads = read_statement(f"select * from d.t where {condition}", "d").inputs
     where = next(one.where for one in reads if one.name.table == "t")
-    keys = PartitionKeys({**TYPES, "d": "date"}, {"p": "b", "n": "5", "d": "2020-01-02"})
-    assert holds(where, keys) is answer
+    judge = judge_of(where, {**TYPES, "d": "date"})
+    assert judge({"p": "b", "n": "5", "d": "2020-01-02"}) is answer
 
 
 def test_nothing_is_certain_of_null() -> None:
@@ -130,11 +130,11 @@ def test_conditions_reach_a_table_only_where_no_outer_join_puts_rows_in_its_plac
 ) -> None:
     reads = read_statement(f"select * from {source} where t.p = 'a'", "d").inputs
     where = next(one.where for one in reads if one.name.table == table)
-    found = holds(where, PartitionKeys(TYPES, {"p": "b"}))
+    found = judge_of(where, TYPES)({"p": "b"})
     assert found is answer or (answer is None and found is True)
 
 
 def test_a_column_without_a_table_is_nobodys_where_there_are_several() -> None:
     for source in ("t join u on t.x = u.x", "t lateral view explode(a) e as p"):
         reads = read_statement(f"select * from {source} where p = 'a'", "d").inputs
-        assert holds(reads[0].where, PartitionKeys(TYPES, {"p": "b"})) is None
+        assert judge_of(reads[0].where, TYPES)({"p": "b"}) is None
