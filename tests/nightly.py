@@ -67,6 +67,11 @@ PARTS = {
         _tests("tests/unit/gateway/test_answers_are_the_owners.py", "tests/unit/gateway/test_faults.py"),
         {"TWINHIVE_GATEWAY_WORLDS": "300", "TWINHIVE_GATEWAY_FAULTS": "100"},
     ),
+    "routed": Part(
+        "where 20,000 statements over random worlds run, against a naive reading of the rules",
+        _tests("tests/unit/routing/test_random_worlds.py"),
+        {"TWINHIVE_ROUTED_WORLDS": "2000"},
+    ),
     "soak": Part("random histories between real clusters", ("-m", "tests.checker.soak", "60", str(int(time.time())))),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),
     "events": _benchmark("events", "--events", "200", "--tables", "5"),
