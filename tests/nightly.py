@@ -39,7 +39,7 @@ PARTS = {
     "runbooks": Part("every section of docs/runbooks.md in Airflow", _tests("-m", "runbook", "tests/integration")),
     "histories": Part(
         "random histories in memory, 200 of each kind",
-        _tests("tests/unit/checker/test_histories.py"),
+        _tests("tests/unit/checker/test_histories.py", "tests/unit/verify/test_verify_histories.py"),
         {"TWINHIVE_HISTORIES": "200"},
     ),
     "kills": Part(

@@ -88,7 +88,7 @@ class VerifyingDrill(Drill):
 @pytest.mark.parametrize("keeps_log", [False, True])
 def test_random_histories(settings: Settings, keeps_log: bool) -> None:
     looks = equal = 0
-    for seed in seeds(MANY or 4):
+    for seed in seeds(MANY or 2):
         drill = VerifyingDrill(seed, settings)
         if keeps_log:
             listeners = {"metastore.transactional.event.listeners": LISTENER}

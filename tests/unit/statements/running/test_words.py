@@ -14,7 +14,7 @@ from twinhive.statements.running.running import for_statements, lines_of_stateme
 from twinhive.step.base import Detail
 
 # What no statement runs speaks to those who have DAGs: these packages and the commands, and some steps.
-PACKAGES_NOT_RUN = {"airflow_edge", "cli", "journal", "page", "reference", "routing"}
+PACKAGES_NOT_RUN = {"airflow_edge", "cli", "journal", "page", "reference", "routing", "shown_sets"}
 STEPS_NOT_RUN = {
     "model/text": "the words of each reader",
     "requests/request_files": "why a policy is paused: who forgets one has its commands",
