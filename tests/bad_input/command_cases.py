@@ -204,6 +204,8 @@ POLICY_CASES = (
         ("skip-event", "sales", "1", "--reason", "why"),
         ("needs a replica that follows",),
     ),
+    Case("resync: neither a table nor all", ("resync", "sales"), ("give either a table, or --all",), code=USAGE),
+    Case("resync: a table and all", ("resync", "sales", "plain", "--all"), ("give either a table",), code=USAGE),
     Case("resync: an empty name", ("resync", "sales", ""), ("table: cannot be used for the operation resync",)),
     Case(
         "resync: not selected",
@@ -233,6 +235,7 @@ POLICY_CASES = (
     Case("verify: nowhere", ("verify", "sales", "nowhere"), ("no table nowhere on either side",), follows=True),
     Case("verify: before the replica follows", ("verify", "sales"), ("a verification needs a replica that follows",)),
     Case("resync: before the replica follows", ("resync", "sales", "plain"), ("needs a replica that follows",)),
+    Case("resync: all, before the replica follows", ("resync", "sales", "--all"), ("needs a replica that follows",)),
 )
 COPY_CASES = (
     Case("copy: no target", ("copy", "hdfs://east/data/a"), ("a copy needs a source and a target",)),

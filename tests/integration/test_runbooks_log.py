@@ -29,7 +29,8 @@ def test_the_log_has_a_gap(oncall: OnCall, databases: Databases, writers: Source
 
     run = oncall.red_run("window")
     oncall.read(run, "window", "has a gap", "metastore.event.db.listener.timetolive")
-    bootstrap_anew(oncall)
+    oncall.operate("resync-all", dry_run=True)
+    oncall.operate("resync-all")
     oncall.clear(run, "window")
     assert_twin()
 

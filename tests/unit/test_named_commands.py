@@ -82,7 +82,7 @@ def test_there_are_commands_to_look_at() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "bring it back with: twinhive resync 1",
+        "pass it over with: twinhive skip-event sales",
         "bring it back with: twinhive resync 1 1 1",
         "do it with: twinhive mend 1",
         "pass it over: twinhive skip-event 1 1",
@@ -154,7 +154,7 @@ def test_pages_are_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["mend sales", "status --deep", "run sales sleep", "skip-event 1 --reason", "resync sales", "nonsense"]
+    "line", ["mend sales", "status --deep", "run sales sleep", "skip-event 1 --reason", "resync --all", "nonsense"]
 )
 def test_a_line_that_cannot_be_typed_is_found(line: str) -> None:
     assert wrong_line(line)

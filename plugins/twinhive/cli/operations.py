@@ -18,16 +18,25 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command()
 def resync(
     policy: PolicyName,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table or view that the policy selects")],
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="A table or view that the policy selects")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that the policy selects; also after a gap in the source's log.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """Bring one table over as it is now.
+    """Bring one table, or all that differs, over as it is now.
 
-    The next incremental run does it, and releases the table from quarantine.
+    The next incremental run does it, and releases the tables from quarantine. With --all the events that the replica
+    has not reached are not read: what they did is found by comparing, and nothing that is equal is copied.
     """
-    _operate("resync", policy, OperationFields(table=table), config, dry_run=dry_run, as_json=as_json)
+    if everything == (table is not None):
+        raise typer.BadParameter("give either a table, or --all")
+    kind = "resync-all" if everything else "resync"
+    _operate(kind, policy, OperationFields(table=table), config, dry_run=dry_run, as_json=as_json)
 
 
 @app.command()

@@ -49,11 +49,15 @@ class WindowContent:
 
     cascades   the changes of columns that the source's partitions followed
     snapshots  the tables that are brought over whole at its end
+    everything the request for all that the policy selects, '' for none: at its end the database and its functions
+               (`functions`) are made equal too
     """
 
     cascades: tuple[int, ...] = ()
     snapshots: tuple[str, ...] = ()
     consistency: str = EVERY_EVENT
+    everything: str = ""
+    functions: tuple[Function, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,7 +193,13 @@ def _base(fields: dict[str, Any]) -> BaseContent:
 
 
 def _window(fields: dict[str, Any]) -> WindowContent:
-    return WindowContent(tuple(fields["cascades"]), tuple(fields["snapshots"]), fields["consistency"])
+    return WindowContent(
+        tuple(fields["cascades"]),
+        tuple(fields["snapshots"]),
+        fields["consistency"],
+        fields.get("everything", ""),
+        tuple(_function(entry) for entry in fields["functions"]),
+    )
 
 
 def _plain(value: object) -> object:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow
-from twinhive.model.next_steps import BOOTSTRAP_AGAIN
+from twinhive.model.next_steps import BOOTSTRAP_AGAIN, RESYNC_EVERYTHING
 from twinhive.model.text import Clear
 from twinhive.ports import EventLog
 
@@ -22,6 +22,16 @@ def position_at(metastore: EventLog, event_id: int) -> Position:
     """Return the position of an event; without time and digest when the log no longer has it."""
     rows = metastore.events_after(event_id - 1, 1) if event_id else []
     return rows[0].position if rows and rows[0].event_id == event_id else Position(event_id)
+
+
+def newest_position(metastore: EventLog, begin: Position) -> Position:
+    """Return the position of the newest event, whatever is missing before it.
+
+    Raises ActNow when the log is not the one that `begin` was read from.
+    """
+    newest = metastore.current_event_id()
+    _check_same_log(metastore, begin, newest)
+    return position_at(metastore, newest)
 
 
 def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
@@ -109,5 +119,5 @@ def _gap(expected: int, found: str) -> ActNow:
         found=found,
         expected=f"event {expected}",
         next_step="raise metastore.event.db.listener.timetolive (metastore.repl.event.db.listener.timetolive where "
-        "the change manager is on) at the source, then " + BOOTSTRAP_AGAIN,
+        "the change manager is on) at the source, then " + RESYNC_EVERYTHING,
     )

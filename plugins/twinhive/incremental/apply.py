@@ -18,7 +18,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, ResyncTable, Text
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.replica_state import read_state
-from twinhive.requests.request_files import requested_tables
+from twinhive.requests.request_files import everything_requested, requested_tables
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -177,8 +177,10 @@ def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
         return dump
     if dump.manifest.statement.scope:
         return dump if is_still_to_apply(state, dump.manifest) else None
+    window = dump.manifest.window
     waiting = set(requested_tables(run.ports.replica_files, run.policy))
-    return dump if waiting & set(dump.manifest.window.snapshots) else None
+    asked = everything_requested(run.ports.replica_files, run.policy)
+    return dump if waiting & set(window.snapshots) or (asked and asked == window.everything) else None
 
 
 def _result(run: ApplyStage) -> WindowApplied:

@@ -10,6 +10,7 @@ from twinhive.apply.lane import Applied, Lane, Watch, unwatched
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import Quarantine
+from twinhive.apply.whole.database import repair_database
 from twinhive.apply.whole.repairing import repair_table
 from twinhive.apply.whole.snapshot import Snapshot, replace_table
 from twinhive.dump.layout import WHOLE_TABLES
@@ -30,7 +31,7 @@ from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
-from twinhive.requests.request_files import recorded_skips, skipped_events, table_is_done
+from twinhive.requests.request_files import everything_is_done, recorded_skips, skipped_events, table_is_done
 from twinhive.step.base import Detail, Work
 from twinhive.step.metadata_only import without_files
 from twinhive.transfer.staged.items import file_of
@@ -83,6 +84,11 @@ class Applying:
         for table in self._dump.manifest.window.snapshots:
             self._replace(table)
             table_is_done(self._ports.replica_files, self._work.policy, table)
+        window, manifest = self._dump.manifest.window, self._dump.manifest
+        if window.everything:
+            event_id = manifest.end.event_id
+            for line in repair_database(self._target, self._progress, manifest.database, window.functions, event_id):
+                self._work.report(line)
 
     def finish(self) -> None:
         """Write the window's end as the replica's position, and the records of what waits for data."""
@@ -92,6 +98,8 @@ class Applying:
             self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.statement.scope}, manifest.end)
         self._progress.write(manifest.end)
         self._pending.flush()
+        # Last: until then a run that is killed finds the request, and compares again.
+        everything_is_done(self._ports.replica_files, policy, manifest.window.everything)
 
     def publish(self) -> tuple[str, ...]:
         """Publish what waited for its data; return the tables that wait since this window.

@@ -16,13 +16,14 @@ from twinhive.dump.store import attempts_of, begin_attempt, being_written, dumps
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.incremental.bounded_window import beside_copies
+from twinhive.incremental.everything import range_without_events, read_database, request_all_tables
 from twinhive.incremental.requests import freeze_requested
 from twinhive.incremental.snapshots import write_snapshots
 from twinhive.incremental.whole_tables import request_whole_tables
 from twinhive.incremental.window_files import event_items, write_event_batches
 from twinhive.incremental.window_stage import WindowDraft, WindowStage
 from twinhive.log.cascade_memory import followed_in_window
-from twinhive.log.event_stream import drop_saved_events, window_after
+from twinhive.log.event_stream import NextEventRange, drop_saved_events, window_after
 from twinhive.log.moved_partitions import places_on_replica
 from twinhive.log.told_events import told_events
 from twinhive.log.unnamed_files import find_unnamed
@@ -30,7 +31,7 @@ from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import Missing
 from twinhive.model.objects import Database
 from twinhive.model.policy import WINDOW_END, Policy
-from twinhive.requests.request_files import request_table
+from twinhive.requests.request_files import everything_requested, request_table
 
 # So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500
@@ -41,19 +42,26 @@ _KEPT_WINDOWS = 2
 def read_log(run: WindowStage) -> WindowStage:
     """Read the events after the replica's position, and ask for the tables that they do not tell enough of.
 
-    A range in which nothing is to be done makes no window, unless it is much.
+    A range in which nothing is to be done makes no window, unless it is much. Where everything is asked for, what the
+    events before the newest one have done is found by comparing.
     """
     if run.dump is not None:
         return run
     ports, policy, stream = run.ports, run.policy, run.stream
-    found = window_after(ports, beside_copies(ports, policy), run.state.position, stream.skipped)
+    everything = everything_requested(ports.replica_files, policy)
+    if everything:
+        found = NextEventRange(range_without_events(ports, run.state), is_cut=False)
+        request_all_tables(ports, policy, run.state)
+    else:
+        found = window_after(ports, beside_copies(ports, policy), run.state.position, stream.skipped)
     event_range = found.event_range
     whole = request_whole_tables(ports, policy, run.state, event_range.rows)
-    if not event_range.rows and not whole and not _passes_much(run, event_range, stream.skipped):
+    passes_much = _passes_much(run, event_range, stream.skipped)
+    if not event_range.rows and not whole and not everything and not passes_much:
         return run
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
-    return replace(run, draft=WindowDraft(stream, attempt, token, event_range, found.is_cut, whole))
+    return replace(run, draft=WindowDraft(stream, attempt, token, event_range, found.is_cut, everything, whole=whole))
 
 
 def _of_draft(part: Callable[[WindowStage, WindowDraft], WindowStage]) -> Callable[[WindowStage], WindowStage]:
@@ -75,14 +83,17 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
     A range that was cut ends before the newest event, so that nothing can be read as it was at its end.
     """
-    if not draft.whole or draft.is_cut:
+    if draft.is_cut or not (draft.whole or draft.everything):
         return run
     stream = draft.stream
+    database = read_database(run.ports, run.policy) if draft.everything else None
     event_range, snapshots, read = write_snapshots(stream, draft.attempt, draft.event_range, draft.whole)
+    database = database.after(event_range) if database else None
     rows = tuple(row for row in event_range.rows if row.event_id not in stream.skipped)
     # What has come meanwhile may say of other tables that they have to come whole.
     whole = request_whole_tables(run.ports, run.policy, run.state, rows)
-    return run.drafted(event_range=replace(event_range, rows=rows), snapshots=snapshots, read=read, whole=whole)
+    written = {"snapshots": snapshots, "read": read, "database": database}
+    return run.drafted(event_range=replace(event_range, rows=rows), whole=whole, **written)
 
 
 @_of_draft
@@ -146,12 +157,20 @@ def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
     ports, policy, event_range = run.ports, run.policy, draft.event_range
     begin, end = event_range.begin.event_id, event_range.end.event_id
     batches = (*draft.batches, *draft.snapshots)
-    manifest = window_manifest(policy, ports.source.log_id(), draft.token, _database(run), event_range, batches)
+    database = draft.database.database if draft.database else _database(run)
+    manifest = window_manifest(policy, ports.source.log_id(), draft.token, database, event_range, batches)
+    content = replace(
+        manifest.window,
+        cascades=draft.cascades,
+        snapshots=draft.read,
+        everything=draft.everything,
+        functions=draft.database.functions if draft.database else (),
+    )
     dump = publish_dump(
         ports.dump_files,
         draft.attempt,
         DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end),
-        replace(manifest, content=replace(manifest.window, cascades=draft.cascades, snapshots=draft.read)),
+        replace(manifest, content=content),
     )
     run.work.report(f"window ({begin}, {end}]: {draft.told}")
     return replace(run, dump=dump)

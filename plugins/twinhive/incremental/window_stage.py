@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.store import Dump
+from twinhive.incremental.everything import DatabaseState
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
 from twinhive.model.marks import ReplicaState
@@ -44,6 +45,7 @@ class WindowDraft:
     stream       the log as it is read for this window, without what was to be skipped when it began
     event_range  what it is of
     is_cut       it ends before the newest event, so that tables that come whole are left to a later one
+    everything   the request for all that the policy selects, '' for none; `database` is as it is at the end then
     whole        the tables that have to come whole: all that are asked for
     read         those of them that are read with this window, in the batches `snapshots`
     passed_over  the tables of whose events nothing is applied: they are read whole, or frozen until they are
@@ -57,6 +59,8 @@ class WindowDraft:
     token: str
     event_range: EventRange
     is_cut: bool
+    everything: str = ""
+    database: DatabaseState | None = None
     whole: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     snapshots: tuple[Batch, ...] = ()

@@ -4,6 +4,9 @@ from twinhive.model.text import Clear, Command, Either, ResyncTable, Retry, Sett
 
 RETRIES = Retry()
 BOOTSTRAP_AGAIN = StartDag("bootstrap")
+RESYNC_EVERYTHING = Either(
+    "ask for what differs, and for that alone, with twinhive resync <policy> --all", BOOTSTRAP_AGAIN
+)
 
 BASE_DIRECTORY = Setting("external_tables.base_directory", "hive.repl.replica.external.table.base.dir")
 NO_EXTERNAL_TABLES = Setting("external_tables.include: false", "'hive.repl.include.external.tables'='false'")

@@ -10,6 +10,7 @@ from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.pausing import Pause, Unpause
 from twinhive.operations.replica_status import ShowStatus
 from twinhive.operations.resync import Resync
+from twinhive.operations.resync_everything import ResyncEverything
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.operations.unlock import Unlock
 
@@ -47,6 +48,12 @@ _ALL = (
         "bring one table over as it is now, and release it from quarantine",
         ("table",),
         lambda policy, holder, fields: Resync(policy, fields.table or "", holder),
+    ),
+    OperationKind(
+        "resync-all",
+        "compare all tables, bring over what differs, and go on at the newest event; also after a gap in the log",
+        (),
+        lambda policy, holder, _: ResyncEverything(policy, holder),
     ),
     OperationKind(
         "skip-event",

@@ -6,6 +6,7 @@ They need no lease, so that they can be written while a run is under way; the ne
 import json
 import re
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 
 from twinhive.dump.named_files import NamedFiles
@@ -138,6 +139,27 @@ def table_is_done(files: FileWriter, policy: Policy, table: str) -> None:
     _resyncs(policy).remove(files, table)
 
 
+def request_everything(files: FileWriter, policy: Policy, by: str) -> None:
+    """Ask the next window to compare all that the policy selects, and to go on at the source's newest event."""
+    write_json(files, _everything(policy), {"id": uuid.uuid4().hex, "by": by, "since": int(time.time())})
+
+
+def everything_requested(files: FileReader, policy: Policy) -> str:
+    """Return the id of the request for everything, '' when nobody has asked; what cannot be read asks for nothing."""
+    try:
+        request = read_json(files, _everything(policy))
+    except ValueError:
+        return ""
+    found = request.get("id") if isinstance(request, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def everything_is_done(files: FileWriter, policy: Policy, request: str) -> None:
+    """Take a request for everything away that is fulfilled; one that was made since stays."""
+    if request and everything_requested(files, policy) == request:
+        files.delete_file(_everything(policy))
+
+
 def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
     """Return the events that a person wants passed over, with the reasons.
 
@@ -165,6 +187,10 @@ def remove_passed_skips(files: FileWriter, policy: Policy, position: int) -> Non
     for event_id in skipped_events(files, policy):
         if event_id <= position:
             files.delete_file(join(_directory(policy), "skip", f"{event_id}.json"))
+
+
+def _everything(policy: Policy) -> str:
+    return join(_directory(policy), "everything.json")
 
 
 def _resyncs(policy: Policy) -> NamedFiles:

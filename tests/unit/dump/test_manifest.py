@@ -14,6 +14,7 @@ KEYS = {
     *("format", "kind", "token", "policy", "fingerprint", "log_id", "begin", "end", "database", "batches", "version"),
     *("left_out", "views", "functions", "foreign_keys", "round", "batch_weight"),
     *("cascades", "events", "snapshots", "consistency", "scope", "replaces", "metadata_only"),
+    "everything",
 }
 """An earlier version reads a dump of this one only with all of them."""
 A_BASE = DumpManifest(
@@ -29,7 +30,7 @@ A_BASE = DumpManifest(
     content=BaseContent(views=2, round=3),
     batch_weight=4,
 )
-A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=WindowContent((5,), ("plain",), "window_end"), events=4)
+A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=WindowContent((5,), ("plain",), "window_end", "a1"), events=4)
 OF_A_STATEMENT = replace(A_WINDOW, statement=StatementSaid("sales", "sales.['a']", metadata_only=True))
 
 

@@ -78,7 +78,7 @@ def test_missing_rows_are_a_gap_that_says_how_to_go_on(rows: list[EventRow], new
     step = str(caught.value.next_step)
     assert "metastore.event.db.listener.timetolive" in step
     assert "metastore.repl.event.db.listener.timetolive" in step
-    assert "start the policy's bootstrap DAG with again=true" in step
+    assert "twinhive resync <policy> --all" in step
 
 
 def test_rows_before_a_gap_are_still_read() -> None:

@@ -121,11 +121,11 @@ def test_readers_never_miss_the_table_or_what_of_it_was_equal(damaged: tuple[Ver
 
     wish(followed, table)
     ports = followed.world.ports()
-    followed.run_with(replace(ports, replica=_Watched(ports.replica, look)))
+    followed.run_with(replace(ports, replica=Watched(ports.replica, look)))
     followed.assert_twin()
 
 
-class _Watched:
+class Watched:
     """Look around after each call."""
 
     def __init__(self, port: Any, look: Callable[[], None]) -> None:

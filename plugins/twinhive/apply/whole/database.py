@@ -1,0 +1,54 @@
+"""Make the replica's database and its functions what the source's were at one event."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from twinhive.apply.function_files import FunctionFiles, LeftOut
+from twinhive.apply.functions import Functions
+from twinhive.apply.progress import Progress
+from twinhive.apply.target import Target
+from twinhive.model.files import is_below
+from twinhive.model.marks import own_marks, without_marks
+from twinhive.model.objects import Database, Function
+from twinhive.model.text import Text
+
+
+def repair_database(
+    target: Target, progress: Progress, source: Database, functions: Iterable[Function], event_id: int
+) -> Iterator[Text]:
+    """Change what differs, and yield what has become of it. Each call can be repeated.
+
+    A function that the replica alone has is dropped when all its files are ours; others may be somebody's, and are
+    named. One whose files cannot be brought over is left out, and named.
+    """
+    if _alter(target, progress, source):
+        yield "the database's owner, comment or parameters are the source's again"
+    replica, name = target.replica, target.policy.replica.database
+    files = FunctionFiles(target.functions, target.files, target.lease, target.root)
+    ours, wanted = Functions(replica, target.lease, name, files), {one.name: one for one in functions}
+    for function in wanted.values():
+        try:
+            if ours.put(function, event_id):
+                yield f"function {function.name} is created"
+        except LeftOut as left:
+            yield left.text
+    for extra in [one for one in replica.functions(name) if one.name not in wanted]:
+        if extra.resources and all(is_below(uri, target.root) for uri in extra.resources):
+            ours.drop(extra.name)
+            yield f"function {extra.name} is dropped: the source does not have it"
+        else:
+            yield f"function {extra.name} is on the replica alone; nobody needs it? DROP FUNCTION {name}.{extra.name}"
+
+
+def _alter(target: Target, progress: Progress, source: Database) -> bool:
+    there = target.replica.database(target.policy.replica.database)
+    assert there is not None, "the replica's state was read from it"
+    is_changed = (there.owner, there.comment) != (source.owner, source.comment)
+    if is_changed:
+        target.lease.confirm()
+        target.replica.alter_database(replace(there, owner=source.owner, comment=source.comment))
+    parameters = {**without_marks(source.parameters), **own_marks(progress.parameters)}
+    if parameters != dict(progress.parameters):
+        progress.set_parameters(parameters)
+        is_changed = True
+    return is_changed
