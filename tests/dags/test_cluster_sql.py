@@ -41,7 +41,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
     Submitted.jobs = []
     monkeypatch.setattr(cluster_sql_operator, "Job", Submitted)
     for name in ("east", "north"):
-        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_SPARK", f"spark://{name}")
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_SPARK", f"spark://{name}:7077")
         monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", f"hdfs://anna@{name}")
     monkeypatch.setenv("AIRFLOW_CONN_EAST_METASTORE", "thrift://m1:9083")
     return Submitted.jobs
@@ -79,7 +79,7 @@ def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
     done = operator.execute({})
     [one] = submitted
     application, spark, label, _, user = one.job
-    assert (application, spark.master, user, done["cluster"]) == ("run_sql", "spark://north", "anna", "north")
+    assert (application, spark.master, user, done["cluster"]) == ("run_sql", "spark://north:7077", "anna", "north")
     assert (one.settings.sql, one.settings.database) == (JOIN, "sales")
     assert spark.conf["spark.hadoop.hive.metastore.uris"] == "thrift://m1:9083"
     assert spark.conf["spark.hadoop.fs.defaultFS"] == "hdfs://north"
@@ -91,13 +91,13 @@ def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
 @pytest.mark.parametrize(
     ("sql", "cluster", "runs_on"),
     [
-        ("select * from plain", None, "spark://east"),
-        ("select * from plain", "north", "spark://north"),
-        ("use cluster north; use sales; select * from plain", None, "spark://north"),
-        ("use cluster north; use cluster; select * from plain", None, "spark://east"),
-        ("insert into there select * from plain", "", "spark://north"),
-        ("create table made as select * from plain", None, "spark://east"),
-        ("create table made (a int) location 'hdfs://north/made'", "north", "spark://north"),
+        ("select * from plain", None, "spark://east:7077"),
+        ("select * from plain", "north", "spark://north:7077"),
+        ("use cluster north; use sales; select * from plain", None, "spark://north:7077"),
+        ("use cluster north; use cluster; select * from plain", None, "spark://east:7077"),
+        ("insert into there select * from plain", "", "spark://north:7077"),
+        ("create table made as select * from plain", None, "spark://east:7077"),
+        ("create table made (a int) location 'hdfs://north/made'", "north", "spark://north:7077"),
     ],
 )
 def test_where_statements_run(
