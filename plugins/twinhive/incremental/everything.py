@@ -40,9 +40,9 @@ def range_without_events(ports: ReadPorts, begin: ReplicaState) -> EventRange:
 
 def request_all_tables(ports: WritePorts, policy: Policy, state: ReplicaState) -> None:
     """Ask for each table of either side that is not asked for yet."""
-    asked = requested_tables(ports.replica_files, policy)
+    asked, why = requested_tables(ports.replica_files, policy), "all that the policy selects is compared"
     for table in sorted(all_tables(ports, policy, state) - set(asked)):
-        request_table(ports.replica_files, policy, table, f"all is compared (twinhive resync {policy.name} --all)", repairs=True)
+        request_table(ports.replica_files, policy, table, why, repairs=True)
 
 
 def all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> frozenset[str]:

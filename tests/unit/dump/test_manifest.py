@@ -30,7 +30,8 @@ A_BASE = DumpManifest(
     content=BaseContent(views=2, round=3),
     batch_weight=4,
 )
-A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=WindowContent((5,), ("plain",), "window_end", "a1"), events=4)
+A_CONTENT = WindowContent((5,), ("plain",), "window_end", "a1")
+A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=A_CONTENT, events=4)
 OF_A_STATEMENT = replace(A_WINDOW, statement=StatementSaid("sales", "sales.['a']", metadata_only=True))
 
 
