@@ -76,6 +76,19 @@ def _with_north(*, default: str | None = None, **metastore: Any) -> Callable[[De
     return spoil
 
 
+def _with_ports(of_east: int | None, of_north: int) -> Callable[[Desk], None]:
+    """Return what lets two clusters over one metastore have ports of the gateway."""
+
+    def spoil(desk: Desk) -> None:
+        document = yaml.safe_load((desk.policies.directory / "clusters.yaml").read_text())
+        east = document["clusters"]["east"]
+        document["clusters"]["north"] = {**east, "metastore": {"of": "east"}, "gateway": {"port": of_north}}
+        document["clusters"]["east"] = {**east, "gateway": {"port": of_east}}
+        desk.policies.write("clusters.yaml", document)
+
+    return spoil
+
+
 def _on_a_shared_metastore(policy: Any) -> Callable[[Desk], None]:
     def spoil(desk: Desk) -> None:
         _with_north(of="east")(desk)
@@ -199,6 +212,24 @@ FILE_CASES = (
         ("check",),
         ("clusters.north.metastore", "is said where the cluster is that it is of"),
         _with_north(of="east", user="hive"),
+    ),
+    Case(
+        "clusters: one port for two",
+        ("check",),
+        ("clusters.north.gateway.port: found 9193, expected another one than that of east",),
+        _with_ports(9193, 9193),
+    ),
+    Case(
+        "clusters: a port that is none",
+        ("check",),
+        ("clusters.north.gateway.port: found 70000, expected 1 to 65,535",),
+        _with_ports(9193, 70_000),
+    ),
+    Case(
+        "clusters: the gateway's own port for a cluster",
+        ("gateway", "--cluster", "east", "--port", "9193"),
+        ("the port of cluster north is the gateway's own one", "clusters.north.gateway.port: 9193", "name another"),
+        _with_ports(None, 9193),
     ),
     Case(
         "clusters: a default cluster that is none",

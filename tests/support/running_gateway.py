@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from twinhive.cluster_view.port import Port
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import LinkLimits, Open
@@ -38,6 +39,8 @@ class RunningGateway:
     limits: RemoteLimits = field(default_factory=lambda: RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3))
     gateway_id: str = "this"
     definitions_age: float = 0.0
+    seen: Port | None = None
+    """What its port shows."""
     port: int = 0
 
     def __post_init__(self) -> None:
@@ -64,7 +67,7 @@ class RunningGateway:
             local_limits=LinkLimits(0.5, 30.0, self.limits.buffered),
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )
-        await Server(lambda reader, writer: Session(shared, reader, writer)).run(listener, self._stop)
+        await Server(lambda reader, writer: Session(shared, reader, writer, self.seen)).run(listener, self._stop)
 
     def stop(self) -> None:
         """Stop as SIGTERM does, and wait."""

@@ -4,7 +4,8 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from twinhive.cli.base import configuration_of, local_cluster
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, errors_shown
+from twinhive.cluster_view.port import Port
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.json_log import log_to
 from twinhive.gateway.metrics import CallCounts
@@ -21,6 +23,8 @@ from twinhive.gateway.server import Server, listen
 from twinhive.gateway.session import Session
 from twinhive.gateway.workers import Serve, Supervisor, run_alone, run_worker
 from twinhive.model.errors import ActNow
+from twinhive.settings import Configuration
+from twinhive.wiring.cluster_ports import gateway_ports
 from twinhive.wiring.endpoints import file_system_endpoint
 from twinhive.wiring.gateway import RemotesWiring
 from twinhive.wiring.spark_settings import spark_settings
@@ -60,17 +64,26 @@ def gateway(
 
     Clients name it in hive.metastore.uris instead of the local metastore, or several gateways separated by commas. It
     keeps nothing itself. Remotes are made with CREATE REMOTE TABLE or DATABASE; what they may reach is in remotes.yaml
-    beside clusters.yaml (docs/remotes.md). Its log is one JSON object a line on standard error.
+    beside clusters.yaml (docs/remotes.md). Clusters that share the metastore may have a port each, where it is as they
+    see it (docs/clusters.md). Its log is one JSON object a line on standard error.
     """
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         if action is GatewayAction.CONF:
             ends = [file_system_endpoint(one.file_system, resolver()) for one in configuration.clusters.values()]
-            _print_settings(spark_settings(ends, f"thrift://{host}:{port}"), as_json=as_json)
+            at = port if cluster is None else _port_of(configuration, cluster) or port
+            _print_settings(spark_settings(ends, f"thrift://{host}:{at}"), as_json=as_json)
             return
         chosen = local_cluster(configuration, cluster)
         wiring = RemotesWiring(configuration, chosen, resolver())
-        _serve(wiring, (host, port), workers, status_port, is_worker=worker)
+        ports = gateway_ports(configuration, chosen, resolver(), port)
+        _serve(wiring, host, ports, workers, status_port, is_worker=worker)
+
+
+def _port_of(configuration: Configuration, cluster: str) -> int | None:
+    """Return the cluster's own port, None where it has none."""
+    settings = configuration.clusters.get(cluster)
+    return None if settings is None else settings.gateway.port
 
 
 def _print_settings(settings: dict[str, str], *, as_json: bool) -> None:
@@ -82,33 +95,46 @@ def _print_settings(settings: dict[str, str], *, as_json: bool) -> None:
 
 
 def _serve(
-    wiring: RemotesWiring, at: tuple[str, int], workers: int, status_port: int | None, *, is_worker: bool
+    wiring: RemotesWiring,
+    host: str,
+    ports: Mapping[int, Port | None],
+    workers: int,
+    status_port: int | None,
+    *,
+    is_worker: bool,
 ) -> None:
     log_to(sys.stderr)
-    status = None if status_port is None else (at[0], status_port)
+    status = None if status_port is None else (host, status_port)
     if is_worker:
-        _run(run_worker(_serving(wiring, at, shared=True)))
-    elif workers == 1:
-        with listening(*at) as listener:
-            _run(run_alone(_serving(wiring, at, listener=listener), status))
-    else:
-        listening(*at).close()  # a port that is taken is told once, and not by each worker
-        wiring.metastore.log_id()
-        command = [sys.executable, "-m", "twinhive.cli.app", *sys.argv[1:], "--worker"]
-        asyncio.run(Supervisor(command, workers).run(status))
+        shared = [listen(host, port, shared=True) for port in ports]
+        _run(run_worker(_serving(wiring, ports, shared)))
+        return
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(listening(host, port)) for port in ports]
+        if workers == 1:
+            _run(run_alone(_serving(wiring, ports, listeners), status))
+            return
+    # That a port is taken was told once, and not by each worker.
+    wiring.metastore.log_id()
+    command = [sys.executable, "-m", "twinhive.cli.app", *sys.argv[1:], "--worker"]
+    asyncio.run(Supervisor(command, workers).run(status))
 
 
-def _serving(
-    wiring: RemotesWiring, at: tuple[str, int], *, shared: bool = False, listener: socket.socket | None = None
-) -> Serve:
+def _serving(wiring: RemotesWiring, ports: Mapping[int, Port | None], listeners: Sequence[socket.socket]) -> Serve:
     async def serve(counts: CallCounts, stop: asyncio.Event) -> None:
         common = wiring.shared(counts, RemoteLimits())
+        connections: dict[int, int] = {}
 
-        def on_count(number: int) -> None:
-            counts.connections = number
+        def server(number: int) -> Server:
+            def on_count(count: int) -> None:
+                connections[number] = count
+                counts.connections = sum(connections.values())
 
-        server = Server(lambda reader, writer: Session(common, reader, writer), on_count)
-        await server.run(listener or listen(*at, shared=shared), stop)
+            return Server(lambda reader, writer: Session(common, reader, writer, ports[number]), on_count)
+
+        await asyncio.gather(
+            *(server(port).run(listener, stop) for port, listener in zip(ports, listeners, strict=True))
+        )
         await wiring.connectors.close()
 
     return serve

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from twinhive.model.copies.marks import PREFIX, CopyMark, primary_of
+from twinhive.model.copies.marks import PREFIX, ROOT, CopyMark, primary_of
 from twinhive.model.files import is_below, is_elsewhere, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Parameters, Table
 from twinhive.ports import MetastoreReader
 
-ROOT = "twinhive.root."
-"""On a database, followed by a cluster's name: where its tables are put on that cluster."""
 _AT_ONCE = 1_000
 
 

@@ -1,7 +1,7 @@
 """A connection to one metastore, opened when it is first needed, which gets the client's session before any call."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from twinhive.gateway.bodies import error_text
@@ -64,11 +64,15 @@ class Link:
                 raise  # all addresses have just been tried
         return await self._once(message)
 
-    async def pieces(self, answer: LongAnswer, renames: Renames) -> AsyncGenerator[bytes, None]:
+    def pieces(self, answer: LongAnswer, renames: Renames) -> AsyncGenerator[bytes, None]:
         """Yield a long answer with other names, as it comes. Raises NoAnswerError where it breaks off."""
+        return self.followed(answer.pieces(renames))
+
+    async def followed(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+        """Yield the pieces of a long answer of this connection. Raises NoAnswerError where it breaks off."""
         has_ended = False
         try:
-            async for piece in answer.pieces(renames):
+            async for piece in pieces:
                 yield piece
             has_ended = True
         except (OSError, EOFError, WireError) as error:

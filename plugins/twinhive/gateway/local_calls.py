@@ -1,5 +1,8 @@
 """Ask the local metastore for one client."""
 
+from collections.abc import AsyncGenerator
+
+from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure
 from twinhive.gateway.client import Client
 from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
@@ -21,8 +24,8 @@ def is_repeatable(method: str, kind: MethodKind | None) -> bool:
 class LocalCalls:
     """One client's connection to the local metastore."""
 
-    def __init__(self, shared: Shared, client: Client) -> None:
-        self._shared = shared
+    def __init__(self, shared: Shared, client: Client, port: Port | None = None) -> None:
+        self._shared, self._port = shared, port
         self._link = Link(shared.local, shared.local_limits, client.greeting)
 
     async def answer(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
@@ -35,9 +38,14 @@ class LocalCalls:
             return failure(request, _words(request.head.method, error))
 
         if isinstance(answer, LongAnswer):
-            pieces = self._link.pieces(answer, Renames())
+            pieces = self._pieces(answer)
             return CallOutcome(Pieces(answer.head, pieces, self._shared.local_limits.call, pieces.aclose))
         return CallOutcome(answer)
+
+    def _pieces(self, answer: LongAnswer) -> AsyncGenerator[bytes, None]:
+        if isinstance(self._port, ClusterPort):
+            return self._link.followed(self._port.pieces(answer))
+        return self._link.pieces(answer, Renames())
 
     async def close(self) -> None:
         """Hang up."""

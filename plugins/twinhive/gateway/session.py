@@ -4,14 +4,25 @@ import asyncio
 import logging
 from typing import assert_never
 
+from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.chain import chain_answer, chain_of
 from twinhive.gateway.client import Client
+from twinhive.gateway.cluster_ports.seen import let_in, no_remote, seen_at
 from twinhive.gateway.links import NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.metrics import Ending
-from twinhive.gateway.owners import NotPassedOn, ToLocal, ToNobody, ToRemote, ToSession, ToSeveral, owner_of
+from twinhive.gateway.owners import (
+    NotPassedOn,
+    Owner,
+    ToLocal,
+    ToNobody,
+    ToRemote,
+    ToSession,
+    ToSeveral,
+    owner_of,
+)
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.requests import named_in
 from twinhive.gateway.several import SeveralOwners
@@ -30,13 +41,19 @@ _MARKER = b"twinhive_remote"
 
 
 class Session:
-    """One connection of a client."""
+    """One connection of a client, at a cluster's port or at the gateway's own."""
 
-    def __init__(self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._shared, self._writer = shared, writer
+    def __init__(
+        self,
+        shared: Shared,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        port: Port | None = None,
+    ) -> None:
+        self._shared, self._writer, self._port = shared, writer, port
         self._reader = MessageReader(reader)
         self._client = Client()
-        self._local = LocalCalls(shared, self._client)
+        self._local = LocalCalls(shared, self._client, port)
         self._remotes = RemoteCalls(shared, self._client, self._local)
         self._several = SeveralOwners(shared, self._local, self._remotes)
         self.is_idle = True
@@ -101,6 +118,17 @@ class Session:
     async def _decided(self, request: WireMessage, defined: Definitions) -> CallOutcome:
         method, kind = request.head.method, KIND_OF.get(request.head.method)
         owner = owner_of(method, kind, named_in(request) if kind in _BY_NAME else (), defined)
+        if self._port is None:
+            return await self._carried_out(request, kind, owner, defined)
+        admitted = await let_in(self._port, request, kind, owner)
+        if isinstance(admitted, CallOutcome):
+            return admitted
+        return await seen_at(self._port, request, await self._carried_out(admitted, kind, owner, defined))
+
+    async def _carried_out(
+        self, request: WireMessage, kind: MethodKind | None, owner: Owner, defined: Definitions
+    ) -> CallOutcome:
+        method = request.head.method
         match owner:
             case ToNobody():
                 return CallOutcome(reply(method, request.head.sequence))
@@ -143,9 +171,11 @@ class Session:
         owner = owner_of(
             request.head.method, MethodKind.READ, named_in(request), await self._shared.definitions.current()
         )
-        if isinstance(owner, ToRemote):
-            return await self._remotes.answer(request, owner.definition)
-        return outcome
+        if not isinstance(owner, ToRemote):
+            return outcome
+        if isinstance(self._port, ClusterPort):
+            return no_remote(request, owner)
+        return await self._remotes.answer(request, owner.definition)
 
 
 def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:

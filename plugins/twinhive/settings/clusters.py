@@ -1,7 +1,7 @@
 """What `clusters.yaml` says: of each cluster its metastore, its file system, where it runs jobs (seed 000)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -66,6 +66,16 @@ class SetsSettings(Strict):
     """how long marks are kept of tables that do not say it themselves, by their property `twinhive.sets.keep`"""
 
 
+class PortSettings(Strict):
+    """The port at which `twinhive gateway` serves the metastore as this cluster sees it."""
+
+    port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    """where `twinhive gateway` serves the metastore as this cluster [sees it](clusters.md); without it, nowhere"""
+    absent: Literal["refused", "remote"] = "refused"
+    """what is not whole on this cluster: reading it fails, or is done at its primary's place, over the line between the
+    clusters"""
+
+
 class ClusterSettings(Strict):
     """One cluster."""
 
@@ -75,6 +85,8 @@ class ClusterSettings(Strict):
     """its file system"""
     job_tracker: JobTrackerSettings
     """where it runs jobs"""
+    gateway: PortSettings = PortSettings()
+    """its own port of the gateway"""
     sets: SetsSettings = SetsSettings()
     """sets of partitions that are done"""
 
@@ -119,8 +131,19 @@ def wrong_shares(file: ClustersFile) -> Iterator[str]:
         if cluster.metastore.of is not None and cluster.metastore.of not in owners:
             expected = f"a cluster with a metastore of its own: {', '.join(sorted(owners)) or '(there is none)'}"
             yield f"clusters.{name}.metastore.of: found {cluster.metastore.of!r}, expected {expected}"
+    yield from _shared_ports(file)
     if file.default_cluster is not None and file.default_cluster not in file.clusters:
         yield f"default_cluster: found {file.default_cluster!r}, expected one of {known or '(there is no cluster)'}"
+
+
+def _shared_ports(file: ClustersFile) -> Iterator[str]:
+    """Find ports of two clusters over one metastore: one gateway listens at both."""
+    taken: dict[tuple[str, int], str] = {}
+    for name, cluster in file.clusters.items():
+        port = cluster.gateway.port
+        first = name if port is None else taken.setdefault((cluster.metastore.of or name, port), name)
+        if first != name:
+            yield f"clusters.{name}.gateway.port: found {port}, expected another one than that of {first}"
 
 
 def with_shared_metastores(clusters: Clusters) -> dict[str, ClusterSettings]:

@@ -5,7 +5,7 @@ stream that ends in the middle; after either nothing more can be read from the s
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from twinhive.wire.ends import Short, end_of
@@ -119,15 +119,24 @@ class LongAnswer:
 
     async def pieces(self, renames: Renames) -> AsyncIterator[bytes]:
         """Yield the answer with other names, as it comes. Raises WireError, EOFError: then it has no proper end."""
+        pieces = pieces_of(struct_of(self._begun), renames, self._reader._most_bytes)
+
+        async def taken() -> bytes:
+            return pieces.taken()
+
+        async for piece in self.changed(pieces, taken):
+            yield piece
+
+    async def changed(self, pieces: StructScan, taken: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:
+        """Yield the answer as `taken` returns what was fed to `pieces`. Raises as `pieces`, and what `taken` raises."""
         begun, reader = self._begun, self._reader
-        pieces = pieces_of(struct_of(begun), renames, reader._most_bytes)
         yield begun.raw[: begun.at]
         for at in range(begun.at, len(begun.raw), _CHUNK):
             pieces.feed(begun.raw[at : at + _CHUNK])
-            yield pieces.taken()
+            yield await taken()
         self._begun = WireMessage(begun.head, b"", 0)
         while not pieces.ended:
             pieces.feed(await reader._chunk())
-            if piece := pieces.taken():
+            if piece := await taken():
                 yield piece
         reader._held = pieces.window

@@ -98,6 +98,10 @@ class StructScan:
     def left(self) -> None:
         """Take note that a struct that was entered has ended."""
 
+    def most_whole(self, kind: Kind) -> int:
+        """Return how many bytes of a struct are waited for; one that is longer is entered."""
+        return _LARGE
+
     def _level(self, struct: Struct | None) -> _Level:
         return _Level(struct, looked_into(struct, self._roles) if struct is not None else {})
 
@@ -203,7 +207,7 @@ class StructScan:
         try:
             end = end_of(self.window, at)
         except Short:
-            if len(self.window) - at < _LARGE:
+            if len(self.window) - at < self.most_whole(kind):
                 return False
             self.at = at
             self._enter(self._level(None if field is None else STRUCTS.get(kind.struct)))

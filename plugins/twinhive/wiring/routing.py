@@ -70,9 +70,11 @@ class RoutingWiring:
 
     def resolver(self, *, looks: bool = True) -> Resolver:
         """Return what finds the tables of statements, as they are from now on. `looks`: at directories, too."""
-        return Resolver(
-            self.metastore, self.clusters, Freshness(self.metastore, self._states if looks else None), view_reads
-        )
+        return Resolver(self.metastore, self.clusters, self.freshness(looks=looks), view_reads)
+
+    def freshness(self, *, looks: bool = True) -> Freshness:
+        """Return what judges copies, as they are from now on. `looks`: at directories, too."""
+        return Freshness(self.metastore, self._states if looks else None)
 
     def placement_of(self, table: TableName, cluster: str) -> str | None:
         """Return the placement that keeps copies of a table on a cluster."""
@@ -107,6 +109,11 @@ class RoutingWiring:
             return RefusedSql(_would_lie_elsewhere(new[0], routed.cluster, self.clusters.default))
         passed_over = tuple(map(said, routed.passed_over))
         return RoutedSql(one.sql, one.database, routed.cluster, str(routed.why), passed_over)
+
+    @cached_property
+    def roots(self) -> dict[str, str]:
+        """The file systems of the clusters, by name."""
+        return {name: endpoint.root for name, endpoint in self._endpoints.items()}
 
     @property
     def _default_root(self) -> str:

@@ -10,6 +10,8 @@ PREFIX = "twinhive.copy."
 """Followed by the name of the cluster."""
 CLUSTER = "twinhive.cluster"
 """On a table: the cluster to which it belongs; without it, the default cluster."""
+ROOT = "twinhive.root."
+"""On a database, followed by a cluster's name: where its tables are put on that cluster."""
 TICKET = "twinhive.copies"
 """On whatever had a copy marked, or a mark taken away: which call did so last (`touches`)."""
 LONGEST = 4_000

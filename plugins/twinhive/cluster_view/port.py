@@ -1,0 +1,92 @@
+"""One cluster's port: what its clients send, and what they get. All asking of servers is done in threads."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from twinhive.cluster_view.admitting import Entrance, PortCall, check_default_port
+from twinhive.cluster_view.judging import Judge
+from twinhive.cluster_view.objects import PlacedObject, objects_in
+from twinhive.cluster_view.pieces import ShownPieces
+from twinhive.cluster_view.showing import shown
+from twinhive.cluster_view.sight import Sight
+from twinhive.model.errors import TwinhiveError
+from twinhive.ports import MetastoreReader
+from twinhive.routing.freshness import Freshness
+from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.reader import MOST_ANSWER_BYTES, LongAnswer
+from twinhive.wire.renaming import struct_of
+from twinhive.wire.roles import Role
+from twinhive.wire.table import METHODS
+
+
+@dataclass(frozen=True)
+class DefaultPort:
+    """The gateway's own port, where several clusters share the metastore: all is handed on but places of copies."""
+
+    sight: Sight
+
+    async def admitted(self, request: PortCall) -> WireMessage:
+        """Return the call, which nobody may use to write such places. Raises Refusal, WireError."""
+        check_default_port(request, self.sight)
+        return request.message
+
+    async def shown(self, answer: WireMessage) -> WireMessage:
+        """Return the answer."""
+        return answer
+
+
+@dataclass(frozen=True)
+class ClusterPort:
+    """The port of one cluster.
+
+    freshness  judges the copies of one answer: a new one each time, so that nothing older than the answer counts
+    """
+
+    metastore: MetastoreReader
+    sight: Sight
+    freshness: Callable[[], Freshness]
+
+    async def admitted(self, request: PortCall) -> WireMessage:
+        """Return what to pass on. Raises Refusal, WireError, and what reading the metastore raises."""
+        return await asyncio.to_thread(Entrance(self.metastore, self.sight).admitted, request)
+
+    async def shown(self, answer: WireMessage) -> WireMessage:
+        """Return an answer as the cluster sees it. Raises WireError, and what judging copies raises."""
+        if not _has_places(answer):
+            return answer
+        raw = await asyncio.to_thread(self._shown, answer)
+        return WireMessage(answer.head, raw, answer.at)
+
+    async def pieces(self, answer: LongAnswer) -> AsyncIterator[bytes]:
+        """Yield a long answer as the cluster sees it, as it comes. Raises WireError, in the middle."""
+        judge = self._judge()
+        struct = METHODS[answer.head.method].returned
+        scan = ShownPieces(struct, lambda raw, objects: self._judged(judge, raw, objects), MOST_ANSWER_BYTES)
+
+        async def taken() -> bytes:
+            try:
+                return await asyncio.to_thread(scan.taken)
+            except TwinhiveError as error:
+                raise WireError(str(error)) from error
+
+        async for piece in answer.changed(scan, taken):
+            yield piece
+
+    def _shown(self, answer: WireMessage) -> bytes:
+        objects = objects_in(answer.raw, answer.at, struct_of(answer))
+        return self._judged(self._judge(), answer.raw, objects)
+
+    def _judge(self) -> Judge:
+        return Judge(self.metastore, self.sight, self.freshness())
+
+    def _judged(self, judge: Judge, raw: bytes, objects: Sequence[PlacedObject]) -> bytes:
+        return shown(raw, objects, judge.whereabouts(objects), self.sight)
+
+
+def _has_places(answer: WireMessage) -> bool:
+    method = METHODS.get(answer.head.method)
+    return method is not None and any(place.role is Role.LOCATION for place in method.answer)
+
+
+Port = DefaultPort | ClusterPort

@@ -1,0 +1,59 @@
+"""The calls of one client at the port of a cluster: what is let in, and what is shown of the answer."""
+
+from dataclasses import replace
+
+from twinhive.cluster_view.admitting import Asks, PortCall, Refusal
+from twinhive.cluster_view.port import ClusterPort, Port
+from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
+from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSeveral
+from twinhive.gateway.requests import named_in
+from twinhive.model.errors import TwinhiveError
+from twinhive.wire.message import WireError, WireMessage
+
+
+async def let_in(port: Port, request: WireMessage, kind: MethodKind | None, owner: Owner) -> WireMessage | CallOutcome:
+    """Return the call to make, or the answer that says why none is made."""
+    if isinstance(owner, ToRemote) and isinstance(port, ClusterPort):
+        return no_remote(request, owner)
+    if not isinstance(owner, ToLocal | ToSeveral):
+        return request
+    try:
+        named = tuple((one.database, one.table) for one in named_in(request))
+        return await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
+    except Refusal as error:
+        return refusal(request, str(error))
+    except WireError as error:
+        return refusal(request, f"{request.head.method} cannot be read: {error}")
+    except TwinhiveError as error:
+        return failure(request, f"whether {request.head.method} may be made here cannot be told: {error}")
+
+
+def no_remote(request: WireMessage, owner: ToRemote) -> CallOutcome:
+    """Refuse a remote: where its files are is nothing that a cluster's port knows."""
+    text = f"{owner.definition.local} is a remote, which no cluster's port serves: ask for it at the gateway's own port"
+    return refusal(request, text)
+
+
+async def seen_at(port: Port, request: WireMessage, outcome: CallOutcome) -> CallOutcome:
+    """Return what the client gets of an answer. What cannot be judged is an error, never another place."""
+    if isinstance(outcome.answer, Pieces):
+        return outcome
+    try:
+        return replace(outcome, answer=await port.shown(outcome.answer))
+    except (WireError, TwinhiveError) as error:
+        return failure(
+            request, f"{request.head.method} was answered, but where the cluster has it cannot be told: {error}"
+        )
+
+
+def _asks(method: str, kind: MethodKind | None) -> Asks:
+    match kind:
+        case MethodKind.WRITE | MethodKind.TABLE_DROP:
+            return Asks.CHANGE
+        case MethodKind.READ | MethodKind.SEVERAL:
+            return Asks.READ
+        case MethodKind.DEFINITION:
+            return Asks.READ if method.startswith("get") else Asks.DATABASE
+        case _:
+            return Asks.OTHER

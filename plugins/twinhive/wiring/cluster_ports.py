@@ -1,0 +1,56 @@
+"""Build the ports of a gateway, one for each cluster over its metastore that asks for one."""
+
+from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
+from twinhive.cluster_view.sight import Sight
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.files import join, qualified
+from twinhive.settings import Configuration, Resolve
+from twinhive.settings.placements import PlacementSettings
+from twinhive.wiring.routing import RoutingWiring
+
+
+def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, own: int) -> dict[int, Port | None]:
+    """Return the ports at which a gateway over the metastore of a cluster listens. `own` is its own port.
+
+    A metastore of one cluster has the gateway's own port alone, and everything passes there. Raises InvalidSettings.
+    """
+    names = configuration.clusters_of_metastore(cluster)
+    settings = {name: configuration.clusters[name].gateway for name in names}
+    if len(names) < 2 and settings[names[0]].port is None:
+        return {own: None}
+    wiring = RoutingWiring(configuration, cluster, resolve)
+    copies = _directories_of_copies(configuration, wiring)
+
+    def sight(name: str, *, remote: bool = False) -> Sight:
+        return Sight(name, wiring.roots, wiring.clusters.default, copies, remote)
+
+    ports: dict[int, Port | None] = {own: DefaultPort(sight(wiring.clusters.default))}
+    for name, said in settings.items():
+        if said.port is None:
+            continue
+        if said.port == own:
+            raise _taken(configuration, name, own)
+        ports[said.port] = ClusterPort(
+            wiring.metastore, sight(name, remote=said.absent == "remote"), lambda: wiring.freshness()
+        )
+    return ports
+
+
+def _directories_of_copies(configuration: Configuration, wiring: RoutingWiring) -> tuple[str, ...]:
+    """Return where copies are: of all placements, and where those have them that say nothing."""
+    usual = PlacementSettings.model_fields["root"].default
+    found = {join(root, usual.strip("/")) for root in wiring.roots.values()}
+    for name, entry in configuration.placements.items():
+        if entry.settings is not None and entry.settings.cluster in wiring.roots:
+            root = qualified(entry.settings.root, wiring.roots[entry.settings.cluster])
+            found.add(join(root, name))
+    return tuple(sorted(found))
+
+
+def _taken(configuration: Configuration, cluster: str, port: int) -> InvalidSettings:
+    return InvalidSettings(
+        f"the port of cluster {cluster} is the gateway's own one",
+        found=f"clusters.{cluster}.gateway.port: {port}, and --port {port}",
+        expected="another one: at the gateway's own port nothing is changed",
+        next_step=f"name another port in {configuration.directory / 'clusters.yaml'}, or with --port",
+    )
