@@ -13,6 +13,7 @@ from tests.dags.page_client import add_run, anonymous, api_server, know_dags, kn
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from tests.support.status_port import DOWN, WELL, a_count, nowhere, status_port
+from twinhive.journal.records import RecordedProof
 from twinhive.journal.writing import Journal
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.page.links import MONITOR
@@ -367,6 +368,21 @@ def test_a_first_copy_shows_how_far_it_is_and_when_it_will_be_done(journal: Jour
     assert "2 of 4 batches are listed" in html and "listed so far" in html
     journal.record_states([a_state("sales", at=now + 1)])
     assert "First copy" not in page_of(viewer, "/policies/sales")
+
+
+def test_the_proof_of_equality_stands_on_the_page_of_a_policy(journal: Journal, viewer: TestClient) -> None:
+    now = time.time()
+    journal.record_state(a_state("sales", at=now))
+    assert "not verified yet" in page_of(viewer, "/policies/sales")
+    proof = RecordedProof("sales", now - 7_200, 48_211, "equal at event 48211", "100 % of 9 leaves")
+    journal.replica_verified(proof)
+    html = page_of(viewer, "/policies/sales")
+    assert "equal at event 48211" in html and "2 h" in html and "100 % of 9 leaves" in html
+    found = replace(proof, headline="NOT EQUAL at event 9: 1 finding", findings=1, details="differs: <orders>")
+    journal.replica_verified(replace(found, commands="twinhive repair sales orders"))
+    html = page_of(viewer, "/policies/sales")
+    assert "NOT EQUAL at event 9" in html and "differs: &lt;orders&gt;" in html
+    assert "twinhive repair sales orders" in html and "equal at event 48211" not in html
 
 
 @pytest.fixture

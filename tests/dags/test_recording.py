@@ -174,6 +174,22 @@ def test_a_scan_writes_the_tables_with_their_sizes(
     assert orders.files == len(files)
 
 
+def test_what_a_verification_finds_is_written_also_where_the_task_is_red(
+    journal: JournalReader, world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dags = dags_of(policies, monkeypatch, {"include": False}, rest_events=0, settle_seconds=0, second_look_seconds=0)
+    run_bootstrap(policies.wiring("sales").policy, world.ports(), {"run": "b"}, print)
+    assert run(dags["verify"])["look_again"] == "success"
+    equal = journal.proof("sales")
+    assert equal is not None and equal.findings == 0
+    assert equal.headline == f"equal at event {world.source.current_event_id()}"
+    world.replica.drop_table(TableName("sales", "plain"), delete_data=True)
+    assert run(dags["verify"], ends="failed")["look_again"] == "failed"
+    found = journal.proof("sales")
+    assert found is not None and found.findings == 1 and found.headline.startswith("NOT EQUAL")
+    assert found.commands == "twinhive repair sales plain" and "plain" in (found.details or "")
+
+
 def test_a_pass_over_external_tables_ends_with_its_last_copy(
     journal: JournalReader, world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,15 +17,27 @@ from twinhive.journal.records import (
     LagSample,
     PolicyOverview,
     PolicyState,
+    RecordedProof,
     RecordedTable,
     WindowRun,
 )
-from twinhive.journal.schema import BATCHES, FAILURES, LAG, POLICIES, PROGRESS, TABLE_COUNTS, TABLES, WINDOWS, prepare
+from twinhive.journal.schema import (
+    BATCHES,
+    FAILURES,
+    LAG,
+    POLICIES,
+    PROGRESS,
+    PROOFS,
+    TABLE_COUNTS,
+    TABLES,
+    WINDOWS,
+    prepare,
+)
 from twinhive.model.errors import Unreachable
 from twinhive.model.marks import UNREACHABLE, UNUSABLE
 from twinhive.model.watching.load_progress import LoadProgress
 
-R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, RecordedTable)
+R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, RecordedTable, RecordedProof)
 
 ORDERS = ("trouble", "policy", "lag", "phase")
 
@@ -79,6 +91,11 @@ class JournalReader:
         columns = [PROGRESS.c[field.name] for field in fields(LoadProgress)]
         query = select(PROGRESS.c.policy, *columns).where(PROGRESS.c.policy.in_(names))
         return {policy: LoadProgress(*values) for policy, *values in self._ask(query)}
+
+    def proof(self, name: str) -> RecordedProof | None:
+        """Return what the last verification of a policy said, None before the first."""
+        query = select(*_columns(PROOFS, RecordedProof)).where(PROOFS.c.policy == name)
+        return next(iter(self._records(RecordedProof, query)), None)
 
     def lag(self, name: str, since: float, points: int = 300) -> list[LagSample]:
         """Return at most about `points` samples since a time, in order; of those beside each other the greatest lag."""

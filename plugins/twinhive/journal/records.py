@@ -66,6 +66,33 @@ class PolicyOverview(PolicyState):
 
 
 @dataclass(frozen=True)
+class RecordedProof:
+    """What the last verification of all tables of a policy said.
+
+    at           when it ended
+    event        of which event of the source's log it speaks
+    headline     whether the replica is equal, in a sentence
+    coverage     of how much something is said
+    findings     how many differences are no work under way
+    suspects     how many are looked at again
+    not_judged   of how many nothing is said
+    details      what these are, a line each; None: nothing
+    commands     what mends the findings, a line each; None: nothing
+    """
+
+    policy: str
+    at: float
+    event: int
+    headline: str
+    coverage: str
+    findings: int = 0
+    suspects: int = 0
+    not_judged: int = 0
+    details: str | None = None
+    commands: str | None = None
+
+
+@dataclass(frozen=True)
 class LagSample:
     """The lag of a policy at one time; None while it did not follow."""
 

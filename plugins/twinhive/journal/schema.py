@@ -202,6 +202,22 @@ PROGRESS = Table(
 )
 """How far the copy is of each replica that is being loaded."""
 
+PROOFS = Table(
+    f"{_PREFIX}proofs",
+    METADATA,
+    Column("policy", String, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("event", BigInteger, nullable=False),
+    Column("headline", String, nullable=False),
+    Column("coverage", String, nullable=False),
+    Column("findings", Integer, nullable=False),
+    Column("suspects", Integer, nullable=False),
+    Column("not_judged", Integer, nullable=False),
+    Column("details", String),
+    Column("commands", String),
+)
+"""What the last verification of each policy said."""
+
 AT_WORK = Table(
     f"{_PREFIX}at_work",
     METADATA,

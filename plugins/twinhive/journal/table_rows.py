@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from twinhive.journal.records import IN_TROUBLE, RecordedTable
-from twinhive.journal.schema import TABLE_COUNTS, TABLES
+from twinhive.journal.records import IN_TROUBLE, RecordedProof, RecordedTable
+from twinhive.journal.schema import PROOFS, TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.files import Usage
@@ -50,6 +50,11 @@ def write_sizes(connection: Connection, policy: str, sizes: Mapping[str, Usage])
     changed = update(TABLES).where(named).values(files=bindparam("counted"), bytes=bindparam("measured"))
     rows = [{"named": table, "counted": usage.files, "measured": usage.length} for table, usage in sizes.items()]
     connection.execute(changed, rows)
+
+
+def write_proof(connection: Connection, proof: RecordedProof) -> None:
+    """Write what a verification has said; the one before it is forgotten."""
+    upsert(connection, PROOFS, [plain(asdict(proof))])
 
 
 def _count(connection: Connection, policy: str) -> None:

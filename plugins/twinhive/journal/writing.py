@@ -17,7 +17,15 @@ from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_ro
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
-from twinhive.journal.records import BatchRun, Failure, PolicyState, RecordedTable, SentMessage, WindowRun
+from twinhive.journal.records import (
+    BatchRun,
+    Failure,
+    PolicyState,
+    RecordedProof,
+    RecordedTable,
+    SentMessage,
+    WindowRun,
+)
 from twinhive.journal.schema import is_missing_table, prepare
 from twinhive.model.errors import TryAgain
 from twinhive.model.files import Usage
@@ -146,6 +154,10 @@ class Journal:
         """Write what tables hold, by name; of those that are not known nothing is written."""
         if sizes:
             self._write(partial(table_rows.write_sizes, policy=policy, sizes=sizes), len(sizes))
+
+    def replica_verified(self, proof: RecordedProof) -> None:
+        """Write what a verification of a whole replica has said."""
+        self._write(partial(table_rows.write_proof, proof=proof))
 
     def prune(self, now: float) -> None:
         """Remove what is old. Happens by itself once an hour, by `forget_others`."""

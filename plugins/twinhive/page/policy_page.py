@@ -12,6 +12,7 @@ from twinhive.journal.records import (
     BatchRun,
     Failure,
     PolicyState,
+    RecordedProof,
     RecordedTable,
     WindowRun,
 )
@@ -79,6 +80,7 @@ class Recorded:
     batches: Sequence[BatchRun]
     tables: TablesPart
     progress: LoadProgress | None
+    proof: RecordedProof | None
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def _recorded(reader: JournalReader, state: PolicyState, query: PolicyQuery, now
         batches=reader.batches(state.policy, query.dump) if query.dump else (),
         tables=tables,
         progress=reader.progress([state.policy]).get(state.policy),
+        proof=reader.proof(state.policy),
     )
 
 

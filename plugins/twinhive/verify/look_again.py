@@ -9,7 +9,7 @@ from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified, last_outcome
+from twinhive.verify.outcome import Verified, last_outcome, tell_nobody
 from twinhive.verify.verify import Verify
 
 _SAID_EVERY_SECONDS = 60.0
@@ -23,6 +23,7 @@ class LookAgain:
     work: Work
     clock: Callable[[], float] = time.time
     wait: Callable[[float], None] = time.sleep
+    tell: Callable[[Verified], None] = tell_nobody
 
     def run(self, ports: WritePorts) -> Verified:
         """Return what is left to say. Raises ActNow for findings."""
@@ -32,7 +33,7 @@ class LookAgain:
         if not found.is_clean:
             # Also where there are findings: who clears this task has mended something.
             self._wait_for(found)
-            found = Verify(self.work, clock=self.clock, wait=self.wait).run(ports)
+            found = Verify(self.work, clock=self.clock, wait=self.wait, tell=self.tell).run(ports)
         if found.found:
             raise different(self.work.policy, found)
         return found

@@ -97,6 +97,10 @@ class Verified:
         )
 
 
+def tell_nobody(found: Verified) -> None:
+    """Tell nobody of what was found."""
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 

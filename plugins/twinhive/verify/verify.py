@@ -17,7 +17,7 @@ from twinhive.step.base import Work
 from twinhive.verify.database_leaves import left_out_functions
 from twinhive.verify.explaining import LeafDifference
 from twinhive.verify.judging import LeafCounts
-from twinhive.verify.outcome import MOST_NAMED, Verified, write_outcome
+from twinhive.verify.outcome import MOST_NAMED, Verified, tell_nobody, write_outcome
 from twinhive.verify.rounds import Looking, digest_of
 from twinhive.verify.scope import VerifyScope, read_verify_scope
 from twinhive.verify.suspects import Suspicion, read_suspects, suspicion, write_suspects
@@ -35,6 +35,7 @@ class Verify:
 
     tables  these alone, by their names at the source; none: all, with functions and the database itself
     deep    all checksums, and every leaf, whatever is remembered
+    tell    is told of what was found, before anybody is asked to act
     """
 
     work: Work
@@ -42,6 +43,7 @@ class Verify:
     deep: bool = False
     clock: Callable[[], float] = time.time
     wait: Callable[[float], None] = time.sleep
+    tell: Callable[[Verified], None] = tell_nobody
 
     def run(self, ports: WritePorts) -> Verified:
         """Return what can be said. Raises InvalidSettings, Missing for tables that cannot be."""
@@ -120,6 +122,8 @@ class Verify:
         write_outcome(files, policy, verified, _by_standing(found))
         for line in verified.lines():
             self.work.report(line)
+        if not self.tables:
+            self.tell(verified)
         return verified
 
 

@@ -4,6 +4,7 @@ Nobody waits for them, and none of them fails a task.
 """
 
 import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from opentelemetry.metrics import get_meter_provider
 
 from twinhive.journal.patience import within
 from twinhive.observe.lag import PolicyLag
+from twinhive.verify.outcome import Verified
 
 LAG_SECONDS = "twinhive.lag.seconds"
 LAG_EVENTS = "twinhive.lag.events"
@@ -33,6 +35,9 @@ EXTERNAL_LIMIT = "twinhive.external.limit.seconds"
 FREE = "twinhive.replica.free.bytes"
 FREE_LIMIT = "twinhive.replica.free.limit.bytes"
 MONITOR_AT = "twinhive.monitor.at"
+FINDINGS = "twinhive.verify.findings"
+UNJUDGED = "twinhive.verify.unjudged"
+VERIFIED_AT = "twinhive.verify.at"
 UNTOLD = "twinhive.messages.failed"
 
 _LOG = logging.getLogger(__name__)
@@ -60,6 +65,14 @@ def failures_open(policies: Iterable[str], open_ones: Mapping[tuple[str, str], i
             for family in _FAMILIES.values():
                 tags = {"policy": policy, "family": family}
                 stats.gauge(OPEN_FAILURES, open_ones.get((policy, family), 0), tags=tags)
+
+
+def verified(policy: str, found: Verified) -> None:
+    """Send what a verification of a whole replica has found, and when."""
+    with _sending():
+        stats.gauge(FINDINGS, found.found, tags={"policy": policy})
+        stats.gauge(UNJUDGED, found.unjudged, tags={"policy": policy})
+        stats.gauge(VERIFIED_AT, time.time(), tags={"policy": policy})
 
 
 def monitor_was_here(at: float) -> None:

@@ -16,6 +16,7 @@ from airflow.sdk.exceptions import (
 )
 
 from twinhive.airflow_edge.monitor import metrics
+from twinhive.airflow_edge.monitor.recorded_proofs import proof_of
 from twinhive.airflow_edge.monitor.recorded_results import Recorder, TaskPlace, copied_batch
 from twinhive.airflow_edge.tasks.copy_notes import CopyNotes
 from twinhive.airflow_edge.tasks.stage_task import StageOf, is_last_try
@@ -27,6 +28,9 @@ from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.pipeline.phases import Effect, Step
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
+from twinhive.verify.look_again import LookAgain
+from twinhive.verify.outcome import Verified
+from twinhive.verify.verify import Verify
 from twinhive.wiring.policies import Wiring
 
 _LOG = logging.getLogger(__name__)
@@ -45,7 +49,14 @@ class Recording:
 
     def watching(self, step: Step) -> Step:
         """Return the step, made to tell what is worth a note and no part of its result."""
+        if isinstance(step, Verify | LookAgain):
+            return replace(step, tell=self._verified)
         return replace(step, tell_sizes=self._sizes.update) if isinstance(step, Scan) else step
+
+    def _verified(self, found: Verified) -> None:
+        with _never_failing():
+            self.journal.replica_verified(proof_of(self.place.policy, found))
+            metrics.verified(self.place.policy, found)
 
     def moves(self) -> None:
         """Note that a task that copies goes on; of other tasks nothing is noted."""

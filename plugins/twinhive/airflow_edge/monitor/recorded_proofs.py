@@ -1,0 +1,30 @@
+"""Turn what a verification has found into what the journal keeps of it."""
+
+import time
+
+from twinhive.journal.records import RecordedProof
+from twinhive.model.next_steps import command
+from twinhive.verify.outcome import Verified
+
+_NAMED = 20
+_TABLES = 10
+
+
+def proof_of(policy: str, found: Verified) -> RecordedProof:
+    """Return the row of the journal; of what there may be much, the first twenty are named."""
+    details = [f"differs: {one}" for one in found.findings[:_NAMED]]
+    details += [f"is looked at again: {one}" for one in found.suspects[:_NAMED]]
+    details += [f"not judged: {name}: {why}" for name, why in list(found.not_judged.items())[:_NAMED]]
+    repair = command("twinhive", "repair", policy, *found.tables_with_findings[:_TABLES]) if found.found else None
+    return RecordedProof(
+        policy=policy,
+        at=time.time(),
+        event=found.event,
+        headline=found.headline,
+        coverage=found.coverage,
+        findings=found.found,
+        suspects=found.suspected,
+        not_judged=found.unjudged,
+        details="\n".join(details) or None,
+        commands=None if repair is None else repair.line,
+    )
