@@ -13,7 +13,7 @@ from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, show_error
-from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.errors import ActNow, TableMoving, TwinhiveError
 from twinhive.model.next_steps import command
 from twinhive.settings import Configuration
 
@@ -108,7 +108,7 @@ def _routed(
             found.clusters.known(one.cluster)
         try:
             routed = found.route(read_statement(one.sql, one.database), one.cluster)
-        except ActNow as error:
+        except (ActNow, TableMoving) as error:
             answers.append(_Answer(one.sql, None, "", error))
             continue
         if isinstance(routed, Nowhere):

@@ -137,7 +137,7 @@ def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy:
             found[values] = "it has no location"
         elif is_elsewhere(place, files.root):
             found[values] = f"its location is not on the file system of cluster {policy.source.cluster}: {place}"
-        elif other and not our_mark(one, policy):
+        elif other and not our_mark(one, policy) and not kept(policy).takes_over:
             found[values] = f"its copy there is not one of this placement: {other.location}"
         elif len(_longest_place(policy, table.name, _said(table, values))) > LONGEST:
             found[values] = f"the place of its copy is longer than a parameter may be ({LONGEST} characters)"

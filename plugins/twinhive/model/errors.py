@@ -110,6 +110,10 @@ class LeaseHeld(TryAgain):
     """Another kind of work holds the lease, and is not to be overtaken."""
 
 
+class TableMoving(TryAgain):
+    """A statement would write a table whose primary is being moved: it may when that has ended."""
+
+
 class ChangedMeanwhile(TryAgain):
     """An object is not what it was when it was last read: somebody else has changed it."""
 

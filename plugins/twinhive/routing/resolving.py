@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from twinhive.model.copies.marks import CopyMark, mark_on, primary_of
+from twinhive.model.copies.moving import MOVING, move_of
 from twinhive.model.copies.touches import Values
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, TableMoving
 from twinhive.model.names import TableName, partition_name, unescape_path_name
+from twinhive.model.next_steps import command
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
@@ -87,17 +89,25 @@ class Resolver:
                 expected="tables alone, or a cluster that is named",
                 next_step="name the cluster that this is on: USE CLUSTER <name>, or --cluster <name>",
             )
-        outputs = [
-            TableResidence(name, primary_of(table.parameters, self.clusters.default))
-            for name in uses.outputs
-            if (table := self._table(name)) is not None
-        ]
+        outputs = [self._output(table) for name in uses.outputs if (table := self._table(name)) is not None]
         inputs = [self._residence(table, where) for table, where in self._opened(uses.inputs)]
         return route(outputs, inputs, chosen=chosen, default=self.clusters.default)
 
     def new_tables(self, uses: StatementUses) -> list[TableName]:
         """Return the tables that a statement writes and that are not there: mostly it makes them."""
         return [name for name in uses.outputs if self._table(name) is None]
+
+    def _output(self, table: Table) -> TableResidence:
+        move = move_of(table.parameters)
+        if move is not None:
+            raise TableMoving(
+                f"{table.name} is being moved {move}: until that has ended nobody is to write it",
+                found=f"its parameter {MOVING}",
+                expected="none",
+                next_step="wait; if nobody moves it any more, end the move: "
+                + command("twinhive", "move-primary", str(table.name), move.target),
+            )
+        return TableResidence(table.name, primary_of(table.parameters, self.clusters.default))
 
     def _table(self, name: TableName) -> Table | None:
         if name not in self._tables:

@@ -16,12 +16,14 @@ class KeptCopies:
     partitions       regular expressions; a partition is wanted when one of them matches its whole name, `day=1/hour=2`
     newest           of the wanted ones only so many, the last ones; None: all
     default_cluster  to which cluster tables of the metastore belong that do not say another one
+    takes_over       copies that somebody else has marked on the cluster are made anew, and their marks replaced
     """
 
     root: str
     partitions: tuple[str, ...] = (".*",)
     newest: int | None = None
     default_cluster: str = ""
+    takes_over: bool = False
 
     def directory(self, name: str) -> str:
         """Return the directory that holds all copies of the placement of a name, and nothing else."""

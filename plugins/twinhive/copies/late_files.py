@@ -1,0 +1,75 @@
+"""Look at the old place of a table that was moved: what came there late is told, what equals the new one is a copy."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from twinhive.copies.looking import directory_states, marked_objects
+from twinhive.copies.marking import in_pieces, objects_now
+from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.switching import Switching, files_below
+from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on, with_mark
+from twinhive.model.copies.touches import Values, ticket_of
+from twinhive.model.objects import Partition, Table
+from twinhive.ports import Lease, WritePorts
+
+UNTOLD = DirectoryState(0, 0)
+"""In the mark of an old place that holds more than the new one: no directory is like that, so nobody reads the copy."""
+
+
+def settle_old_place(ports: WritePorts, lease: Lease, switching: Switching) -> list[str]:
+    """Correct the marks of the old place; return the files there that the new place lacks: written too late."""
+    table = ports.replica.table(switching.name)
+    if table is None:
+        return []
+    late: list[str] = []
+    moved = [values_of(one) for one in marked_objects(ports.source, table, switching.policy) if switching.is_moved(one)]
+    for some in in_pieces(moved, switching.policy.options.partitions_per_call):
+        event_id = ports.source.current_event_id()
+        there = objects_now(ports.replica, switching.name, some)
+        changed, files = _judged(ports, switching, there)
+        late += files
+        _write(ports, lease, switching, {values: (there[values], mark) for values, mark in changed.items()}, event_id)
+    return late
+
+
+def _judged(
+    ports: WritePorts, switching: Switching, there: Mapping[Values, Marked]
+) -> tuple[dict[Values, CopyMark | None], list[str]]:
+    """Return the marks that are to be others, and the files that came late."""
+    marks = {values: mark for values, one in there.items() if (mark := mark_on(one.parameters, switching.move.source))}
+    homes = {values: str(there[values].location) for values in marks}
+    old = files_below(ports.source_files, {values: mark.location for values, mark in marks.items()})
+    new = files_below(ports.replica_files, homes)
+    states = directory_states(ports.replica_files, homes.values())
+    changed: dict[Values, CopyMark | None] = {}
+    late: list[str] = []
+    for values, mark in marks.items():
+        if mark.directory not in (UNTOLD, states.get(homes[values])):
+            continue  # The new place has been written since: nobody takes the old one for a copy.
+        missing = [path for path, length in sorted(old[values].items()) if new[values].get(path) != length]
+        late += [f"{mark.location}/{path}" for path in missing]
+        if missing:
+            changed |= {values: replace(mark, directory=UNTOLD)} if mark.directory != UNTOLD else {}
+        elif mark.directory == UNTOLD or old[values] != new[values]:
+            changed[values] = None
+    return changed, late
+
+
+def _write(
+    ports: WritePorts,
+    lease: Lease,
+    switching: Switching,
+    marks: Mapping[Values, tuple[Marked, CopyMark | None]],
+    event_id: int,
+) -> None:
+    ticket = ticket_of(event_id, switching.policy.replica.cluster)
+    partitions = []
+    for one, mark in marks.values():
+        changed = one.with_parameters(with_mark(one.parameters, switching.move.source, mark, ticket))
+        if isinstance(changed, Table):
+            switching.alter(ports, lease, changed, event_id)
+        elif isinstance(changed, Partition):
+            partitions.append(changed)
+    if partitions:
+        lease.confirm()
+        ports.replica.alter_partitions(partitions)

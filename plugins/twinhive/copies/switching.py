@@ -1,0 +1,143 @@
+"""Let objects of a table be at home where their copies are: each must be there whole and fresh when it is switched."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from twinhive.copies.layout import copies_directory
+from twinhive.copies.looking import directory_states, marked_objects, our_mark
+from twinhive.copies.marking import in_pieces, objects_now
+from twinhive.copies.news import newest_news
+from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.overwritten import restore_overwritten
+from twinhive.model.copies.marks import CLUSTER, TICKET, CopyMark, with_mark
+from twinhive.model.copies.moving import PrimaryMove
+from twinhive.model.copies.touches import Values, is_touched, ticket_of
+from twinhive.model.files import is_below, join, qualified
+from twinhive.model.names import TableName
+from twinhive.model.objects import Partition, Table
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, Lease, ReadPorts, WritePorts
+from twinhive.transfer.staged.listing import list_files
+
+
+@dataclass(frozen=True)
+class Switching:
+    """The move of one table; `policy` is that of its copies."""
+
+    policy: Policy
+    name: TableName
+    move: PrimaryMove
+
+    @property
+    def root(self) -> str:
+        """Where new partitions of a moved table are put."""
+        return join(copies_directory(self.policy), self.name.table)
+
+    def is_moved(self, one: Marked) -> bool:
+        """True for what is at home where the move brings it."""
+        return bool(one.location) and is_below(str(one.location), copies_directory(self.policy))
+
+    def waiting(self, ports: ReadPorts, table: Table) -> list[Values]:
+        """Return what is still at home at the old place: partitions, or the table."""
+        return [values_of(one) for one in marked_objects(ports.source, table, self.policy) if not self.is_moved(one)]
+
+    def fence(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
+        """Mark the table as being moved; False when somebody has altered it in the same moment."""
+        event_id = ports.source.current_event_id()
+        return self.alter(ports, lease, table.with_parameters(self.move.fenced(table.parameters)), event_id)
+
+    def switch_partitions(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
+        """Switch the partitions that wait, by as few calls as can be; False when one is not what was copied."""
+        for some in in_pieces(self.waiting(ports, table), self.policy.options.partitions_per_call):
+            event_id = ports.source.current_event_id()
+            there = objects_now(ports.replica, self.name, some)
+            switched = self._switched(ports, there, event_id)
+            if len(switched) < len(some):
+                return False
+            lease.confirm()
+            ports.replica.alter_partitions([one for one in switched if isinstance(one, Partition)])
+            if list(restore_overwritten(ports, lease, self.policy, self.name, there.keys(), event_id)):
+                return False
+        return True
+
+    def switch_table(self, ports: WritePorts, lease: Lease) -> bool:
+        """Let the table belong to the other cluster, by one call; False when it is not what was copied.
+
+        Raises ChangedMeanwhile when another move of the table has begun.
+        """
+        event_id = ports.source.current_event_id()
+        table = ports.replica.table(self.name)
+        if table is None or (table.partition_keys and self.waiting(ports, table)):
+            return False
+        if table.partition_keys:
+            ports.replica_files.make_directories(self.root)
+            switched: Marked = table.at(self.name, self.root)
+        elif found := self._switched(ports, {None: table}, event_id):
+            (switched,) = found
+        else:
+            return False
+        assert isinstance(switched, Table)
+        belongs = switched.with_parameters({**switched.parameters, CLUSTER: self.move.target})
+        return self.alter(ports, lease, belongs, event_id, self.move.stamp)
+
+    def alter(
+        self, ports: WritePorts, lease: Lease, changed: Table, event_id: int, expected_stamp: str | None = None
+    ) -> bool:
+        """Alter the table, of which all was read after an event; False when somebody else has done so meanwhile."""
+        ticket = {TICKET: ticket_of(event_id, self.policy.replica.cluster)}
+        lease.confirm()
+        changed = changed.with_parameters({**changed.parameters, **ticket})
+        ports.replica.alter_table(self.name, changed, expected_stamp=expected_stamp)
+        return not list(restore_overwritten(ports, lease, self.policy, self.name, [None], event_id))
+
+    def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:
+        """Return those objects that are whole and fresh at the new place, as they are when they are at home there."""
+        marks = self._fresh(ports, there)
+        states = directory_states(ports.replica_files, [mark.location for mark in marks.values()])
+        ticket = ticket_of(event_id, self.policy.replica.cluster)
+        switched = []
+        for values, mark in marks.items():
+            one = there[values]
+            # As of now, and by the directory that is the primary's from now on.
+            new = replace(mark, event_id=event_id, directory=states[mark.location])
+            old = replace(new, location=qualified(str(one.location), ports.source_files.root))
+            # Until the table itself is switched its partitions have a copy at the new place, in the eyes of readers.
+            kept = new if isinstance(one, Partition) else None
+            parameters = with_mark(one.parameters, self.move.source, old, ticket)
+            parameters = with_mark(parameters, self.move.target, kept, ticket)
+            name = one.table if isinstance(one, Partition) else one.name
+            switched.append(one.at(name, mark.location).with_parameters(parameters))
+        return switched
+
+    def _fresh(self, ports: WritePorts, there: Mapping[Values, Marked]) -> dict[Values, CopyMark]:
+        """Return the marks of copies that hold, file by file, what their objects hold now."""
+        log_id, root = ports.source.log_id(), ports.source_files.root
+        marks = {values: mark for values, one in there.items() if (mark := our_mark(one, self.policy))}
+        marks = {values: mark for values, mark in marks.items() if mark.log_id == log_id}
+        if not marks:
+            return {}
+        news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id)
+        touches, places = (
+            news.of(self.name.table),
+            {values: qualified(str(there[values].location), root) for values in marks},
+        )
+        states = directory_states(ports.source_files, places.values())
+        marks = {
+            values: mark
+            for values, mark in marks.items()
+            if not news.all_of_it
+            and states.get(places[values]) == mark.directory
+            and not is_touched(touches, values, mark.event_id)
+        }
+        old = files_below(ports.source_files, {values: places[values] for values in marks})
+        new = files_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
+        return {values: mark for values, mark in marks.items() if old[values] == new[values]}
+
+
+def files_below(files: FileReader, places: Mapping[Values, str]) -> dict[Values, dict[str, int]]:
+    """Return the lengths of the files that readers see below directories, by their paths below these."""
+    found: dict[Values, dict[str, int]] = defaultdict(dict)
+    for values, relative, status in list_files(files, list(places.items())):
+        found[values][relative] = status.length
+    return {values: found[values] for values in places}
