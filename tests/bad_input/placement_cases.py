@@ -20,7 +20,7 @@ RUN = ("run", "near", "copies")
 _FOUND = {"required": "missing", "no other keys": "unknown key, expected one of"}
 
 
-def _with(document: Any = PLACEMENT, **others: Any) -> Callable[[Desk], None]:
+def with_placements(document: Any = PLACEMENT, **others: Any) -> Callable[[Desk], None]:
     """Return what adds a cluster that shares the metastore of east, and placements by file."""
 
     def spoil(desk: Desk) -> None:
@@ -40,7 +40,9 @@ def placement_cases() -> Iterator[Case]:
     """Break each rule of a placement file."""
     for rule in schema_rules(PlacementSettings):
         document = put(PLACEMENT, rule.place, broken(rule))
-        yield Case(f"placement: {rule}", ("check", "near"), _said(rule), _with(document), rule=f"placement {rule}")
+        yield Case(
+            f"placement: {rule}", ("check", "near"), _said(rule), with_placements(document), rule=f"placement {rule}"
+        )
 
 
 def _said(rule: SchemaRule) -> tuple[str, ...]:
@@ -51,12 +53,12 @@ def _said(rule: SchemaRule) -> tuple[str, ...]:
 
 
 def _foreign_directory(desk: Desk) -> None:
-    _with()(desk)
+    with_placements()(desk)
     desk.world.replica_files.put("hdfs://west/twinhive/copies/near/precious", b"precious")
 
 
 def _data_among_copies(desk: Desk) -> None:
-    _with()(desk)
+    with_placements()(desk)
     desk.terminal.users.set_location("plain", "hdfs://west/twinhive/copies/near/plain.1")
 
 
@@ -65,39 +67,39 @@ PLACEMENT_CASES = (
         "placement: a cluster that clusters.yaml does not have",
         ("check", "near"),
         ("cluster: found 'south', expected one of east, north, west",),
-        _with({**PLACEMENT, "cluster": "south"}),
+        with_placements({**PLACEMENT, "cluster": "south"}),
         rule="unknown_placement_clusters",
     ),
     Case(
         "placement: a cluster that shares its metastore with none",
         ("check", "near"),
         ("cluster: found 'west', expected one that shares its metastore with others: east, north",),
-        _with({**PLACEMENT, "cluster": "west"}),
+        with_placements({**PLACEMENT, "cluster": "west"}),
         rule="clusters_of_two_metastores",
     ),
     Case(
         "placement: copies on the cluster that they are of",
         ("check", "near"),
         ("primary (the default cluster): found 'east', expected one of north",),
-        _with({**PLACEMENT, "cluster": "east"}),
+        with_placements({**PLACEMENT, "cluster": "east"}),
     ),
     Case(
         "placement: of a cluster of another metastore",
         ("check", "near"),
         ("primary: found 'west', expected one of east",),
-        _with({**PLACEMENT, "primary": "west"}),
+        with_placements({**PLACEMENT, "primary": "west"}),
     ),
     Case(
         "placement: two of one name",
         ("check", "near"),
         ("other.yaml has the same name near, expected one placement alone",),
-        _with(other=PLACEMENT),
+        with_placements(other=PLACEMENT),
     ),
     Case(
         "placement: the name of a policy",
         ("check", "sales"),
         ("near.yaml: a policy has the name sales, expected another one",),
-        _with({**PLACEMENT, "placement": "sales"}),
+        with_placements({**PLACEMENT, "placement": "sales"}),
     ),
     Case(
         "placement: below another one",
@@ -106,20 +108,20 @@ PLACEMENT_CASES = (
             "root: found '/twinhive/copies/near', which lies in, or around, '/twinhive/copies/near/x/other'",
             "other.yaml",
         ),
-        _with(other={**PLACEMENT, "placement": "other", "root": "/twinhive/copies/near/x"}),
+        with_placements(other={**PLACEMENT, "placement": "other", "root": "/twinhive/copies/near/x"}),
     ),
     Case(
         "placement: of a clusters.yaml that cannot be used",
         ("check", "near"),
         ("clusters.yaml cannot be used",),
-        lambda desk: (_with()(desk), desk.policies.write("clusters.yaml", "clusters: [")),
+        lambda desk: (with_placements()(desk), desk.policies.write("clusters.yaml", "clusters: [")),
     ),
     Case(
         "placement: below the warehouse",
         RUN,
         ("the directory hdfs://west/warehouse/managed/near is not apart from what tables and databases use",),
         lambda desk: (
-            _with({**PLACEMENT, "root": "/warehouse/managed"})(desk),
+            with_placements({**PLACEMENT, "root": "/warehouse/managed"})(desk),
             desk.world.source.configurations["east-metastore:9083"].update(
                 {"metastore.warehouse.dir": "hdfs://west/warehouse/managed"}
             ),
@@ -136,7 +138,7 @@ PLACEMENT_CASES = (
         "placement: a command about policies",
         ("forget", "near"),
         ("near is a placement: this command is about policies", "twinhive copies near"),
-        _with(),
+        with_placements(),
     ),
     Case(
         "placement: retired although a table has its data among the copies",
@@ -144,10 +146,30 @@ PLACEMENT_CASES = (
         ("table sales.plain has its data among the copies of placement near",),
         _data_among_copies,
     ),
-    Case("clusters: another word than check", ("clusters", "chekc"), ("'chekc' is not known",), _with(), code=USAGE),
-    Case("placement: there is no such one", ("copies", "nowhere"), ("there is no placement nowhere",), _with()),
-    Case("placement: a phase of policies", ("run", "near", "scan"), ("near is a placement",), _with(), code=USAGE),
-    Case("policy: a phase of placements", ("plan", "sales", "copies"), ("sales is a policy",), _with(), code=USAGE),
+    Case(
+        "clusters: another word than check",
+        ("clusters", "chekc"),
+        ("'chekc' is not known",),
+        with_placements(),
+        code=USAGE,
+    ),
+    Case(
+        "placement: there is no such one", ("copies", "nowhere"), ("there is no placement nowhere",), with_placements()
+    ),
+    Case(
+        "placement: a phase of policies",
+        ("run", "near", "scan"),
+        ("near is a placement",),
+        with_placements(),
+        code=USAGE,
+    ),
+    Case(
+        "policy: a phase of placements",
+        ("plan", "sales", "copies"),
+        ("sales is a policy",),
+        with_placements(),
+        code=USAGE,
+    ),
 )
 
 PLACEMENT_STEP_CASES = (

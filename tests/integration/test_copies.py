@@ -21,15 +21,18 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.cli.app import app
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
+from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.model.copies.marks import CopyMark, mark_on
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
+from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.listed_copy import ListedCopy
 from twinhive.step.base import Work
 from twinhive.transfer.staged.job import JobSettings
+from twinhive.wiring.moving import MoveWiring
 
 pytestmark = pytest.mark.sandbox
 
@@ -80,6 +83,20 @@ class Placed:
         for one in self.metastore.partitions(orders.name, self.metastore.partition_names(orders.name)):
             found[one.name(("day",))] = str(one.location), mark_on(one.parameters, "north")
         return found
+
+    def homes(self, table: str) -> dict[str, str]:
+        """Return where a table's objects are at home."""
+        found = self.users.table(table)
+        names = self.metastore.partition_names(found.name) if found.partition_keys else []
+        objects = {one.name(("day",)): one for one in self.metastore.partitions(found.name, names)} if names else {}
+        return {name: str(one.location) for name, one in objects.items()} or {table: str(found.location)}
+
+    def move(self, table: str, switch: KillSwitch) -> None:
+        """Move a table to north under a switch."""
+        configuration = load_configuration(self.policies.directory)
+        root = f"hdfs://north/home/{self.database}"
+        wiring = MoveWiring.of(configuration, resolve_from_environment, f"{self.database}.{table}", "north", root)
+        MovePrimary(wiring.policy, wiring.name, {"run": "killed"}).run(killable(wiring.write_ports(), switch))
 
     def assert_copied(self) -> None:
         for name, (location, mark) in self.marks().items():
@@ -178,3 +195,32 @@ def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
         by_spark.run(SparkCluster.of("local[2]", 2, []), settings, NextSteps("act", "mend", "again"), print)
     assert PublishCopies(Work(wiring.policy)).run(ports).published == 4
     placed.assert_copied()
+
+
+@pytest.mark.parametrize("table", ["plain", "orders"])
+def test_a_table_is_at_home_on_north_then_and_the_old_place_is_a_copy(placed: Placed, table: str) -> None:
+    name = f"{placed.database}.{table}"
+    placed.policies.write(
+        "placements/near.yaml",
+        {"placement": placed.name, "database": placed.database, "cluster": "north", "tables": {"exclude": [table]}},
+    )
+    old = placed.homes(table)
+    before = {what: contents(placed.east, location) for what, location in old.items()}
+    root = ("--root", f"hdfs://north/home/{placed.database}")
+    planned = placed.type("move-primary", name, "north", *root, "--dry-run")["said"]
+    assert placed.homes(table) == old
+    with suppress(Killed):
+        placed.move(table, KillSwitch(25, after_effect=True))
+    said = placed.type("move-primary", name, "north", *root)["said"]
+    assert said and all(line in planned for line in said)
+    new = placed.homes(table)
+    assert {what: contents(placed.north, location) for what, location in new.items()} == before
+    routes = {
+        "east": f"select * from {name}",
+        "north": f"insert into {name} select * from {name}",
+    }
+    for cluster, sql in routes.items():
+        chosen = ("--cluster", "east") if cluster == "east" else ("--metastore", "east")
+        assert placed.type("route", sql, *chosen)["statements"][0]["cluster"] == cluster
+    assert {what: contents(placed.east, location) for what, location in old.items()} == before
+    assert placed.type("move-primary", name, "north", *root)["said"] == [f"{name} belongs to north"]

@@ -15,6 +15,7 @@ from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, 
 from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
+from tests.bad_input.move_cases import MOVE_CASES
 from tests.bad_input.placement_cases import PLACEMENT_CASES, PLACEMENT_STEP_CASES, placement_cases
 from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
 from tests.bad_input.route_cases import ROUTE_CASES
@@ -42,6 +43,7 @@ CASES: tuple[Case, ...] = (
     *placement_cases(),
     *FILE_CASES,
     *PLACEMENT_CASES,
+    *MOVE_CASES,
     *CONNECTION_CASES,
     *usage_cases(),
     *PHASES_CASES,

@@ -23,9 +23,7 @@ def move_primary(
     ],
     root: Annotated[
         str | None,
-        typer.Option(
-            help="Its directory is made below this one; without it, below twinhive.root.CLUSTER of its database"
-        ),
+        typer.Option(help="Below which its directory is made; without it, below the database's twinhive.root.CLUSTER"),
     ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,

@@ -51,7 +51,7 @@ class MoveWiring:
             raise InvalidSettings(
                 f"no table can be moved to cluster {target}",
                 found="no such cluster" if not together else f"{target} shares its metastore with no other cluster",
-                expected=f"one of the clusters that share a metastore: {', '.join(sorted(sharing)) or 'there are none'}",
+                expected=f"one that shares its metastore with others: {', '.join(sorted(sharing)) or 'there is none'}",
                 next_step="correct the name, or add the cluster to clusters.yaml: " + command("twinhive", "clusters"),
             )
         if root is not None and not re.fullmatch(r"([a-z][a-z0-9+.-]*://[^/]+)?/.*[^/]", root):
