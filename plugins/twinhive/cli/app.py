@@ -21,7 +21,7 @@ _MODULES: Mapping[str, str] = {
     "run": "twinhive.cli.run",
     "clusters": "twinhive.cli.clusters",
     "copies": "twinhive.cli.copies",
-    "move-primary": "twinhive.cli.move_primary",
+    "move-primary": "twinhive.cli.copies",
     "route": "twinhive.cli.route",
     "copy": "twinhive.cli.tree_copy",
     "sql": "twinhive.cli.sql",

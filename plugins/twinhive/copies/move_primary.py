@@ -115,7 +115,7 @@ class MovePrimary:
                 f"{self.name} cannot be moved: it is a replica",
                 found=f"{STAMP}: {table.parameters[STAMP]}",
                 expected="a table that no policy brings over",
-                next_step="let a policy bring it to the other cluster, or give the replica up first: twinhive forget",
+                next_step="let a policy bring it to the other cluster, or give the replica up first",
             )
         self._refuse_what_has_no_copy(ports, table)
         if problems := list(placement_problems(ports, self.policy)):
