@@ -11,7 +11,7 @@ from struct import Struct as Packing
 from struct import error as PackingError
 from typing import Final
 
-from twinhive.wire.ends import Short, end_of, end_of_value
+from twinhive.wire.ends import Short, StructRun, end_of, end_of_value
 from twinhive.wire.looking import looked_into
 from twinhive.wire.message import WireError
 from twinhive.wire.roles import Role
@@ -187,6 +187,7 @@ def objects_of_run(raw: bytes, at: int, struct: Struct, count: int) -> list[Plac
 class _Walk:
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
+        self._run = StructRun()
         self.found: list[PlacedObject] = []
 
     def any(self, at: int, struct: Struct) -> int:
@@ -287,9 +288,19 @@ class _Walk:
         """Yield number, type, begin and end of the fields of a struct."""
         raw = self._raw
         while code := raw[at]:
-            end = end_of_value(raw, code, at + 3)
+            end = self._end(code, at + 3)
             yield _SHORT(raw, at + 1)[0], code, at + 3, end
             at = end
+
+    def _end(self, code: int, at: int) -> int:
+        """Return where a value ends; of structs in a list, such as columns, all in one go."""
+        if code != LIST or self._raw[at] != STRUCT:
+            return end_of_value(self._raw, code, at)
+        count = _INT(self._raw, at + 1)[0]
+        passed, end = self._run.passed(self._raw, at + 5, count)
+        if passed < count:
+            raise Short
+        return end
 
     def _text(self, begin: int, end: int) -> TextSpot:
         return TextSpot(begin, end, self._raw[begin + 4 : end].decode("utf-8", "surrogateescape"))

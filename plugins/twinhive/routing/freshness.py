@@ -1,14 +1,15 @@
 """Which copies are what their objects are now: nothing in the log has touched these since, nor their directories."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
-from twinhive.model.changes.events import EventRow
-from twinhive.model.copies.marks import CopyMark, DirectoryState
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.copies.marks import TICKET, CopyMark, DirectoryState
 from twinhive.model.copies.touches import Touch, Values, touched_at, touches_of
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
@@ -39,12 +40,73 @@ class LogTail:
         return None if found is None else f"event {found} has changed the object since"
 
 
+def read_tail(log: MetastoreReader, event_id: int) -> LogTail:
+    """Read what came after an event. A gap, or an event that cannot be read, may have touched everything."""
+    read = _Read(log.log_id(), event_id, position_at(log, event_id))
+    try:
+        read.go_on(log)
+    except (UnreadableEvent, ActNow) as error:
+        return LogTail(read.log_id, event_id, {}, str(error.words.what))
+    return read.tail
+
+
+@dataclass
+class _Read:
+    """What was read of a log after an event, up to `end`."""
+
+    log_id: str
+    begin: int
+    end: Position
+    count: int = 0
+    touches: dict[TableName, list[tuple[int, Touch]]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def tail(self) -> LogTail:
+        """What it tells."""
+        return LogTail(self.log_id, self.begin, self.touches)
+
+    def go_on(self, log: MetastoreReader) -> None:
+        """Read to the newest event. Raises UnreadableEvent, ActNow."""
+        for row in read_events(log, self.end):
+            for touch in _touches(row):
+                self.touches[touch.table].append((row.event_id, touch))
+                self.count += 1
+            self.end = row.position
+
+
+class FollowedLog:
+    """The tail of one metastore's log, read once, and from then on only what is new. Threads may share it.
+
+    It holds at most `most` touches of objects: after more of them each question reads the log as if it were the first.
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = most
+        self._read: _Read | None = None
+        self._lock = Lock()
+
+    def tail(self, log: MetastoreReader, event_id: int) -> LogTail:
+        """Return what `read_tail` would return now."""
+        with self._lock:
+            read, self._read = self._read, None  # what fails is not gone on with
+            if read is None or event_id < read.begin or read.log_id != log.log_id():
+                read = _Read(log.log_id(), event_id, position_at(log, event_id))
+            try:
+                read.go_on(log)
+            except (UnreadableEvent, ActNow):
+                return read_tail(log, event_id)
+            if read.count <= self._most:
+                self._read = read
+            return read.tail
+
+
 @dataclass
 class Freshness:
     """Judges copies. The log is read once, from the oldest event asked for; directories only where `look` is given."""
 
     log: MetastoreReader
     look: StatesOf | None
+    read: Callable[[MetastoreReader, int], LogTail] = read_tail
     _tail: LogTail | None = field(default=None, init=False)
 
     def stale(
@@ -63,27 +125,17 @@ class Freshness:
 
     def _since(self, event_id: int) -> LogTail:
         if self._tail is None or event_id < self._tail.begin:
-            self._tail = read_tail(self.log, event_id)
+            self._tail = self.read(self.log, event_id)
         return self._tail
 
 
-def read_tail(log: MetastoreReader, event_id: int) -> LogTail:
-    """Read what came after an event. A gap, or an event that cannot be read, may have touched everything."""
-    log_id = log.log_id()
-    touches: dict[TableName, list[tuple[int, Touch]]] = defaultdict(list)
-    try:
-        for row in read_events(log, position_at(log, event_id)):
-            _note(row, touches)
-    except (UnreadableEvent, ActNow) as error:
-        return LogTail(log_id, event_id, {}, str(error.words.what))
-    return LogTail(log_id, event_id, touches)
-
-
-def _note(row: EventRow, touches: dict[TableName, list[tuple[int, Touch]]]) -> None:
+def _touches(row: EventRow) -> Iterator[Touch]:
     if not row.database and not row.table and row.event_type not in _ANY_DATABASE:
         return  # transactions
     for touch in touches_of(decode_event(row).change):
-        touches[touch.table].append((row.event_id, touch))
+        # Of the parameters that an event leaves only the ticket is asked for, and many touches are held.
+        ticket = (touch.after or {}).get(TICKET)
+        yield replace(touch, after=None if ticket is None else {TICKET: ticket})
 
 
 def _changed(mark: CopyMark, state: DirectoryState | None) -> str | None:

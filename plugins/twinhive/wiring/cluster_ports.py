@@ -4,6 +4,7 @@ from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
 from twinhive.cluster_view.sight import Sight
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import join, qualified
+from twinhive.routing.freshness import FollowedLog
 from twinhive.settings import Configuration, Resolve
 from twinhive.settings.placements import PlacementSettings
 from twinhive.wiring.routing import RoutingWiring
@@ -19,6 +20,7 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
     if len(names) < 2 and settings[names[0]].port is None:
         return {own: None}
     wiring = RoutingWiring(configuration, cluster, resolve)
+    followed = FollowedLog()
     copies = _directories_of_copies(configuration, wiring)
 
     def sight(name: str, *, remote: bool = False) -> Sight:
@@ -31,7 +33,7 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
         if said.port == own:
             raise _taken(configuration, name, own)
         ports[said.port] = ClusterPort(
-            wiring.metastore, sight(name, remote=said.absent == "remote"), lambda: wiring.freshness()
+            wiring.metastore, sight(name, remote=said.absent == "remote"), lambda: wiring.freshness(followed=followed)
         )
     return ports
 

@@ -13,7 +13,7 @@ from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.files import authority, parent, qualified
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere
-from twinhive.routing.freshness import Freshness
+from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
 from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.refusing import refusal, said
 from twinhive.routing.resolving import Clusters, Resolver
@@ -72,9 +72,10 @@ class RoutingWiring:
         """Return what finds the tables of statements, as they are from now on. `looks`: at directories, too."""
         return Resolver(self.metastore, self.clusters, self.freshness(looks=looks), view_reads)
 
-    def freshness(self, *, looks: bool = True) -> Freshness:
+    def freshness(self, *, looks: bool = True, followed: FollowedLog | None = None) -> Freshness:
         """Return what judges copies, as they are from now on. `looks`: at directories, too."""
-        return Freshness(self.metastore, self._states if looks else None)
+        read = read_tail if followed is None else followed.tail
+        return Freshness(self.metastore, self._states if looks else None, read)
 
     def placement_of(self, table: TableName, cluster: str) -> str | None:
         """Return the placement that keeps copies of a table on a cluster."""

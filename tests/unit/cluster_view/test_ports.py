@@ -84,6 +84,10 @@ def test_a_table_of_spark_has_its_second_place_there_too() -> None:
     with clients(world, the_port(world)) as (client, _):
         sd = table_at(client, "plain").sd
         assert sd.serdeInfo.parameters["path"] == sd.location == world.fresh()["plain"].location
+        tree["7"]["rec"]["7"]["rec"]["3"] = {"map": ["str", "str", 1, {"path": "hdfs://east/its/rows"}]}
+        world.metastore._tables[table.name] = replace(table, thrift=to_text(tree))
+        rows = table_at(client, "plain").sd.serdeInfo.parameters["path"]
+        assert rows == f"{ABSENT}//east/its/rows", "Spark reads there, and not at the table's place"
         world.users.set_parameters("plain", {"metadata_location": "hdfs://east/meta/1.json"})
         shown = table_at(client, "plain")
         assert shown.parameters["metadata_location"] == f"{ABSENT}//east/meta/1.json"
