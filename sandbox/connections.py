@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 
 from sandbox import processes
+from sandbox.broker import NAME as BROKER
+from sandbox.broker import broker_connections
 from sandbox.cluster import Cluster, describe_cluster
 from sandbox.configuration import CLUSTERS, LOOPBACK, NORTH, USER
 from sandbox.layout import Layout
@@ -34,7 +36,9 @@ def instance_environment(layout: Layout, block: PortBlock) -> dict[str, str]:
     has_north = processes.read_record(layout.pid_file(f"{NORTH}-namenode")) is not None
     clusters = [describe_cluster(name, block, layout) for name in (*CLUSTERS, *([NORTH] if has_north else []))]
     has_spark = processes.read_record(layout.pid_file(MASTER)) is not None
-    return connection_environment(clusters, block.spark_master if has_spark else None)
+    has_broker = processes.read_record(layout.pid_file(BROKER)) is not None
+    brokers = broker_connections(block.broker) if has_broker else {}
+    return {**connection_environment(clusters, block.spark_master if has_spark else None), **brokers}
 
 
 def _metastore(cluster: Cluster) -> Mapping[str, object]:

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from sandbox.airflow_server import AirflowServer
+from sandbox.broker import ActiveMq
 from sandbox.configuration import CLUSTERS, NORTH
 from sandbox.connections import instance_environment
 from sandbox.hdfs import DataNode, NameNode
@@ -47,6 +48,7 @@ def build_servers(layout: Layout, record: InstanceRecord, shared: Path, cache: P
         JobHistory(layout, block, cache),
         NodeManager(layout, block, cache),
     ]
+    servers.append(ActiveMq(layout, block, cache))
     own, journal = (postgres.database(name).sqlalchemy_url for name in (AIRFLOW_DATABASE, JOURNAL_DATABASE))
     servers.append(AirflowServer(layout, block, own, journal, partial(instance_environment, layout, block)))
     return {server.name: server for server in servers}

@@ -16,6 +16,8 @@ from sandbox.java import spark_home, spark_java
 JAR_LIST = Path(__file__).with_name("jars.txt")
 # A class path of its own, without Hive, fetched only by those who start YARN.
 YARN_JAR_LIST = Path(__file__).with_name("yarn-jars.txt")
+# The message broker's, fetched only by those who start it.
+BROKER_JAR_LIST = Path(__file__).with_name("broker-jars.txt")
 # Hive's listener was compiled against a newer server: its own classes must win.
 FIRST_ON_CLASS_PATH = "org.apache.hive.hcatalog--"
 _VERIFIED = "_verified"

@@ -87,6 +87,11 @@ class PortBlock:
         return YarnPorts(*range(self.base + 25, self.base + 25 + len(fields(YarnPorts))))
 
     @property
+    def broker(self) -> int:
+        """Return the message broker's port for STOMP."""
+        return self.base + 37
+
+    @property
     def all(self) -> range:
         """Return every port of the block, used or not."""
         return range(self.base, self.base + BLOCK_SIZE)

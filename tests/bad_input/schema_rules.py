@@ -90,6 +90,7 @@ _BREAKS: Mapping[str, Callable[[SchemaRule], Any]] = {
 
 _PATTERNS: Mapping[str, Any] = {
     "sets.keep": "a week",
+    "messages.topic": "twinhive.{policy}",
     "policy": "two words",
     "placement": "two words",
     "database": "sal-es",

@@ -8,11 +8,13 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from tests.support.memory_broker import BrokerState, MemoryBroker
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.cli.app import app
 from twinhive.cli.sets import command as sets
+from twinhive.wiring.messages import MessagesWiring
 from twinhive.wiring.policies import Wiring
 
 
@@ -22,6 +24,7 @@ class Terminal:
     def __init__(self, policies: PolicyFiles, world: World) -> None:
         self.world = world
         self.policies = policies
+        self.broker = BrokerState()
         self.users = SourceWriter(world.source, world.source_files, "sales")
 
     def type(self, *words: str, code: int = 0) -> str:
@@ -48,4 +51,7 @@ def a_terminal(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(sets, "cluster_metastore", lambda configuration, cluster, resolve: sides[cluster])
     policies = PolicyFiles(directory / "config")
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
-    return Terminal(policies, world)
+    terminal = Terminal(policies, world)
+    monkeypatch.setattr(MessagesWiring, "metastore", lambda wiring: sides[wiring.cluster])
+    monkeypatch.setattr(MessagesWiring, "broker", lambda wiring, reads=False: MemoryBroker(terminal.broker))
+    return terminal

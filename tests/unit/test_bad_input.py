@@ -15,6 +15,7 @@ from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, 
 from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
+from tests.bad_input.message_cases import MESSAGE_CASES
 from tests.bad_input.move_cases import MOVE_CASES
 from tests.bad_input.placement_cases import PLACEMENT_CASES, PLACEMENT_STEP_CASES, placement_cases
 from tests.bad_input.remote_cases import REMOTE_CASES, REMOTE_COMMAND_CASES
@@ -54,6 +55,7 @@ CASES: tuple[Case, ...] = (
     *STATEMENT_CASES,
     *REMOTE_COMMAND_CASES,
     *SET_CASES,
+    *MESSAGE_CASES,
 )
 SEEN: set[tuple[str, int]] = set()
 """Where errors were made by the cases that have run."""

@@ -41,4 +41,12 @@ def resolve_from_airflow(connection_id: str) -> Connection:
             expected=_EXPECTED,
             next_step=RETRIES + f". If it goes on, look {_LOOK}",
         ) from error
-    return Connection(connection_id, found.host or "", found.port, found.login, found.extra_dejson)
+    return Connection(
+        connection_id,
+        found.host or "",
+        found.port,
+        found.login,
+        found.extra_dejson,
+        found.password,
+        found.conn_type or "",
+    )

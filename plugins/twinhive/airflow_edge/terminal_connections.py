@@ -22,7 +22,15 @@ def resolve_through_airflow(connection_id: str) -> Connection:
     except AirflowNotFoundException:
         home = os.environ.get("AIRFLOW_HOME") or "~/airflow"
         raise _unknown(connection_id, f"none of this id in the Airflow of AIRFLOW_HOME={home}") from None
-    return Connection(connection_id, found.host or "", found.port, found.login, found.extra_dejson)
+    return Connection(
+        connection_id,
+        found.host or "",
+        found.port,
+        found.login,
+        found.extra_dejson,
+        found.password,
+        found.conn_type or "",
+    )
 
 
 def _unknown(connection_id: str, found: str) -> InvalidSettings:

@@ -7,7 +7,7 @@ under a lock, in the order of commits. A missing or a doubled id means lost even
 from collections.abc import Iterable, Iterator, Sequence
 
 from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import LogBroken
 from twinhive.model.next_steps import BOOTSTRAP_AGAIN, RESYNC_EVERYTHING
 from twinhive.model.text import Clear
 from twinhive.ports import EventLog
@@ -37,7 +37,7 @@ def newest_position(metastore: EventLog, begin: Position) -> Position:
 def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
     """Yield every row after `begin` up to the newest one at the time of the call.
 
-    Raises ActNow when the log is not the one that `begin` was read from, has a gap, or holds an
+    Raises LogBroken when the log is not the one that `begin` was read from, has a gap, or holds an
     id twice. A log that is emptied behind its newest id is a gap as well: Hive's own client takes
     it for a log in which nothing happened.
     """
@@ -93,7 +93,7 @@ def _check_same_log(metastore: EventLog, begin: Position, newest: int) -> None:
 
 def _check_next(row: EventRow, expected: int) -> None:
     if row.event_id < expected:
-        raise ActNow(
+        raise LogBroken(
             "the notification log of the source holds a duplicate: two events with one id",
             found=f"event {row.event_id} a second time",
             expected=f"event {expected}",
@@ -104,8 +104,8 @@ def _check_next(row: EventRow, expected: int) -> None:
         raise _gap(expected, f"event {row.event_id}")
 
 
-def _another_log(begin: Position, found: str) -> ActNow:
-    return ActNow(
+def _another_log(begin: Position, found: str) -> LogBroken:
+    return LogBroken(
         "the notification log of the source is not the one it was (a metastore restored from a backup?)",
         found=found,
         expected=f"event {begin.event_id} of time {begin.time}, digest {begin.digest}",
@@ -113,8 +113,8 @@ def _another_log(begin: Position, found: str) -> ActNow:
     )
 
 
-def _gap(expected: int, found: str) -> ActNow:
-    return ActNow(
+def _gap(expected: int, found: str) -> LogBroken:
+    return LogBroken(
         "the notification log of the source has a gap: events have expired or were deleted",
         found=found,
         expected=f"event {expected}",

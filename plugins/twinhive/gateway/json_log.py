@@ -25,9 +25,9 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
-def log_to(stream: TextIO = sys.stderr) -> None:
-    """Send the gateway's log to a stream, and nothing of the libraries below warnings."""
+def log_to(stream: TextIO = sys.stderr, ours: str = "twinhive.gateway") -> None:
+    """Send the log of a part of ours to a stream, and nothing of the libraries below warnings."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger("twinhive.gateway").setLevel(logging.INFO)
+    logging.getLogger(ours).setLevel(logging.INFO)

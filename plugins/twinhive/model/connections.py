@@ -21,6 +21,9 @@ class Connection:
     port: int | None = None
     login: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    password: str | None = field(default=None, repr=False)
+    kind: str = field(default="", compare=False)
+    """Airflow's `conn_type`: `stomp`."""
 
 
 def environment_name(connection_id: str) -> str:
@@ -46,7 +49,15 @@ def _from_json(connection_id: str, text: str) -> Connection:
     extra = fields.get("extra") or {}
     extra = json.loads(extra) if isinstance(extra, str) else extra
     port = fields.get("port")
-    return Connection(connection_id, fields.get("host") or "", int(port) if port else None, fields.get("login"), extra)
+    return Connection(
+        connection_id,
+        fields.get("host") or "",
+        int(port) if port else None,
+        fields.get("login"),
+        extra,
+        fields.get("password"),
+        fields.get("conn_type") or "",
+    )
 
 
 def _from_uri(connection_id: str, text: str) -> Connection:
@@ -55,4 +66,6 @@ def _from_uri(connection_id: str, text: str) -> Connection:
     if "__extra__" in extra:
         extra = json.loads(extra["__extra__"])
     login = unquote(parts.username) if parts.username else None
-    return Connection(connection_id, unquote(parts.hostname or ""), parts.port, login, extra)
+    password = unquote(parts.password) if parts.password else None
+    kind = parts.scheme.replace("-", "_")
+    return Connection(connection_id, unquote(parts.hostname or ""), parts.port, login, extra, password, kind)

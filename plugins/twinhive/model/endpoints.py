@@ -1,7 +1,7 @@
 """Where a server is and who we are there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -24,3 +24,17 @@ class MetastoreEndpoint:
     user: str | None
     cluster: str = ""
     file_system: str = ""
+
+
+@dataclass(frozen=True)
+class BrokerEndpoint:
+    """A message broker: its name for people, how it is spoken to, its addresses, and who we are there."""
+
+    name: str
+    scheme: str
+    addresses: tuple[tuple[str, int], ...]
+    user: str | None
+    password: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(f'{host}:{port}' for host, port in self.addresses)})"

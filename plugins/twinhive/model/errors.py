@@ -130,6 +130,10 @@ class AlreadyThere(ActNow):
     """An object that must not be there is."""
 
 
+class LogBroken(ActNow):
+    """A notification log does not go on from where it was read: events are gone, are there twice, or are others."""
+
+
 class Refused(ActNow):
     """A server understood the request and refused it (permission, quota, invalid object)."""
 

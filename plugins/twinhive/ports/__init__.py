@@ -5,6 +5,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 `twinhive.model.errors`: `Unreachable` when a call may be tried again, `Refused` when not.
 """
 
+from twinhive.ports.brokers import MessageBroker, Subscription
 from twinhive.ports.bundles import DumpPorts, ReadPorts, SourcePorts, TreePorts, WritePorts
 from twinhive.ports.files import FileReader, FileWriter
 from twinhive.ports.leases import Lease, LeaseKeeper
@@ -28,6 +29,7 @@ __all__ = [
     "FileWriter",
     "Lease",
     "LeaseKeeper",
+    "MessageBroker",
     "MetastoreReader",
     "MetastoreWriter",
     "ReadPorts",
@@ -35,6 +37,7 @@ __all__ = [
     "SnapshotWriter",
     "SourceMarker",
     "SourcePorts",
+    "Subscription",
     "TreePorts",
     "TreeReader",
     "TreeSource",

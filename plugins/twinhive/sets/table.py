@@ -7,7 +7,7 @@ from twinhive.model.errors import ActNow, AlreadyThere, Missing
 from twinhive.model.marks import POLICY
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Table
-from twinhive.model.sets.mark import IS_SETS_TABLE, SETS_KEYS, sets_table
+from twinhive.model.sets.mark import IS_SETS_TABLE, SETS_KEYS, is_sets_table, sets_table
 from twinhive.model.thrift_objects import text_table
 from twinhive.ports import MetastoreReader, MetastoreWriter
 
@@ -17,7 +17,7 @@ def find_sets_table(metastore: MetastoreReader, database: str) -> Table | None:
     found = metastore.table(sets_table(database))
     if found is None:
         return None
-    if found.parameters.get(IS_SETS_TABLE) != "1" or found.partition_keys != SETS_KEYS:
+    if not is_sets_table(found):
         raise ActNow(
             f"{found.name} is not a table of sets, and sets are kept in a table of that name",
             found=f"partition keys {', '.join(found.partition_keys) or '(none)'}, "

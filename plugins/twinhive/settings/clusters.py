@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from twinhive.settings.kinds import Root, Strict, ThriftUri, Unit
+from twinhive.settings.kinds import Pattern, Root, Strict, ThriftUri, Unit
 
 
 class MetastoreSettings(Strict):
@@ -76,6 +76,25 @@ class PortSettings(Strict):
     clusters"""
 
 
+class MessagesSettings(Strict):
+    """Messages about partitions and sets (docs/messages.md)."""
+
+    broker: str | None = None
+    """id of the connection (type `stomp`) by which messages are published"""
+    reader: str | None = None
+    """id of the connection by which `twinhive listen` reads; without it that of `broker`"""
+    topic: Annotated[
+        str,
+        Field(pattern=r"^([A-Za-z0-9._-]|\{(cluster|database|table)\})+$"),
+        Unit("text with `{cluster}`, `{database}`, `{table}`"),
+    ] = "twinhive.{cluster}.{database}.{table}"
+    """the topic of a table. Without `{table}` all tables of a database share one"""
+    table_topics: Pattern = r"twinhive\..+"
+    """topics that a table may name itself, by its property `hcat.msgbus.topic.name`"""
+    databases: tuple[Pattern, ...] = (".*",)
+    """databases that are told about, in any case"""
+
+
 class ClusterSettings(Strict):
     """One cluster."""
 
@@ -89,6 +108,8 @@ class ClusterSettings(Strict):
     """its own port of the gateway"""
     sets: SetsSettings = SetsSettings()
     """sets of partitions that are done"""
+    messages: MessagesSettings = MessagesSettings()
+    """messages about partitions and sets"""
 
 
 class ClustersFile(Strict):

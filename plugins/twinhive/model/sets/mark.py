@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Parameters, Partition
+from twinhive.model.objects import Parameters, Partition, Table
 
 SETS_TABLE = "twinhive_sets"
 SETS_KEYS = ("table_name", "spec")
@@ -125,6 +125,12 @@ class SetMark:
 def sets_table(database: str) -> TableName:
     """Return the name of a database's set table."""
     return TableName(database, SETS_TABLE)
+
+
+def is_sets_table(table: Table) -> bool:
+    """True for a table that keeps a database's sets, and not merely has its name."""
+    is_named = table.name.table == SETS_TABLE and table.partition_keys == SETS_KEYS
+    return is_named and table.parameters.get(IS_SETS_TABLE) == "1"
 
 
 def mark_name(table: str, spec: str) -> str:

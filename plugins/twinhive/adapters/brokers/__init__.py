@@ -1,0 +1,1 @@
+"""TableMessage brokers."""

@@ -1,0 +1,47 @@
+"""Say on which topic a table's messages are (seed 003, docs/messages.md)."""
+
+from typing import Annotated
+
+import typer
+
+from twinhive.cli.json_output import print_json
+from twinhive.cli.messages.places import messages_of, table_of
+from twinhive.cli.terminal import AsJson, Config, errors_shown, say
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.messages.topics import OWN_TOPIC, own_topic
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def topic(
+    cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="A cluster of clusters.yaml")],
+    place: Annotated[
+        str,
+        typer.Argument(metavar="TABLE", help="database.table, or a database: what its topics begin with"),
+    ],
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Print the topic of a table's messages. A table that does not exist yet has one as well."""
+    with errors_shown(as_json=as_json):
+        wiring = messages_of(config, cluster)
+        if "." not in place:
+            found = wiring.topics.subscribed(place.lower())
+        else:
+            name = table_of(place)
+            table = wiring.metastore().table(name)
+            own = None if table is None else own_topic(table.parameters)
+            if own is not None and not wiring.topics.allows(own):
+                raise InvalidSettings(
+                    f"property {OWN_TOPIC} of {name} is not obeyed",
+                    found=own,
+                    expected=f"letters, digits, '.', '_' and '-' that match {wiring.topics.table_topics}; the messages "
+                    f"are on {wiring.topics.topic_of(name)}",
+                    next_step=f"correct the property, or clusters.{wiring.cluster}.messages.table_topics",
+                )
+            found = wiring.topics.topic_of(name, own)
+    if as_json:
+        print_json({"cluster": wiring.cluster, "place": place, "topic": found})
+    else:
+        say(found)

@@ -1,0 +1,108 @@
+"""Make announcements of the notification log's events: partitions that were added, sets that are done or open."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from twinhive.events.decoder import decode_event
+from twinhive.model.changes.events import EventRow
+from twinhive.model.changes.kinds import AddPartitions, AlterPartitions, Change, DropPartitions, RenamePartition
+from twinhive.model.marks import STAMP
+from twinhive.model.messages.message import Announcement, AnnouncementKind
+from twinhive.model.messages.topics import own_topic
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.objects import Partition, Table
+from twinhive.model.sets.mark import SETS_TABLE, SetMark, is_sets_table
+
+OWN_DATABASE = "twinhive"
+"""Where publishers keep their positions: of it nothing is told."""
+_ADDED = "ADD_PARTITION"
+_OF_SETS = ("ALTER_PARTITION", "ALTER_PARTITIONS", "DROP_PARTITION")
+
+
+@dataclass(frozen=True)
+class AnnouncedDatabases:
+    """The databases that are told about: regular expressions for whole names."""
+
+    patterns: tuple[str, ...] = (".*",)
+
+    def __contains__(self, database: str) -> bool:
+        name = database.lower()
+        return name != OWN_DATABASE and any(re.fullmatch(one, name, re.IGNORECASE) for one in self.patterns)
+
+    def concern(self, row: EventRow) -> bool:
+        """True for an event of which something may be told; its message is not opened."""
+        if not row.database or not row.table or row.database not in self:
+            return False
+        return row.event_type == _ADDED or (row.event_type in _OF_SETS and row.table.lower() == SETS_TABLE)
+
+
+def announcements_of(row: EventRow) -> Iterator[Announcement]:
+    """Yield what is told of an event, always in the same order. Raises UnreadableEvent before the first."""
+    change = decode_event(row).change
+    for number, (kind, table, said, own) in enumerate(_told(change)):
+        yield Announcement(kind, table, str(row.event_id), number, row.time, said, own)
+
+
+_Told = tuple[AnnouncementKind, TableName, Mapping[str, object], str | None]
+
+
+def _told(change: Change) -> Iterator[_Told]:
+    match change:
+        case AddPartitions(table, added) if is_sets_table(table):
+            yield from (_done(one.partition) for one in added)
+        case AddPartitions(table, added):
+            yield from (_added(table, one.partition) for one in added)
+        case AlterPartitions(table, partitions) if is_sets_table(table):
+            yield from (_done(partition) for partition in partitions)
+        case RenamePartition(table, before, after) if is_sets_table(table):
+            yield _open(table, before.values)
+            yield _done(after)
+        case DropPartitions(table, every) if is_sets_table(table):
+            yield from (_open(table, values) for values in every)
+
+
+def _added(table: Table, partition: Partition) -> _Told:
+    values = dict(zip(table.partition_keys, partition.values, strict=True))
+    said = {
+        "tableType": table.table_type,
+        "partitions": [values],
+        "partition": _sorted_name(values),
+        **_stamp(partition),
+    }
+    return AnnouncementKind.PARTITION, table.name, said, own_topic(table.parameters)
+
+
+def _done(partition: Partition) -> _Told:
+    mark = SetMark.read(partition)
+    told = {"by": mark.by, "partition_count": mark.partitions, "note": mark.note}
+    said = {
+        "set": mark.spec,
+        "count": mark.count,
+        **{key: value for key, value in told.items() if value is not None},
+        **_stamp(partition),
+    }
+    return AnnouncementKind.SET_DONE, mark.table, said, None
+
+
+def _open(table: Table, values: tuple[str, ...]) -> _Told:
+    name, spec = values
+    return AnnouncementKind.SET_OPEN, TableName(table.name.database, name.lower()), {"set": spec}, None
+
+
+def _stamp(partition: Partition) -> dict[str, object]:
+    """Return the source's event, on a replica."""
+    stamp = partition.parameters.get(STAMP)
+    return {} if stamp is None else {"stamp": stamp}
+
+
+def _sorted_name(values: Mapping[str, str]) -> str:
+    keys = sorted(values, key=str.lower)
+    return partition_name(tuple(keys), tuple(values[key] for key in keys))
+
+
+def gap_announcements(tables: Iterable[tuple[TableName, str | None]], first: int, last: int) -> Iterator[Announcement]:
+    """Yield that events from one to another were never told, for each table with the topic that it names."""
+    said = {"first": first, "last": last}
+    for number, (table, own) in enumerate(tables):
+        yield Announcement(AnnouncementKind.GAP, table, f"{first}-{last}", number, 0, said, own)

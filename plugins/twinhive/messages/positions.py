@@ -1,0 +1,72 @@
+"""Read and move a publisher's position by compare-and-set, so that of two publishers one is told to stop."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from twinhive.messages.announcing import OWN_DATABASE
+from twinhive.model.errors import ActNow, AlreadyThere, ChangedMeanwhile, Unreachable
+from twinhive.model.messages.position import KeptPosition
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database, Table
+from twinhive.model.thrift_objects import text_table
+from twinhive.ports import MetastoreWriter
+
+POSITION_TABLE = TableName(OWN_DATABASE, "publisher")
+"""Not in a database of data: each write is an event, which would wake the policies of that database."""
+
+
+class PositionStore:
+    """The position of one metastore's publisher, in the parameters of a table there."""
+
+    def __init__(self, metastore: MetastoreWriter) -> None:
+        self._metastore = metastore
+
+    def read(self) -> KeptPosition | None:
+        """Return what is kept, None before the first start. Raises ActNow for a table of somebody else."""
+        table = self._metastore.table(POSITION_TABLE)
+        return None if table is None else _position_of(table)
+
+    def start(self, first: KeptPosition) -> KeptPosition:
+        """Keep a first position unless another publisher was faster; return what is kept then."""
+        if self._metastore.database(OWN_DATABASE) is None:
+            with suppress(AlreadyThere):
+                self._metastore.create_database(
+                    Database(OWN_DATABASE, None, None, {}, "{}", comment="kept by twinhive: positions of publishers")
+                )
+        table = text_table(POSITION_TABLE, (("note", "string"),), ())
+        with suppress(AlreadyThere):
+            self._metastore.create_table(replace(table, parameters=first.parameters()))
+        return self.read() or first
+
+    def move(self, before: KeptPosition, after: KeptPosition) -> None:
+        """Write a position over the one that was read or written last. Raises ChangedMeanwhile, Unreachable."""
+        table = self._metastore.table(POSITION_TABLE)
+        if table is None:
+            if self.start(after).token != after.token:
+                raise ChangedMeanwhile(
+                    f"{POSITION_TABLE} was dropped, and another publisher has made it again",
+                    found="its position",
+                    expected="this publisher's",
+                )
+            return
+        moved = table.with_parameters({**table.parameters, **after.parameters()})
+        try:
+            self._metastore.alter_table(POSITION_TABLE, moved, expected_stamp=before.token)
+        except Unreachable:
+            # It may have been written all the same: no call is repeated blindly.
+            kept = self.read()
+            if kept is None or kept.token != after.token:
+                raise
+
+
+def _position_of(table: Table) -> KeptPosition:
+    kept = KeptPosition.read(table.parameters)
+    if kept is None:
+        raise ActNow(
+            f"{POSITION_TABLE} keeps no position of a publisher, and its name is taken for that",
+            found="a table without the parameters of a position",
+            expected="the table that twinhive publish makes, or none",
+            next_step="rename that table; or, if it was one and was spoiled, drop it: then messages start anew with "
+            "what happens from then on",
+        )
+    return kept

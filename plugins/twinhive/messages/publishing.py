@@ -1,0 +1,266 @@
+"""Send what a notification log tells, from the kept position on, at least once and in order.
+
+Truth is the log. A message is sent before the position passes its event: whoever is killed in between sends it
+again, with the same id. The position moves by compare-and-set, so that of two publishers one is told to stand by.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import islice
+
+from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.reader import bounded, position_at, read_events
+from twinhive.messages.announcing import OWN_DATABASE, AnnouncedDatabases, announcements_of, gap_announcements
+from twinhive.messages.positions import PositionStore
+from twinhive.messages.standby import Standby
+from twinhive.messages.telling import TopicsOfTables
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.errors import ChangedMeanwhile, LogBroken, TryAgain, TwinhiveError, Unreachable
+from twinhive.model.messages.message import Announcement, AnnouncementKind, TableMessage
+from twinhive.model.messages.position import NOBODY, KeptPosition
+from twinhive.model.messages.topics import TopicRules
+from twinhive.model.names import TableName
+from twinhive.model.sets.mark import SETS_TABLE
+from twinhive.ports import MessageBroker, MetastoreWriter
+
+_MOST_ROWS, _MOST_BYTES, _MOST_MESSAGES = 300, 4 * 2**20, 500
+_WRITE_SECONDS = 5.0
+"""How often the position is written while there is something to send; also the sign that this publisher lives."""
+_IDLE_SECONDS = 300.0
+"""How often it is written when there is nothing to tell of what happens."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_log = logging.getLogger(__name__)
+
+
+class PublisherStanding(Enum):
+    """What a publisher does."""
+
+    ACTIVE = "active"
+    STANDBY = "standby"
+    """Another one sends; it is taken over from when it does not."""
+
+
+@dataclass(frozen=True)
+class PublisherRules:
+    """What one publisher tells, and who it is.
+
+    holder   its name: one that starts again under the name that is kept goes on at once
+    patience seconds for which something waits to be sent before another publisher is held for dead
+    """
+
+    topics: TopicRules
+    databases: AnnouncedDatabases
+    holder: str
+    patience: float = 15.0
+
+
+@dataclass
+class PublisherCounts:
+    """What a publisher has done since it was started, for who watches it."""
+
+    standing: PublisherStanding = PublisherStanding.STANDBY
+    sent: dict[AnnouncementKind, int] = field(default_factory=lambda: dict.fromkeys(AnnouncementKind, 0))
+    newest: int = 0
+    """The log's newest event when it was looked at last."""
+    gaps: int = 0
+    fenced: int = 0
+    """How often another publisher had taken over."""
+
+
+class Publisher:
+    """Tell a broker what one metastore's log says."""
+
+    def __init__(
+        self,
+        metastore: MetastoreWriter,
+        broker: MessageBroker,
+        rules: PublisherRules,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._metastore, self._broker, self._rules, self._clock = metastore, broker, rules, clock
+        self._store = PositionStore(metastore)
+        self._standby = Standby(metastore, broker, rules.databases, rules.patience, clock)
+        self._topics = TopicsOfTables(metastore, rules.topics, rules.databases)
+        self._kept: KeptPosition | None = None
+        self._reached = Position(0)
+        self._written = float("-inf")
+        self._has_told = False
+        self._others = False
+        self.counts = PublisherCounts()
+
+    def round(self, is_over: Callable[[], bool] = lambda: False) -> PublisherStanding:
+        """Send all there is, or stand by. Raises TryAgain, and ActNow for what a broker refuses."""
+        self._topics.forget()
+        if self._kept is None:
+            self._take()
+        if self._kept is not None:
+            try:
+                self._send_all(is_over)
+            except ChangedMeanwhile:
+                self._kept = None
+                self._standby.was_fenced()
+                self.counts.fenced += 1
+                _log.warning("another publisher has taken over: standing by", extra={"holder": self._rules.holder})
+        self.counts.standing = PublisherStanding.STANDBY if self._kept is None else PublisherStanding.ACTIVE
+        return self.counts.standing
+
+    def waiting_messages(self) -> Iterator[TableMessage]:
+        """Yield what the next round would send, if it is this publisher's turn. Reads only."""
+        kept = self._store.read()
+        if kept is not None:
+            yield from (one for rows in self._chunks(kept.position) for one in self._messages(rows))
+
+    @property
+    def reached(self) -> int:
+        """The event up to which all is sent; of one that stands by, the one that it knows of."""
+        return self._reached.event_id
+
+    def leave(self) -> None:
+        """Write the position down and let another publisher go on at once. Raises TryAgain."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            self._store.move(kept, kept.moved(self._reached, NOBODY))
+
+    def _take(self) -> None:
+        kept = self._store.read()
+        if kept is None:
+            with suppress(Unreachable):
+                self._broker.probe()
+            log_id, newest = self._metastore.log_id(), self._metastore.current_event_id()
+            begin = position_at(self._metastore, newest)
+            kept = self._store.start(KeptPosition.new(log_id, begin, self._rules.holder))
+        if not self._standby.may_take(kept, self._rules.holder):
+            return
+        mine = kept.moved(kept.position, self._rules.holder)
+        try:
+            self._store.move(kept, mine)
+        except ChangedMeanwhile:
+            return  # another one was faster
+        self._standby.took()
+        self._kept, self._reached, self._written = mine, mine.position, self._clock()
+        self._has_told = self._others = False
+        _log.info("publishing", extra={"holder": mine.holder, "after_event": mine.position.event_id})
+
+    def _send_all(self, is_over: Callable[[], bool]) -> None:
+        self.counts.newest = self._metastore.current_event_id()
+        if self.counts.newest != self._reached.event_id:
+            try:
+                self._check_log()
+                self._send_chunks(is_over)
+            except LogBroken as broken:
+                self._tell_gap(broken)
+        self._write_if_due()
+
+    def _send_chunks(self, is_over: Callable[[], bool]) -> None:
+        for rows in self._chunks(self._reached):
+            self._send(self._messages(rows))
+            self._reached = rows[-1].position
+            self._others |= any((row.database or "").lower() != OWN_DATABASE for row in rows)
+            self._write_if_due()
+            if is_over():
+                return
+
+    def _chunks(self, begin: Position) -> Iterator[list[EventRow]]:
+        return bounded(read_events(self._metastore, begin), _MOST_ROWS, _MOST_BYTES)
+
+    def _check_log(self) -> None:
+        assert self._kept is not None
+        log_id = self._metastore.log_id()
+        if log_id != self._kept.log_id:
+            raise LogBroken(
+                "the notification log is another one than the position is of",
+                found=log_id,
+                expected=self._kept.log_id,
+                next_step="nothing: it is told as a gap",
+            )
+
+    def _messages(self, rows: Iterable[EventRow]) -> Iterator[TableMessage]:
+        for row in rows:
+            if self._rules.databases.concern(row):
+                yield from map(self._topics.message, self._announcements(row))
+
+    def _announcements(self, row: EventRow) -> Iterator[Announcement]:
+        """Yield what is told of an event; of one that cannot be read a gap, so that it stops nobody."""
+        try:
+            yield from announcements_of(row)
+        except UnreadableEvent:
+            _log.warning("an event cannot be read, and is told as a gap", extra={"event_id": row.event_id})
+            database, table = (row.database or "").lower(), (row.table or "").lower()
+            tables = self._topics.tables_of(database) if table == SETS_TABLE else [(TableName(database, table), None)]
+            yield from gap_announcements(tables, row.event_id, row.event_id)
+
+    def _send(self, messages: Iterator[TableMessage]) -> None:
+        while batch := list(islice(messages, _MOST_MESSAGES)):
+            self._broker.publish(batch)
+            self._has_told = True
+            for message in batch:
+                self.counts.sent[AnnouncementKind(message.kind)] += 1
+            # Also amid one large event: who stands by sees that this publisher lives.
+            self._write_if_due()
+
+    def _tell_gap(self, broken: LogBroken) -> None:
+        """Say on all topics that events are not told, and go on with the first that can be."""
+        log_id = self._metastore.log_id()
+        begin, first = self._after_gap(log_id)
+        _log.error("events cannot be told", extra={"first": first, "last": begin.event_id, "error": broken.found})
+        told = gap_announcements(self._topics.every_table(), first, begin.event_id)
+        self._send(map(self._topics.message, told))
+        self.counts.gaps += 1
+        self._reached = begin
+        self._write(KeptPosition.new(log_id, begin, self._rules.holder))
+
+    def _after_gap(self, log_id: str) -> tuple[Position, int]:
+        """Return from where to go on, and the first event that is not told.
+
+        Of the same log that is before the first event that is left, of another one its newest.
+        """
+        assert self._kept is not None
+        reached = self._reached
+        now, newest = position_at(self._metastore, reached.event_id), self._metastore.current_event_id()
+        is_changed = bool(now.digest and reached.digest) and now != reached
+        if log_id == self._kept.log_id and newest >= reached.event_id and not is_changed:
+            rows = self._metastore.events_after(reached.event_id, 1)
+            end = rows[0].event_id - 1 if rows else newest
+            return (reached if end == reached.event_id else Position(end)), min(reached.event_id + 1, end)
+        return position_at(self._metastore, newest), 0
+
+    def _write_if_due(self) -> None:
+        assert self._kept is not None
+        seconds = _WRITE_SECONDS if self._has_told else _IDLE_SECONDS
+        if (self._has_told or self._others) and self._clock() - self._written >= seconds:
+            self._write(self._kept.moved(self._reached, self._rules.holder))
+
+    def _write(self, after: KeptPosition) -> None:
+        assert self._kept is not None
+        self._store.move(self._kept, after)
+        self._kept, self._written = after, self._clock()
+        self._has_told = self._others = False
+
+
+def run_publisher(
+    publisher: Publisher,
+    stop: threading.Event,
+    poll: float,
+    on_round: Callable[[TwinhiveError | None], None] = lambda trouble: None,
+) -> None:
+    """Publish until it is stopped; `on_round` hears of each round, and of what may pass. Raises ActNow.
+
+    After such trouble there is a pause of 1 to 30 seconds.
+    """
+    pause = poll
+    while not stop.is_set():
+        trouble: TwinhiveError | None = None
+        try:
+            publisher.round(stop.is_set)
+            pause = poll
+        except TryAgain as error:
+            trouble, pause = error, min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, 2 * pause))
+        on_round(trouble)
+        stop.wait(pause)
+    with suppress(TryAgain):
+        publisher.leave()

@@ -1,0 +1,89 @@
+"""Build publishers and listeners from settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from twinhive.adapters.brokers.stomp_broker import StompBroker
+from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.messages.announcing import AnnouncedDatabases
+from twinhive.model.endpoints import BrokerEndpoint
+from twinhive.model.errors import InvalidSettings
+from twinhive.model.messages.topics import TopicRules
+from twinhive.ports import MessageBroker, MetastoreWriter
+from twinhive.settings import Configuration, Resolve
+from twinhive.wiring.endpoints import metastore_endpoint
+
+_PORTS: Mapping[str, int] = {"stomp": 61_613}
+"""Schemes of brokers, which are types of connections, and their usual ports."""
+
+
+@dataclass(frozen=True)
+class MessagesWiring:
+    """One cluster's metastore, its broker, and the rules of its topics."""
+
+    configuration: Configuration
+    cluster: str
+    resolve: Resolve
+
+    @property
+    def topics(self) -> TopicRules:
+        """How its topics are named."""
+        settings = self.configuration.clusters[self.cluster].messages
+        return TopicRules(self.cluster, settings.topic, settings.table_topics)
+
+    @property
+    def databases(self) -> AnnouncedDatabases:
+        """What is told about."""
+        return AnnouncedDatabases(self.configuration.clusters[self.cluster].messages.databases)
+
+    def metastore(self) -> MetastoreWriter:
+        """Return the metastore whose log is told."""
+        at = metastore_endpoint(self.configuration.clusters[self.cluster].metastore, self.resolve, self.cluster)
+        return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster)
+
+    def broker(self, *, reads: bool = False) -> MessageBroker:
+        """Return the broker that messages are sent to, or read from. Raises InvalidSettings."""
+        settings = self.configuration.clusters[self.cluster].messages
+        connection_id = (settings.reader if reads else None) or settings.broker
+        if connection_id is None:
+            raise InvalidSettings(
+                f"cluster {self.cluster} has no broker",
+                found=f"no clusters.{self.cluster}.messages.broker in clusters.yaml",
+                expected="the id of a connection of type stomp",
+                next_step="add it: docs/messages.md",
+            )
+        return StompBroker(broker_endpoint(connection_id, self.resolve))
+
+
+def broker_endpoint(connection_id: str, resolve: Resolve) -> BrokerEndpoint:
+    """Resolve a broker; a connection may name several hosts, separated by commas. Raises InvalidSettings."""
+    connection = resolve(connection_id)
+    if connection.kind not in _PORTS:
+        raise InvalidSettings(
+            f"connection {connection_id} is of no type that brokers have",
+            found=connection.kind or "no type",
+            expected=", ".join(_PORTS),
+            next_step=f"correct connection {connection_id}",
+        )
+    port = connection.port or _PORTS[connection.kind]
+    addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
+    if not addresses:
+        raise InvalidSettings(
+            f"connection {connection_id} names no broker",
+            found="no host",
+            expected="the host of a broker, or several separated by commas",
+            next_step=f"correct connection {connection_id}",
+        )
+    return BrokerEndpoint(connection_id, connection.kind, tuple(addresses), connection.login, connection.password)
+
+
+def _address(text: str, port: int) -> tuple[str, int]:
+    host, colon, own = text.partition(":")
+    if colon and not own.isdecimal():
+        raise InvalidSettings(
+            f"{text} is no address of a broker",
+            found=text,
+            expected="host, or host:port",
+            next_step="correct the connection",
+        )
+    return host, int(own) if colon else port
