@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bad_input.case import Case
+from tests.bad_input.case import USAGE, Case
 from twinhive.cli.gateway import listening
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.remotes.access import Access, Allowed
@@ -41,6 +41,8 @@ def _linked_key() -> object:
 REMOTE_COMMAND_CASES: tuple[Case, ...] = (
     Case("remotes: a cluster that is not there", ("remotes", "--cluster", "north"), ("there is no cluster north",)),
     Case("remotes: which of two clusters", ("remotes",), _TWO),
+    Case("remotes: something else", ("remotes", "mend"), ("'mend' is not known; expected check",), code=USAGE),
+    Case("remotes: check, and ask nobody", ("remotes", "check", "--no-ask"), ("asks nobody",), code=USAGE),
     Case("gateway: which of two clusters", ("gateway",), _TWO),
 )
 REMOTE_CASES: tuple[RemoteCase, ...] = (

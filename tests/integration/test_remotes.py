@@ -20,6 +20,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
 from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
+from twinhive.cli.app import run
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import load_configuration, resolve_from_environment
@@ -206,6 +207,35 @@ def test_a_client_reads_remotes_as_their_owner_has_them(
         client.drop_table(desk.shop, "bought", True)
     assert "parts" in west.client.get_all_tables(desk.sales)
     assert "bought" not in east.client.get_all_tables(desk.shop)
+
+
+def test_check_says_which_replicas_a_remote_has_and_whether_they_equal_it(
+    desk: Desk, policies: PolicyFiles, west: Warehouse, east: Warehouse, capfd: pytest.CaptureFixture[str]
+) -> None:
+    west.create_table(desk.sales, "kept", files={"f": b"x,1\n"})
+    twin = f"twin_{desk.sales}"
+    sides = {"source": {"cluster": "west", "database": desk.sales}, "replica": {"cluster": "east", "database": twin}}
+    more = {"options": {"second_look_seconds": 0}, "external_tables": {"include": False}}
+    policies.write("policies/back.yaml", {"policy": "back", **sides, **more})
+    policies.run("back")
+    desk.say(BOTH)
+    check = ["remotes", "check", "--cluster", "east", "--config", str(policies.directory)]
+    try:
+        assert run([*check, "--json"]) == 3
+        found = {one["local"]: one for one in json.loads(capfd.readouterr().out)["remotes"]}
+        [equal] = found[desk.far]["twins"]
+        assert (equal["policy"], equal["replica"], equal["equal"]) == ("back", f"east/{twin}", True)
+        # Its remote table is an external one, which the policy leaves out.
+        [left_out] = found[f"{desk.shop}.bought"]["twins"]
+        assert left_out["trouble"] and not left_out["equal"]
+        assert found[desk.far]["metastore"] == policies.wiring("back").write_ports().source.log_id()
+        east.client.drop_table(twin, "kept", True)
+        run(check)
+        assert run(check) == 4
+        said = capfd.readouterr().out
+        assert "NOT EQUAL" in said and "first seen" in said and "twinhive repair back kept" in said
+    finally:
+        east.client.drop_database(twin, True, True)
 
 
 _SPARK = """

@@ -26,7 +26,7 @@ _MODULES: Mapping[str, str] = {
     "copy": "twinhive.cli.tree_copy",
     "sql": "twinhive.cli.sql",
     "gateway": "twinhive.cli.gateway",
-    "remotes": "twinhive.cli.remotes",
+    "remotes": "twinhive.cli.remote.command",
     "sets": "twinhive.cli.sets.command",
     "publish": "twinhive.cli.messages.publish",
     "listen": "twinhive.cli.messages.listen",

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.gateway.bodies import error_text
+from twinhive.gateway.bodies import error_text, text_at
 from twinhive.gateway.client import set_user
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
@@ -31,18 +31,25 @@ class Probed:
     state: RemoteState
     text: str = ""
     answer: WireMessage | None = None
+    identity: str | None = None
+    """The id of the metastore's database, where the remote is one that has it: it is the same at each address."""
 
 
-async def probe(reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None) -> Probed:
-    """Ask, as a user or as whom the remote is always asked."""
+async def probe(
+    reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None, *, identify: bool = False
+) -> Probed:
+    """Ask, as a user or as whom the remote is always asked; with `identify` also which metastore it is."""
     chosen = reached.user or user
     link = Link(
         reached.open,
         LinkLimits(limits.connect, limits.call),
         lambda: () if chosen is None else (set_user(chosen),),
     )
+    identity = None
     try:
         answer = await link.call(_question(definition), repeatable=True)
+        if identify:
+            identity = await _identity(link)
     except (NoAnswerError, RefusedGreetingError) as error:
         return Probed(RemoteState.AWAY, str(error))
     finally:
@@ -50,7 +57,15 @@ async def probe(reached: ReachedRemote, definition: Definition, limits: RemoteLi
     if isinstance(answer, LongAnswer):
         return Probed(RemoteState.AWAY, "it answers with more than a table's description can be")
     text = error_text(answer)
-    return Probed(RemoteState.THERE, "", answer) if text is None else Probed(RemoteState.MISSING, text)
+    if text is not None:
+        return Probed(RemoteState.MISSING, text, identity=identity)
+    return Probed(RemoteState.THERE, "", answer, identity)
+
+
+async def _identity(link: Link) -> str | None:
+    """Return which metastore answers; what stands for no metastore refuses to say."""
+    answer = await link.call(call("get_metastore_db_uuid", 2, STOP), repeatable=True)
+    return None if isinstance(answer, LongAnswer) or error_text(answer) is not None else text_at(answer, (0,))
 
 
 def probe_now(reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None) -> Probed:

@@ -35,6 +35,7 @@ class Verified:
     findings         `found` leaves that differ, were seen so twice, and no event explains it
 
     Of those that there may be very many of, the first `MOST_NAMED` are named; the file of differences has all.
+    since            when the first of these differences was first seen, in seconds since 1970; None without any
     look_again_at    when the suspects can be judged, in seconds since 1970
     """
 
@@ -54,6 +55,7 @@ class Verified:
     findings: tuple[str, ...] = ()
     found: int = 0
     tables_with_findings: tuple[str, ...] = ()
+    since: float | None = None
     look_again_at: float | None = None
     already: str | None = None
 

@@ -117,6 +117,7 @@ class Verify:
             findings=tuple(map(str, found.findings[:MOST_NAMED])),
             found=len(found.findings),
             tables_with_findings=tuple(sorted({one.table for one in found.findings if one.table != DATABASE})),
+            since=min((one.since for one in found.remembered), default=None),
             look_again_at=found.look_again_at,
         )
         write_outcome(files, policy, verified, _by_standing(found))

@@ -1,0 +1,1 @@
+"""The command remotes: what remotes there are, and the replicas of what they stand for."""
