@@ -235,6 +235,8 @@ def test_check_says_which_replicas_a_remote_has_and_whether_they_equal_it(
         said = capfd.readouterr().out
         assert "NOT EQUAL" in said and "first seen" in said and "twinhive repair back kept" in said
     finally:
+        # It also takes the mark away that keeps the source from being dropped.
+        assert run(["forget", "back", "--config", str(policies.directory)]) == 0
         east.client.drop_database(twin, True, True)
 
 

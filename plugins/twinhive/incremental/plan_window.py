@@ -18,7 +18,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.incremental.bounded_window import beside_copies
 from twinhive.incremental.everything import range_without_events, read_database, request_all_tables
 from twinhive.incremental.requests import freeze_requested
-from twinhive.incremental.snapshots import write_snapshots
+from twinhive.incremental.snapshots import first_tables, write_snapshots
 from twinhive.incremental.whole_tables import request_whole_tables
 from twinhive.incremental.window_files import event_items, write_event_batches
 from twinhive.incremental.window_stage import WindowDraft, WindowStage
@@ -87,7 +87,8 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
         return run
     stream = draft.stream
     database = read_database(run.ports, run.policy) if draft.everything else None
-    event_range, snapshots, read = write_snapshots(stream, draft.attempt, draft.event_range, draft.whole)
+    tables = first_tables(run.ports, run.policy, draft.whole)
+    event_range, snapshots, read = write_snapshots(stream, draft.attempt, draft.event_range, tables)
     database = database.after(event_range) if database else None
     rows = tuple(row for row in event_range.rows if row.event_id not in stream.skipped)
     # What has come meanwhile may say of other tables that they have to come whole.

@@ -1,5 +1,6 @@
 """Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from twinhive.bootstrap.dump_states import write_states
@@ -18,8 +19,23 @@ from twinhive.model.changes.fold import fold
 from twinhive.model.equality.reconcile import LeafAction
 from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.names import TableName
-from twinhive.ports import ReadPorts
+from twinhive.model.policy import Policy
+from twinhive.ports import ReadPorts, SourcePorts
 from twinhive.requests.request_files import is_repair
+
+
+def first_tables(ports: SourcePorts, policy: Policy, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return as many of the tables, in order, as one window brings over, at least one."""
+    there = {table.name.table: table for table in ports.source.tables(policy.source.database, wanted)}
+    taken: list[str] = []
+    partitions = 0
+    for name in wanted:
+        table = there.get(name)
+        partitions += len(ports.source.partition_names(table.name)) if table and table.partition_keys else 1
+        if taken and partitions > policy.options.window_partitions:
+            break
+        taken.append(name)
+    return tuple(taken)
 
 
 def write_snapshots(

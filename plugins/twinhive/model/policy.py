@@ -63,6 +63,7 @@ class Options:
     partitions_per_call: int = 1_000
     window_events: int = 10_000
     window_bytes: int = 64 * 2**20
+    window_partitions: int = 100_000
     spark_above_files: int = 500
     spark_above_bytes: int = 2**30
     rest_events: int = 10_000

@@ -56,6 +56,11 @@ class OptionsSettings(Strict):
     """most bytes of their messages, as the log stores them
 
     with `window_events`"""
+    window_partitions: Annotated[int, Field(ge=1), Unit("partitions")] = _SAFE.window_partitions
+    """most partitions of tables that one window brings over as they are (`resync`, `repair`); a table without
+    partitions counts for one, and none is divided. The others wait, frozen, for the windows after it
+
+    smaller: less memory, about 5 kB for each partition"""
     spark_above_files: Annotated[int, Field(ge=0), Unit("files")] = _SAFE.spark_above_files
     """a window or a round with more files to copy uses Spark, one with less the task itself
 

@@ -7,10 +7,11 @@ import pytest
 
 from tests.support.seeds import kill_points
 from tests.support.users.source_writer import SourceWriter
-from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.incremental.test_incremental import HISTORIES, Followed
 from tests.unit.incremental.test_repair import Watched, ids
 from twinhive.model.errors import ActNow
+from twinhive.model.marks import ReplicaState
 from twinhive.model.names import TableName
 from twinhive.operations.resync_everything import ResyncEverything
 from twinhive.requests.request_files import everything_requested, requested_tables
@@ -115,6 +116,20 @@ def test_killed_at_any_change_a_rerun_ends_equal(after_effect: bool) -> None:
             assert at > 15, "it is more than some changes"
             return
     raise AssertionError("it never ends")
+
+
+def test_many_tables_come_with_several_windows_and_wait_frozen_meanwhile() -> None:
+    followed = Followed(tuned(window_partitions=2))
+    ask(with_a_gap(changed(followed)))
+    for table in ("plain", "made"):
+        followed.users.insert(table, None, [b"meanwhile"])
+    windows = 0
+    while not followed.follow()["window"].idle:
+        windows += 1
+        position = ReplicaState.read(followed.world.replica.database("sales").parameters).position
+        assert position.event_id == followed.world.source.current_event_id()
+    assert windows > 2
+    assert_all_is_done(followed)
 
 
 def test_a_request_made_while_it_is_obeyed_is_obeyed_again() -> None:
