@@ -137,7 +137,7 @@ def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports,
         ports.own,
         f"CREATE TABLE {named}.fast (a STRING, day STRING) USING parquet PARTITIONED BY (day)",
         f"INSERT INTO {named}.fast VALUES ('p', '1'), ('q', '2')",
-        f"CREATE TABLE {named}.whole USING parquet LOCATION 'hdfs://east/whole_{named}' AS SELECT 'w' AS a",
+        f"CREATE TABLE {named}.whole USING parquet LOCATION 'hdfs://east/outside/whole_{named}' AS SELECT 'w' AS a",
     )
     assert made == [[], [], []], made
     ports.settle()

@@ -7,6 +7,7 @@ no rule decides is refused.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from twinhive.cluster_view.objects import (
@@ -31,9 +32,11 @@ from twinhive.cluster_view.splicing import (
     without_field,
 )
 from twinhive.model.copies.marks import CLUSTER, ROOT, primary_of
-from twinhive.model.files import join
-from twinhive.model.names import TableName, default_directory
-from twinhive.model.objects import Database
+from twinhive.model.copies.moving import MOVING
+from twinhive.model.files import is_below, join
+from twinhive.model.names import TableName, default_directory, partition_name
+from twinhive.model.objects import Database, Table
+from twinhive.model.outside_paths import is_collapsed
 from twinhive.ports import MetastoreReader
 from twinhive.wire.message import WireMessage
 from twinhive.wire.renaming import struct_of
@@ -41,6 +44,7 @@ from twinhive.wire.table import METHODS
 
 _VIEW: Final = "VIRTUAL_VIEW"
 _TABLE_PARAMETERS, _DATABASE_PARAMETERS, _SD_LOCATION = 9, 4, 2
+_FILES: Final = "InsertEventRequestData"
 _CASCADE: Final = {"drop_database": (3,), "drop_database_req": (1, 5)}
 """Where a drop says that tables are dropped with their database."""
 _OF_ALL_CLUSTERS: Final = ("get_all_write_event_info", "get_next_notification")
@@ -73,6 +77,11 @@ class PortCall:
         """Its name."""
         return self.message.head.method
 
+    @property
+    def tells_of_files(self) -> bool:
+        """Its places are files that were written, and become nobody's location."""
+        return _FILES in structs_below(METHODS[self.method].asked)
+
     def objects(self) -> list[PlacedObject]:
         """Return what has a place in it. Raises WireError."""
         return objects_in(self.message.raw, self.message.at, struct_of(self.message))
@@ -84,12 +93,52 @@ class PortCall:
         return WireMessage(self.message.head, spliced(self.message.raw, splices), self.message.at)
 
 
-def check_default_port(request: PortCall, sight: Sight) -> None:
+def needs_check(request: PortCall) -> bool:
+    """True for a call that may write places."""
+    return request.asks is not Asks.READ and asks_with_places(METHODS[request.method])
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Where the tables that a call names are at home: one that was moved has its place where its copies were."""
+
+    metastore: MetastoreReader
+    named: Sequence[tuple[str, str | None]]
+
+    def holds(self, one: PlacedObject, place: str) -> bool:
+        """True for the place that an object has already, and for places below that of its table."""
+        place = place.rstrip("/")
+        for database, name in self.named:
+            table = None if name is None else self.metastore.table(TableName(database, name))
+            if table is None or is_collapsed(place):
+                continue
+            if table.location and (place == table.location or is_below(place, table.location)):
+                return True
+            if one.kind is ObjectKind.PARTITION and place in self._of_partition(table, one):
+                return True
+        return False
+
+    def _of_partition(self, table: Table, one: PlacedObject) -> list[str | None]:
+        if one.values is None or len(one.values) != len(table.partition_keys):
+            return []
+        names = [partition_name(table.partition_keys, one.values)]
+        return [found.location for found in self.metastore.partitions(table.name, names)]
+
+
+def check_default_port(request: PortCall, sight: Sight, metastore: MetastoreReader) -> None:
     """Refuse what nobody may put into the metastore: places of copies, and of what is absent. Raises Refusal."""
-    if request.asks is Asks.READ or not asks_with_places(METHODS[request.method]):
-        return
-    for _, place in _places(request.objects()):
-        if (why := sight.unfit(place)) is not None:
+    for one in request.objects():
+        _check_own_port(request, one, sight, Homes(metastore, request.named))
+
+
+def _at_home(request: PortCall, homes: Homes, one: PlacedObject, place: str) -> bool:
+    return request.tells_of_files or homes.holds(one, place)
+
+
+def _check_own_port(request: PortCall, one: PlacedObject, sight: Sight, homes: Homes) -> None:
+    for place in _places(one):
+        why = sight.unfit(place, partial(_at_home, request, homes, one, place))
+        if why is not None:
             raise Refusal(f"{request.method} is refused: {why}. Name the place of the table on its own cluster")
 
 
@@ -148,6 +197,12 @@ class Entrance:
     def _check_primary(self, request: PortCall, what: str, parameters: "dict[str, str] | None") -> None:
         if parameters is None:
             return  # the metastore says that it is not there, or it is new
+        if MOVING in parameters:
+            raise self._refusal(
+                request,
+                f"{what} is being moved to another cluster",
+                "wait until the move has ended, or end it",
+            )
         primary = primary_of(parameters, self.sight.default)
         if primary != self.sight.cluster:
             raise self._refusal(
@@ -157,12 +212,14 @@ class Entrance:
             )
 
     def _check_places(self, request: PortCall, one: PlacedObject) -> None:
-        for kind, place in _places([one]):
-            if kind is ObjectKind.OTHER:
+        homes = Homes(self.metastore, request.named)
+        for place in _places(one):
+            at_home = partial(_at_home, request, homes, one, place)
+            if one.kind is ObjectKind.OTHER:
                 other = self.sight.other(place)
-                why = self.sight.unfit(place) or (other and f"{place} is on the file system of {other}")
+                why = self.sight.unfit(place, at_home) or (other and f"{place} is on the file system of {other}")
             else:
-                why = self.sight.unfit_here(place)
+                why = self.sight.unfit_here(place, at_home)
             if why:
                 raise self._refusal(request, why, f"name a place below {self.sight.root}")
 
@@ -273,11 +330,10 @@ class Entrance:
                 )
 
 
-def _places(objects: Sequence[PlacedObject]) -> Iterator[tuple[ObjectKind, str]]:
-    """Yield all places that objects name, those in parameters too."""
-    for one in objects:
-        spots: list[TextSpot | None] = [one.location, *one.others]
-        yield from ((one.kind, spot.text) for spot in spots if spot is not None and spot.text)
-        for entries in (one.entries, *(spot.entries for spot in one.inner)):
-            values = (entries.get(key, "") for key in PLACE_KEYS)
-            yield from ((one.kind, value) for value in values if "://" in value or value.startswith("/"))
+def _places(one: PlacedObject) -> Iterator[str]:
+    """Yield all places that an object names, those in parameters too."""
+    spots: list[TextSpot | None] = [one.location, *one.others]
+    yield from (spot.text for spot in spots if spot is not None and spot.text)
+    for entries in (one.entries, *(spot.entries for spot in one.inner)):
+        values = (entries.get(key, "") for key in PLACE_KEYS)
+        yield from (value for value in values if "://" in value or value.startswith("/"))

@@ -64,8 +64,10 @@ class Judge:
         """Return the places of fresh copies, by the number of the object."""
         marked: dict[TableName, dict[Values, tuple[int, CopyMark]]] = defaultdict(dict)
         for at, (one, primary) in enumerate(zip(objects, primaries, strict=True)):
-            if primary in (None, self.sight.cluster) or one.kind not in (ObjectKind.TABLE, ObjectKind.PARTITION):
+            if primary is None or one.kind not in (ObjectKind.TABLE, ObjectKind.PARTITION):
                 continue
+            if primary == self.sight.cluster and self.sight.is_here(_place(one)):
+                continue  # of a table that is being moved partitions may be elsewhere already, and here as copies
             mark = mark_on(one.entries, self.sight.cluster)
             if mark is not None and self.sight.is_here(mark.location) and one.location is not None:
                 marked[_name(one)][one.values] = at, mark

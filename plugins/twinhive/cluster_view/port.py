@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
-from twinhive.cluster_view.admitting import Entrance, PortCall, check_default_port
+from twinhive.cluster_view.admitting import Entrance, PortCall, check_default_port, needs_check
 from twinhive.cluster_view.judging import Judge
 from twinhive.cluster_view.objects import PlacedObject, objects_in
 from twinhive.cluster_view.pieces import ShownPieces
@@ -24,11 +24,15 @@ from twinhive.wire.table import METHODS
 class DefaultPort:
     """The gateway's own port, where several clusters share the metastore: all is handed on but places of copies."""
 
+    metastore: MetastoreReader
     sight: Sight
 
     async def admitted(self, request: PortCall) -> WireMessage:
-        """Return the call, which nobody may use to write such places. Raises Refusal, WireError."""
-        check_default_port(request, self.sight)
+        """Return the call, which nobody may use to write such places. Raises Refusal, WireError, and what reading the
+        metastore raises.
+        """
+        if needs_check(request):
+            await asyncio.to_thread(check_default_port, request, self.sight, self.metastore)
         return request.message
 
     async def shown(self, answer: WireMessage) -> WireMessage:

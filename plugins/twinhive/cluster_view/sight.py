@@ -5,7 +5,7 @@ its place gets a scheme that no file system has, so that reading it fails at onc
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,19 +74,22 @@ class Sight:
                 return True
         return False
 
-    def unfit(self, place: str) -> str | None:
-        """Say why nothing may be put into the metastore with this place, by anybody."""
+    def unfit(self, place: str, at_home: Callable[[], bool]) -> str | None:
+        """Say why nothing may be put into the metastore with this place, by anybody.
+
+        `at_home` says of a place of copies that it is the object's own one: a primary was moved there.
+        """
         if place.startswith(ABSENT):
             return f"{place} is no place: it stands for what is absent on a cluster"
-        if self.copied(place):
+        if self.copied(place) and not at_home():
             return f"{place} is, or lies in or around, a directory of copies, which placements alone write"
         return None
 
-    def unfit_here(self, place: str) -> str | None:
+    def unfit_here(self, place: str, at_home: Callable[[], bool] = lambda: False) -> str | None:
         """Say why the cluster may not put anything into the metastore with this place."""
         if is_collapsed(place):
             return f"{place} has a component '.' or '..'"
-        if (why := self.unfit(place)) is not None:
+        if (why := self.unfit(place, at_home)) is not None:
             return why
         return None if self.is_here(place) else f"{place} is not on {self.root}, the file system of {self.cluster}"
 
@@ -104,14 +107,16 @@ class Whereabouts:
 
     def shown(self, place: str, sight: Sight) -> str:
         """Return what the cluster sees of one of the object's places."""
-        if self.primary == sight.cluster:
-            other = sight.other(place)
-            return place if other is None else sight.absent(place, other)
         if self.copy is not None:
             if place.rstrip("/") == self.own:
                 return self.copy
             if is_below(place, self.own) and not is_collapsed(place):
                 return self.copy + place.removeprefix(self.own.rstrip("/"))
+        if self.primary is not None and sight.is_here(place):
+            return place
+        if self.primary == sight.cluster:
+            other = sight.other(place)
+            return place if other is None else sight.absent(place, other)
         return sight.absent(place, self.primary or sight.default)
 
 

@@ -26,7 +26,7 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
     def sight(name: str, *, remote: bool = False) -> Sight:
         return Sight(name, wiring.roots, wiring.clusters.default, copies, remote)
 
-    ports: dict[int, Port | None] = {own: DefaultPort(sight(wiring.clusters.default))}
+    ports: dict[int, Port | None] = {own: DefaultPort(wiring.metastore, sight(wiring.clusters.default))}
     for name, said in settings.items():
         if said.port is None:
             continue

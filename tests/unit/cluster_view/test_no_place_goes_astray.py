@@ -43,14 +43,20 @@ class AMetastore:
     """Orders belong to east, planes to north, ferries are not there; so it is with databases."""
 
     def table(self, name: Any) -> Any:
-        return self._of({"orders": {}, "planes": {"twinhive.cluster": "north"}}, name.table)
+        found = self._of({"orders": {}, "planes": {"twinhive.cluster": "north"}}, name.table)
+        return found and SimpleNamespace(**vars(found), name=name, partition_keys=("day",))
+
+    def partitions(self, name: Any, names: Any) -> list[Any]:
+        return []
 
     def database(self, name: str) -> Any:
         found = self._of({"sales": {}, "planes": {"twinhive.cluster": "north"}}, name)
-        return found and SimpleNamespace(**vars(found), location="hdfs://east/w", managed_location=None, name=name)
+        return found and SimpleNamespace(
+            parameters=found.parameters, location="hdfs://east/w", managed_location=None, name=name
+        )
 
     def _of(self, known: dict[str, Any], name: str) -> Any:
-        return SimpleNamespace(parameters=known[name]) if name in known else None
+        return SimpleNamespace(parameters=known[name], location=None) if name in known else None
 
 
 class SomeFresh:
@@ -135,11 +141,15 @@ def test_no_request_brings_a_place_of_another_cluster_or_of_a_copy(method: str, 
             restored = is_database and place == "hdfs://east/w"  # that of the database itself, put back
             assert restored or not is_on_another(place), place
             assert not place.startswith("absent-on-")
-            assert not NORTH.copied(place), place
+            assert "filesAdded" in _path(method) or not NORTH.copied(place), place
         for kind, entries in parameters_in(after):
             assert kind == "Database" or not any(key.startswith("twinhive.copy") for key in entries), kind
             assert not [key for key in PLACE_KEYS if is_on_another(entries.get(key, "")) and kind != "Database"]
         assert blanked(after) == blanked(decoded(struct_class(message), message.body))
+
+
+def _path(method: str) -> str:
+    return "".join(place.path for place in METHODS[method].request)
 
 
 def _named(message: Any) -> tuple[tuple[str, str | None], ...]:
@@ -155,10 +165,10 @@ def test_nobody_writes_places_of_copies_at_the_gateways_own_port(method: str) ->
         wrong = [
             place
             for place in places_in(decoded(struct_class(message), message.body))
-            if place.startswith("absent-on-") or (place and NORTH.copied(place))
+            if place.startswith("absent-on-") or (place and NORTH.copied(place) and "filesAdded" not in _path(method))
         ]
         try:
-            check_default_port(PortCall(message, asks), NORTH)
+            check_default_port(PortCall(message, asks), NORTH, AMetastore())  # type: ignore[arg-type]
         except Refusal:
             continue
         assert not wrong

@@ -12,15 +12,22 @@ from thrift.Thrift import TApplicationException
 from tests.support.hive.spoken_metastore import SpokenMetastore
 from tests.support.hive.thrift_server import serving
 from tests.support.running_gateway import RunningGateway
+from tests.support.wire_messages import request
 from tests.support.wire_metastore import client_of
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld
 from tests.unit.copies.test_copies import CHANGES, a_world
+from twinhive.adapters.hive.thrift_json import struct_of
+from twinhive.cluster_view.admitting import Asks, Entrance, PortCall, Refusal
 from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
+from twinhive.cluster_view.showing import without_marks
 from twinhive.cluster_view.sight import Sight
 from twinhive.copies.looking import directory_states
 from twinhive.gateway.isolation import RemoteLimits
+from twinhive.model.copies.marks import with_mark
+from twinhive.model.copies.touches import ticket_of
 from twinhive.model.errors import Unreachable
 from twinhive.model.names import TableName, partition_name
+from twinhive.model.thrift_objects import fresh_partition
 from twinhive.model.tjson import from_text, to_text
 from twinhive.routing.freshness import Freshness
 
@@ -165,7 +172,7 @@ def test_what_belongs_elsewhere_is_only_read() -> None:
 def test_a_copys_place_never_gets_into_the_metastore() -> None:
     world = a_settled_world()
     mine = world.fresh()["plain"].location
-    default = DefaultPort(replace(NORTH, cluster="east"))
+    default = DefaultPort(world.metastore, replace(NORTH, cluster="east"))
     with clients(world, the_port(world)) as (north, _):
         table = table_at(north, "plain")
         table.tableName = "other"
@@ -250,3 +257,66 @@ def test_long_answers_are_shown_as_they_come_in() -> None:
         mark = marks.get(f"many n={value}")
         assert place == mark.location if mark else place.startswith(ABSENT)
     assert sum(place.startswith(COPIES_ROOT) for place in shown.values()) == 20
+
+
+def test_a_table_that_was_moved_is_at_home_where_its_copies_were() -> None:
+    world = a_settled_world()
+    mark = world.fresh()["plain"]
+    table = world.users.table("plain")
+    parameters = {**without_marks(table.parameters), "twinhive.cluster": "north"}
+    world.metastore._tables[table.name] = table.at(table.name, mark.location).with_parameters(parameters)
+    for port in (the_port(world), DefaultPort(world.metastore, replace(NORTH, cluster="east"))):
+        with clients(world, port) as (client, spoken):
+            seen = table_at(client, "plain")
+            assert seen.sd.location == mark.location
+            client.alter_table("sales", "plain", seen)
+            assert spoken.asked == ["alter_table"]
+            seen.sd.location = world.fresh().get("empty", mark).location + "x"
+            _refused(lambda client=client, seen=seen: client.alter_table("sales", "plain", seen), "directory of copies")
+    with clients(world, the_port(world, replace(NORTH, cluster="east"))) as (east, _):
+        place = table_at(east, "plain").sd.location
+        assert place.startswith("absent-on-east.run-on-north-or-see-twinhive-copies://north/")
+
+
+def test_a_partition_that_was_moved_is_altered_where_it_is_and_no_other_is_put_there() -> None:
+    world = a_settled_world()
+    mark = world.fresh()["orders day=1"]
+    world.users.set_parameters("orders", {"twinhive.cluster": "north"})
+    one = world.users.partition("orders", ("1",))
+    world.metastore.alter_partitions([one.at(one.table, mark.location)])
+    entrance = Entrance(world.metastore, NORTH)
+    struct = struct_of(ttypes.Partition, fresh_partition(world.users.partition("orders", ("1",))))
+
+    def asked() -> PortCall:
+        message = request("alter_partitions", db_name="sales", tbl_name="orders", new_parts=[struct])
+        return PortCall(message, Asks.CHANGE, (("sales", "orders"),))
+
+    entrance.admitted(asked())
+    struct.values = ["3"]
+    with pytest.raises(Refusal, match="a directory of copies"):
+        entrance.admitted(asked())
+
+
+def test_while_a_table_is_moved_nobody_writes_it_and_both_sides_read_what_they_have() -> None:
+    world = a_settled_world()
+    one, mark = world.users.partition("orders", ("1",)), world.fresh()["orders day=1"]
+    old = replace(mark, location=str(one.location), event_id=world.metastore.current_event_id())
+    state = directory_states(world.north, [mark.location])[mark.location]
+    marks = {cluster: replace(at, directory=state) for cluster, at in (("east", old), ("north", mark))}
+    parameters = one.parameters
+    for cluster, at in marks.items():
+        at = replace(at, event_id=old.event_id)
+        parameters = with_mark(parameters, cluster, at, ticket_of(old.event_id, "north"))
+    world.metastore.alter_partitions([one.at(one.table, mark.location).with_parameters(parameters)])
+    world.users.set_parameters("orders", {"twinhive.moving": '{"from":"east","to":"north"}'})
+
+    def look(places: Any) -> Any:
+        return {**directory_states(world.files, places), **directory_states(world.north, places)}
+
+    for cluster, place in (("east", old.location), ("north", mark.location)):
+        port = ClusterPort(world.metastore, replace(NORTH, cluster=cluster), lambda: Freshness(world.metastore, look))
+        with clients(world, port) as (client, spoken):
+            assert places(client)["1"] == place
+            table = table_at(client, "orders")
+            _refused(lambda client=client, table=table: client.alter_table("sales", "orders", table), "is being moved")
+            assert spoken.asked == []
