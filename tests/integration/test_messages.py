@@ -1,0 +1,190 @@
+"""A publisher tells what a real metastore's log says through a real broker: killed, fenced, alone, with a gap."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.broker_users import PUBLISHER, READER
+from tests.integration.damage import Databases
+from tests.support.hive.contract_metastores import a_database_on
+from tests.support.policies import PolicyFiles
+from tests.support.running_broker import RunningBroker
+from tests.support.users.thrift_source import ThriftSource
+from twinhive.adapters.brokers.stomp_broker import StompBroker
+from twinhive.messages.announcing import AnnouncedDatabases
+from twinhive.messages.positions import POSITION_TABLE, PositionStore
+from twinhive.messages.publishing import Publisher, PublisherRules, PublisherStanding
+from twinhive.model.messages.topics import TopicRules
+from twinhive.model.names import TableName
+from twinhive.model.thrift_objects import new_partition, text_table
+from twinhive.sets.marking import MarkSet, UnmarkSet
+
+pytestmark = pytest.mark.sandbox
+SECONDS = 60.0
+
+
+class Scene:
+    """A table on a real metastore, a real broker, and who listens to it."""
+
+    def __init__(self, metastore: Any, broker: RunningBroker, files: PolicyFiles, database: str) -> None:
+        self.metastore, self.broker, self.files = metastore, broker, files
+        self.table = TableName(database, "logs")
+        metastore.create_table(text_table(self.table, (("id", "int"),), ("day", "region")))
+        self.reader = StompBroker(broker.endpoint(READER))
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.seen: dict[str, str] = {}
+        self.heard = self.reader.subscribe([f"twinhive.east.{database}"])
+
+    def add(self, *days: str) -> None:
+        owner = self.metastore.table(self.table)
+        self.metastore.add_partitions([new_partition(owner, (day, "us"), {}) for day in days])
+
+    def publisher(self, holder: str, patience: float = 15.0) -> Publisher:
+        rules = PublisherRules(TopicRules("east"), AnnouncedDatabases((self.table.database,)), holder, patience)
+        return Publisher(self.metastore, StompBroker(self.broker.endpoint(PUBLISHER)), rules)
+
+    def process(self, name: str, *more: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "twinhive.cli.app", "publish", "east", "--name", name, "--poll", "0.2", *more]
+        log = (self.files.directory / f"{name}.log").open("ab")
+        process = subprocess.Popen([*command, "--config", str(self.files.directory)], stderr=log, stdout=log)
+        self.processes.append(process)
+        return process
+
+    def wait_until_active(self, name: str) -> None:
+        until = time.monotonic() + SECONDS
+        while not ((kept := PositionStore(self.metastore).read()) and kept.holder == name):
+            assert time.monotonic() < until, (self.files.directory / f"{name}.log").read_text()
+            time.sleep(0.05)
+
+    def texts(self, count: int, of: Any = None) -> list[str]:
+        """Return so many messages that were not heard before."""
+        found: list[str] = []
+        while len(found) < count:
+            message = (of or self.heard).receive(SECONDS)
+            assert message is not None, found
+            body = json.loads(message.body)
+            text = f"{message.kind} {body.get('partition') or body.get('set') or body.get('first')}"
+            if message.id not in self.seen:
+                found.append(text)
+            self.seen[message.id] = text
+        return found
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    running = RunningBroker(tmp_path_factory.mktemp("broker"))
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def scene(sandbox: Sandbox, broker: RunningBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    files = PolicyFiles(tmp_path / "config")
+    east = sandbox.clusters["east"]
+    metastore = ThriftSource([(east.metastore_host, east.metastore_port)], 60.0, east.user, file_system=east.hdfs_uri)
+    at = {"conn_type": "stomp", "host": "127.0.0.1", "port": broker.port, "login": PUBLISHER, "password": "publishing"}
+    monkeypatch.setenv("AIRFLOW_CONN_BUS", json.dumps(at))
+    with a_database_on(metastore) as database:
+        clusters = (files.directory / "clusters.yaml").read_text()
+        settings = f"  east:\n    messages: {{broker: bus, databases: ['{database}']}}"
+        (files.directory / "clusters.yaml").write_text(clusters.replace("  east:", settings, 1))
+        metastore.drop_table(POSITION_TABLE, delete_data=True)
+        scene = Scene(metastore, broker, files, database)
+        yield scene
+        for process in scene.processes:
+            process.kill()
+            process.wait()
+        scene.heard.close()
+        metastore.drop_table(POSITION_TABLE, delete_data=True)
+
+
+def ends(process: "subprocess.Popen[bytes]", number: signal.Signals) -> int:
+    process.send_signal(number)
+    return process.wait(SECONDS)
+
+
+def test_partitions_and_sets_are_told_in_the_order_of_the_log(scene: Scene) -> None:
+    publisher = scene.publisher("one")
+    assert publisher.round() is PublisherStanding.ACTIVE
+    scene.add("1", "2")
+    MarkSet(scene.table, "day=1", "t", "ann").run(scene.metastore)
+    MarkSet(scene.table, "day=1", "u", "ann").run(scene.metastore)
+    UnmarkSet(scene.table, "day=1").run(scene.metastore)
+    publisher.round()
+    added = [f"ADD_PARTITION day={day}/region=us" for day in "12"]
+    assert scene.texts(5) == [*added, "SET_DONE day=1", "SET_DONE day=1", "SET_OPEN day=1"]
+    publisher.leave()
+
+
+def test_a_process_that_is_killed_again_and_again_tells_everything_and_two_of_them_follow_each_other(
+    scene: Scene,
+) -> None:
+    """By kill, by a freeze, in order; below 60 MB."""
+    expected = []
+    one = scene.process("one")
+    scene.wait_until_active("one")
+    for number in range(3):
+        scene.add(str(number))
+        expected.append(f"ADD_PARTITION day={number}/region=us")
+        ends(one, signal.SIGKILL)
+        one = scene.process("one")
+    two = scene.process("two", "--patience", "6")
+    assert scene.texts(3) == expected
+    os.kill(one.pid, signal.SIGSTOP)
+    scene.add("frozen")
+    assert scene.texts(1)[-1:] == ["ADD_PARTITION day=frozen/region=us"]
+    scene.wait_until_active("two")
+    os.kill(one.pid, signal.SIGCONT)
+    peak = max(
+        int(line.split()[1]) for line in Path(f"/proc/{two.pid}/status").read_text().splitlines() if "VmHWM" in line
+    )
+    assert peak < 60 * 1024, f"{peak} kB"
+    assert ends(two, signal.SIGTERM) == 0
+    scene.wait_until_active("one")
+    scene.add("again")
+    scene.texts(1)
+    assert ends(one, signal.SIGTERM) == 0
+
+
+def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(scene: Scene) -> None:
+    process = scene.process("one")
+    scene.wait_until_active("one")
+    scene.broker.kill()
+    scene.add("1", "2")
+    assert process.poll() is None
+    scene.broker.start()
+    again = scene.reader.subscribe([f"twinhive.east.{scene.table.database}"])
+    assert scene.texts(2, again) == ["ADD_PARTITION day=1/region=us", "ADD_PARTITION day=2/region=us"]
+    scene.broker.freeze()
+    scene.add("3")
+    time.sleep(1)  # it sends, and waits for a receipt
+    scene.broker.thaw()
+    assert scene.texts(1, again) == ["ADD_PARTITION day=3/region=us"]
+    assert ends(process, signal.SIGTERM) == 0
+    again.close()
+
+
+def test_events_that_were_cleaned_are_told_as_a_gap(scene: Scene, sandbox: Sandbox) -> None:
+    publisher = scene.publisher("one")
+    publisher.round()
+    before = scene.metastore.current_event_id()
+    scene.add("1")
+    first = scene.metastore.current_event_id()
+    scene.add("2")
+    for event in range(before + 1, first + 1):
+        Databases(sandbox).lose_event(event)
+    publisher.round()
+    publisher.round()
+    found = scene.texts(2)
+    assert found[0].startswith("GAP") and found[1] == "ADD_PARTITION day=2/region=us"
+    publisher.leave()
