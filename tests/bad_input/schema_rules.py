@@ -102,6 +102,7 @@ _PATTERNS: Mapping[str, Any] = {
     "external_tables.preserve": "ue",
     "options.function_directories.0": "jars",
     "metastore.uris.0": "thrift://hms1",
+    "gateway.uris.0": "thrift://gate1",
     "file_system.uri": "hdfs://west/path",
     "notifications.send.0.notifier": "SlackNotifier",
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from airflow.sdk.exceptions import TaskDeferred
 
 from tests.support.policies import PolicyFiles
@@ -86,6 +87,20 @@ def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
     for shown in (label, operator.ran_on):
         assert "north" in shown
         assert done["why"] in shown
+
+
+def test_spark_asks_at_the_port_of_its_cluster_where_there_is_one(
+    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+) -> None:
+    world.settle()
+    document = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
+    ports = ["thrift://gate1:9193", "thrift://gate2:9193"]
+    document["clusters"]["north"]["gateway"] = {"port": 9193, "uris": ports}
+    policies.write("clusters.yaml", document)
+    an_operator(policies, JOIN).execute({})
+    an_operator(policies, "select * from plain").execute({})
+    asked = [one.job[1].conf["spark.hadoop.hive.metastore.uris"] for one in submitted]
+    assert asked == ["thrift://gate1:9193,thrift://gate2:9193", "thrift://m1:9083"]
 
 
 @pytest.mark.parametrize(

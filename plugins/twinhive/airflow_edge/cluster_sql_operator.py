@@ -150,7 +150,8 @@ class ClusterSqlOperator(BaseOperator):
             for name in (*others, cluster)
         ]
         metastore = metastore_endpoint(settings.metastore, resolve_from_airflow)
-        uris = ",".join(f"thrift://{host}:{port}" for host, port in metastore.addresses)
+        addresses = [f"thrift://{host}:{port}" for host, port in metastore.addresses]
+        uris = ",".join(settings.gateway.uris or addresses)
         conf = {
             "spark.sql.catalogImplementation": "hive",
             **spark_settings(ends, uris),

@@ -71,6 +71,9 @@ class PortSettings(Strict):
 
     port: Annotated[int, Field(ge=1, le=65_535)] | None = None
     """where `twinhive gateway` serves the metastore as this cluster [sees it](clusters.md); without it, nowhere"""
+    uris: tuple[ThriftUri, ...] = ()
+    """where jobs that Airflow submits to this cluster reach it; without them they ask the metastore itself, which shows
+    no copies"""
     absent: Literal["refused", "remote"] = "refused"
     """what is not whole on this cluster: reading it fails, or is done at its primary's place, over the line between the
     clusters"""
