@@ -403,3 +403,44 @@ def test_directories_within_one_another_have_one_copy_and_the_rest_is_told() -> 
     left_out = world.run()["list_copies"].left_out
     assert left_out["sales.orders day=3"] == "its directory is, or lies in, that of day=1"
     world.assert_no_copy_lies()
+
+
+def an_external_world() -> CopiesWorld:
+    world = a_world()
+    for name in ("plain", "orders"):
+        found = world.users.table(name)
+        world.metastore._tables[found.name] = replace(found, table_type="EXTERNAL_TABLE")
+    return world
+
+
+@pytest.mark.parametrize(
+    "name", ["insert", "overwrite", "another location", "a dropped partition", "an eventless write"]
+)
+def test_external_tables_are_copied_as_managed_ones(name: str) -> None:
+    world = settled(an_external_world())
+    world.assert_complete(*EVERYTHING)
+    world.files.make_directories(world.users.location("orders", ("3",)) + "x")
+    CHANGES[name](world.users)
+    world.assert_no_copy_lies()
+    world.settle()
+    world.assert_complete(*sorted(_all_objects(world)))
+
+
+def test_a_dropped_external_table_loses_its_copies_and_keeps_its_files() -> None:
+    world = settled(an_external_world())
+    place = world.users.location("plain")
+    world.metastore.drop_table(world.users.name("plain"), delete_data=False)
+    world.settle()
+    assert "plain" not in world.marked()
+    assert contents(world.files, place) == {"f": b"plain", "sub dir/g": b"below"}
+    assert not [path for path in world.north.paths() if "/copies/near/plain." in path]
+
+
+def test_what_has_no_files_of_its_own_is_left_out_and_named() -> None:
+    world = a_world()
+    world.users.create_table("acid", files={"f": b"x"}, parameters={"transactional": "true"})
+    world.users.create_table("iceberg", files={"f": b"x"}, parameters={"table_type": "ICEBERG"})
+    left_out = world.run()["list_copies"].left_out
+    assert set(left_out) == {"sales.recent", "sales.acid", "sales.iceberg"}
+    assert left_out["sales.recent"] == "a view is not copied"
+    assert not {"recent", "acid", "iceberg"} & world.marked().keys()

@@ -1,0 +1,128 @@
+"""One metastore, three clusters: both worked examples of seed 000, line by line, with data and with Spark.
+
+C1 is east, whose metastore knows all tables; C2 is north; C3 is the file system of west. The metastore of west has no
+part in it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from demo.showing import free_port, gateway, look, run, say, title
+from sandbox import Sandbox
+
+DATABASE = "seed000"
+_SIDES = {"C1": "east", "C2": "north", "C3": "west"}
+_TABLES = {"T11": "C1", "T12": "C1", "T21": "C2", "T31": "C3"}
+LINES: Mapping[str, tuple[str | None, str | None]] = {
+    "select T11.a from T11": ("C1", "C1"),
+    "select T11.a from T11 join T12 on T11.a = T12.a": ("C1", "C1"),
+    "select T21.a from T21": ("C2", "C2"),
+    "select T11.a from T11 join T21 on T11.a = T21.a": (None, "C2"),
+    "select T11.a from T11 join T31 on T11.a = T31.a": (None, None),
+    "create table T13 as select a from T11": ("C1", "C1"),
+    "insert into T21 select a from T11": (None, "C2"),
+}
+"""The lines of the worked examples, with where the seed says that each runs: without copies, and with T11's on C2."""
+_JOIN = "select T11.a from T11 join T21 on T11.a = T21.a"
+
+
+def clusters(box: Sandbox) -> None:
+    """Refuse a join of tables of two clusters, make a copy, run the same join; and all lines of the examples."""
+    title("Many clusters: one metastore, and each statement runs where everything is that it reads")
+    box.up("north")
+    os.environ.update(box.environment())
+    ports = {name: free_port() for name in ("all", *_SIDES)}
+    with tempfile.TemporaryDirectory(prefix="twinhive-tour-") as directory:
+        _configure(Path(directory), ports)
+        os.environ["TWINHIVE_CONFIG"] = directory
+        try:
+            _walk(box, ports)
+        finally:
+            del os.environ["TWINHIVE_CONFIG"]
+
+
+def _walk(box: Sandbox, ports: Mapping[str, int]) -> None:
+    run("twinhive", "clusters")
+    with gateway("--cluster", "C1", "--port", str(ports["all"]), port=ports["all"]):
+        look("T11 and T12 belong to C1, T21 to C2, T31 to C3; the metastore is one:")
+        _spark("C1", ports["all"], *_tables(box))
+        try:
+            look("a join of two clusters runs nowhere as long as nothing is copied:")
+            run("twinhive", "route", "--database", DATABASE, _JOIN, refused=True)
+            _example(ports, 0)
+            look("the placement t11 keeps a copy of T11 on C2:")
+            run("twinhive", "run", "t11", "copies")
+            run("twinhive", "copies", "t11")
+            look("now the same join runs on C2, by the copy:")
+            run("twinhive", "route", "--database", DATABASE, "--explain", _JOIN)
+            _example(ports, 1)
+        finally:
+            look("all of it goes again:")
+            run("twinhive", "retire", "t11")
+            _spark("C1", ports["all"], f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
+    look("more: docs/routing.md, docs/copies.md, docs/clusters.md")
+
+
+def _configure(directory: Path, ports: Mapping[str, int]) -> None:
+    """Write clusters.yaml, and the placement of the second example."""
+
+    def cluster(name: str) -> Mapping[str, object]:
+        side = _SIDES[name]
+        metastore = {"connection": "east_metastore"} if name == "C1" else {"of": "C1"}
+        ends = {"file_system": {"connection": f"{side}_hdfs"}, "job_tracker": {"connection": f"{side}_spark"}}
+        return {"metastore": metastore, **ends, "gateway": {"port": ports[name]}}
+
+    described = {"default_cluster": "C1", "clusters": {name: cluster(name) for name in _SIDES}}
+    (directory / "policies").mkdir()
+    (directory / "placements").mkdir()
+    (directory / "clusters.yaml").write_text(yaml.safe_dump(described, sort_keys=False), encoding="utf-8")
+    placement = {"placement": "t11", "database": DATABASE, "tables": {"include": ["t11"]}, "cluster": "C2"}
+    (directory / "placements" / "t11.yaml").write_text(yaml.safe_dump(placement, sort_keys=False), encoding="utf-8")
+
+
+def _tables(box: Sandbox) -> list[str]:
+    roots = {name: (box.north if side == "north" else box.clusters[side]).hdfs_uri for name, side in _SIDES.items()}
+    made = [f"DROP DATABASE IF EXISTS {DATABASE} CASCADE", f"CREATE DATABASE {DATABASE}"]
+    for number, (table, home) in enumerate(_TABLES.items()):
+        name = f"{DATABASE}.{table}"
+        place = f"LOCATION '{roots[home]}/tour/{DATABASE}/{table.lower()}'" if home != "C1" else ""
+        made.append(f"CREATE TABLE {name} (a INT) STORED AS ORC {place} TBLPROPERTIES ('twinhive.cluster' = '{home}')")
+        made.append(f"INSERT INTO {name} VALUES ({number}), (7), (8)")
+    return made
+
+
+def _example(ports: Mapping[str, int], column: int) -> None:
+    """Route the lines of an example, compare with the seed, and run what runs."""
+    look(f"seed 000, {'T11 has a copy on C2' if column else 'no copies'}: where each line runs, as the seed says it")
+    chosen: dict[str, list[str]] = {}
+    for sql, expected in LINES.items():
+        found = _routed(sql)
+        agrees = "as the seed says" if found == expected[column] else f"the seed says {expected[column]}"
+        say(f"  {sql:<52} {found or 'fails':<6} {agrees}")
+        if found != expected[column]:
+            raise SystemExit("the router does not agree with seed 000")
+        if found is not None:
+            chosen.setdefault(found, []).append(sql)
+    for cluster, statements in chosen.items():
+        look(f"what runs on {cluster} is run there, by its port of the gateway:")
+        done = [f"DROP TABLE {DATABASE}.T13"] if any("T13" in sql for sql in statements) else []
+        _spark(cluster, ports[cluster], f"USE {DATABASE}", *statements, *done)
+
+
+def _routed(sql: str) -> str | None:
+    words = ["twinhive", "route", "--database", DATABASE, "--json", sql]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    (answer,) = json.loads(done.stdout)["statements"]
+    found: str | None = answer["cluster"]
+    return found
+
+
+def _spark(cluster: str, port: int, *statements: str) -> None:
+    run(sys.executable, "-m", "demo.cluster_sql", _SIDES[cluster], str(port), *statements, only=" ")
