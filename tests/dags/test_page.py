@@ -13,7 +13,7 @@ from tests.dags.page_client import add_run, anonymous, api_server, know_dags, kn
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from tests.support.status_port import DOWN, WELL, a_count, nowhere, status_port
-from twinhive.journal.records import RecordedProof
+from twinhive.journal.records import RecordedCopies, RecordedProof
 from twinhive.journal.writing import Journal
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.page.links import MONITOR
@@ -390,6 +390,45 @@ def remotes_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file `remotes.yaml` of the configuration that the API server finds."""
     monkeypatch.setenv("TWINHIVE_CONFIG", str(tmp_path))
     return tmp_path / "remotes.yaml"
+
+
+def some_copies(table: str, **more: Any) -> RecordedCopies:
+    counts = {"fresh": 3, "stale": 0, "missing": 0, "bytes": 2_048, **more}
+    return RecordedCopies("near", table, "east", "north", "hdfs://north/copies/near", at=time.time(), **counts)
+
+
+def test_copies_are_shown_with_what_is_stale_first(viewer: TestClient, journal: Journal) -> None:
+    know_dags("near.copies", "sales.incremental")
+    assert "Copies on other clusters" not in page_of(viewer)
+    journal.copies_seen(
+        "near",
+        [
+            some_copies("sales.good"),
+            some_copies("sales.old", fresh=1, stale=2, since="since event 17"),
+            some_copies(EVIL, fresh=0, left_out=f"a view is not copied {EVIL}"),
+        ],
+    )
+    html = page_of(viewer)
+    assert "<script>alert" not in html and ESCAPED in html
+    for said in ("stale: since event 17", "hdfs://north/copies/near", "2.0 kB", "left out: a view is not copied"):
+        assert said in html
+    assert html.index("sales.old") < html.index("sales.good")
+    journal.copies_seen("near", [some_copies("sales.good")])
+    assert "sales.old" not in page_of(viewer)
+
+
+def test_copies_are_for_those_who_may_read_the_dag_of_their_placement(
+    viewer: TestClient, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow.api_fastapi.app import get_auth_manager
+
+    journal.copies_seen("near", [some_copies("sales.good")])
+    know_dags("sales.incremental", stale=["near.copies"])
+    assert "sales.good" not in page_of(viewer), "its file is gone"
+    know_dags("near.copies", "sales.incremental")
+    assert "sales.good" in page_of(viewer)
+    monkeypatch.setattr(get_auth_manager(), "get_authorized_dag_ids", lambda **asked: {"sales.incremental"})
+    assert "sales.good" not in page_of(viewer)
 
 
 def test_without_a_gateway_there_is_no_section_of_remotes(viewer: TestClient, remotes_file: Path) -> None:

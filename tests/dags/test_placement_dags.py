@@ -12,7 +12,12 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
 from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.copies.publish_copies import PublishCopies
+from twinhive.journal.reading import open_reader
+from twinhive.journal.records import RecordedCopies
 from twinhive.model.copies.marks import mark_on
+from twinhive.model.errors import Refused
+from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
@@ -76,8 +81,29 @@ def test_a_run_copies_and_marks_and_the_next_one_has_nothing_to_do(
     mark = mark_on(SourceWriter(world.source, world.source_files, "sales").table("plain").parameters, "north")
     assert mark is not None
     assert world.replica_files.read(f"{mark.location}/data") == b"plain"
+    [seen] = [one for one in copies_recorded() if one.table == "sales.plain"]
+    assert (seen.fresh, seen.stale, seen.missing, seen.source, seen.cluster) == (1, 0, 0, "east", "north")
+    assert (seen.bytes, mark.location.startswith(f"{seen.place}/")) == (5, True)
     assert run(dag) == IDLE
+    [later] = [one for one in copies_recorded() if one.table == "sales.plain"]
+    assert later.at > seen.at
+    assert replace(later, at=seen.at) == seen
+    SourceWriter(world.source, world.source_files, "sales").insert("plain", None, [b"more"])
+    with monkeypatch.context() as patch:
+        patch.setattr(PublishCopies, "run", refused)
+        assert dag.test().state == "failed"
+    [stale] = [one for one in copies_recorded() if one.table == "sales.plain"]
+    assert (stale.fresh, stale.missing) == (0, 1)
+    assert run(dag) == COPIED
     assert run(dag, conf={"dry_run": True}) == {**IDLE}
+
+
+def refused(step: PublishCopies, ports: WritePorts) -> None:
+    raise Refused("not today")
+
+
+def copies_recorded() -> list[RecordedCopies]:
+    return open_reader().copies(["near"])
 
 
 def run(dag: Any, conf: Any = None) -> dict[str, str]:

@@ -17,12 +17,14 @@ from twinhive.journal.records import (
     LagSample,
     PolicyOverview,
     PolicyState,
+    RecordedCopies,
     RecordedProof,
     RecordedTable,
     WindowRun,
 )
 from twinhive.journal.schema import (
     BATCHES,
+    COPIES,
     FAILURES,
     LAG,
     POLICIES,
@@ -37,7 +39,18 @@ from twinhive.model.errors import Unreachable
 from twinhive.model.marks import UNREACHABLE, UNUSABLE
 from twinhive.model.watching.load_progress import LoadProgress
 
-R = TypeVar("R", PolicyState, PolicyOverview, LagSample, WindowRun, BatchRun, Failure, RecordedTable, RecordedProof)
+R = TypeVar(
+    "R",
+    PolicyState,
+    PolicyOverview,
+    LagSample,
+    WindowRun,
+    BatchRun,
+    Failure,
+    RecordedTable,
+    RecordedCopies,
+    RecordedProof,
+)
 
 ORDERS = ("trouble", "policy", "lag", "phase")
 
@@ -96,6 +109,12 @@ class JournalReader:
         """Return what the last verification of a policy said, None before the first."""
         query = select(*_columns(PROOFS, RecordedProof)).where(PROOFS.c.policy == name)
         return next(iter(self._records(RecordedProof, query)), None)
+
+    def copies(self, placements: Collection[str]) -> list[RecordedCopies]:
+        """Return what placements keep, those in trouble first."""
+        query = select(*_columns(COPIES, RecordedCopies)).where(COPIES.c.policy.in_(placements))
+        trouble = COPIES.c.stale + COPIES.c.missing
+        return self._records(RecordedCopies, query.order_by(trouble.desc(), COPIES.c.policy, COPIES.c.table))
 
     def lag(self, name: str, since: float, points: int = 300) -> list[LagSample]:
         """Return at most about `points` samples since a time, in order; of those beside each other the greatest lag."""

@@ -66,6 +66,33 @@ class PolicyOverview(PolicyState):
 
 
 @dataclass(frozen=True)
+class RecordedCopies:
+    """What a placement's last look at one of its tables found.
+
+    source, cluster   where the table is at home, and where its copies are
+    place             the directory of the placement's copies
+    fresh, stale, missing   how many of its objects have a copy that may be read, one that may not, none
+    since             why the first of those is stale: since which event
+    left_out          why the first of what is not copied at all is not
+    bytes             what the copies hold
+    at                when that was looked at
+    """
+
+    policy: str
+    table: str
+    source: str
+    cluster: str
+    place: str
+    fresh: int
+    stale: int
+    missing: int
+    bytes: int
+    at: float
+    since: str | None = None
+    left_out: str | None = None
+
+
+@dataclass(frozen=True)
 class RecordedProof:
     """What the last verification of all tables of a policy said.
 

@@ -218,6 +218,24 @@ PROOFS = Table(
 )
 """What the last verification of each policy said."""
 
+COPIES = Table(
+    f"{_PREFIX}copies",
+    METADATA,
+    Column("policy", String, primary_key=True),
+    Column("table", String, primary_key=True),
+    Column("source", String, nullable=False),
+    Column("cluster", String, nullable=False),
+    Column("place", String, nullable=False),
+    Column("fresh", BigInteger, nullable=False),
+    Column("stale", BigInteger, nullable=False),
+    Column("missing", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("since", String),
+    Column("left_out", String),
+)
+"""What each placement's last look found of its tables; `policy` is the placement's name."""
+
 AT_WORK = Table(
     f"{_PREFIX}at_work",
     METADATA,

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from twinhive.journal.records import IN_TROUBLE, RecordedProof, RecordedTable
-from twinhive.journal.schema import PROOFS, TABLE_COUNTS, TABLES
+from twinhive.journal.records import IN_TROUBLE, RecordedCopies, RecordedProof, RecordedTable
+from twinhive.journal.schema import COPIES, PROOFS, TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.files import Usage
@@ -55,6 +55,18 @@ def write_sizes(connection: Connection, policy: str, sizes: Mapping[str, Usage])
 def write_proof(connection: Connection, proof: RecordedProof) -> None:
     """Write what a verification has said; the one before it is forgotten."""
     upsert(connection, PROOFS, [plain(asdict(proof))])
+
+
+def replace_copies(connection: Connection, placement: str, copies: Iterable[RecordedCopies]) -> None:
+    """Write what is known of a placement's copies in the place of what was."""
+    connection.execute(delete(COPIES).where(COPIES.c.policy == placement))
+    if rows := [plain(asdict(one)) for one in copies]:
+        connection.execute(insert(COPIES), rows)
+
+
+def copies_unchanged(connection: Connection, placement: str, at: float) -> None:
+    """Write that a look at a placement has found everything as it was."""
+    connection.execute(update(COPIES).where(COPIES.c.policy == placement).values(at=at))
 
 
 def _count(connection: Connection, policy: str) -> None:

@@ -21,6 +21,7 @@ from twinhive.journal.records import (
     BatchRun,
     Failure,
     PolicyState,
+    RecordedCopies,
     RecordedProof,
     RecordedTable,
     SentMessage,
@@ -158,6 +159,14 @@ class Journal:
     def replica_verified(self, proof: RecordedProof) -> None:
         """Write what a verification of a whole replica has said."""
         self._write(partial(table_rows.write_proof, proof=proof))
+
+    def copies_seen(self, placement: str, copies: Sequence[RecordedCopies]) -> None:
+        """Write what a placement's tables have as copies."""
+        self._write(partial(table_rows.replace_copies, placement=placement, copies=copies), len(copies))
+
+    def copies_unchanged(self, placement: str, at: float) -> None:
+        """Write that nothing has happened to a placement's copies until now."""
+        self._write(partial(table_rows.copies_unchanged, placement=placement, at=at))
 
     def prune(self, now: float) -> None:
         """Remove what is old. Happens by itself once an hour, by `forget_others`."""

@@ -25,6 +25,17 @@ def readable_policies(user: GetUserDep) -> frozenset[str]:
     return frozenset(dag_id.removesuffix(_SUFFIX) for dag_id in dag_ids if dag_id.endswith(_SUFFIX))
 
 
+_PLACEMENT_SUFFIX = ".copies"
+
+
+def readable_placements(user: GetUserDep) -> frozenset[str]:
+    """Return the names of the placements that the user may see: who may read their DAGs."""
+    dag_ids = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+    names = (dag_id.removesuffix(_PLACEMENT_SUFFIX) for dag_id in dag_ids if dag_id.endswith(_PLACEMENT_SUFFIX))
+    return frozenset(names)
+
+
+ReadablePlacements = Annotated[frozenset[str], Depends(readable_placements)]
 Readable = Annotated[frozenset[str], Depends(readable_policies)]
 
 

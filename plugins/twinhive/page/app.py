@@ -10,8 +10,9 @@ from fastapi.responses import Response
 from twinhive.journal.reading import open_reader
 from twinhive.model.errors import TwinhiveError
 from twinhive.page import rendering
-from twinhive.page.airflow_access import Readable, SeesRemotes, signed_in
+from twinhive.page.airflow_access import Readable, ReadablePlacements, SeesRemotes, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase
+from twinhive.page.copies import copies_section
 from twinhive.page.links import PREFIX, Links
 from twinhive.page.notices import pool_notices
 from twinhive.page.overview import PageQuery, overview, overview_without_journal
@@ -26,12 +27,17 @@ _airflow = MetadataDatabase()
 
 @app.get("/")
 def show_overview(
-    request: Request, readable: Readable, sees_remotes: SeesRemotes, query: Annotated[PageQuery, Query()]
+    request: Request,
+    readable: Readable,
+    placements: ReadablePlacements,
+    sees_remotes: SeesRemotes,
+    query: Annotated[PageQuery, Query()],
 ) -> Response:
-    """Show all policies that the user may see, and how gateways and remotes are."""
-    now = time.time()
+    """Show all policies that the user may see, and how copies, gateways and remotes are."""
+    now, copies = time.time(), None
     try:
         found = overview(open_reader(), _airflow, readable, query, now)
+        copies = copies_section(open_reader(), _airflow, placements)
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, query, error)
     waiting = pool_notices(_airflow.pool_waits(), readable)
@@ -42,6 +48,7 @@ def show_overview(
         now=now,
         overview=found,
         waiting=waiting,
+        copies=copies,
         remotes=remotes,
         most_names=MOST_NAMES,
     )

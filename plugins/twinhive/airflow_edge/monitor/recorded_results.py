@@ -7,12 +7,15 @@ from functools import singledispatchmethod
 from typing import Any
 
 from twinhive.airflow_edge.monitor import metrics
+from twinhive.airflow_edge.monitor.recorded_copies import seen_copies
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
 from twinhive.bootstrap.copy_batch import CopyJob
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.load import Loaded
 from twinhive.bootstrap.round import Folded
+from twinhive.copies.list_copies import CopiesListed
+from twinhive.copies.publish_copies import CopiesPublished
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
 from twinhive.incremental.apply import WindowApplied
@@ -168,6 +171,20 @@ class Recorder:
     def _(self, scanned: Scanned) -> None:
         if not scanned.already:
             self._all_tables()
+
+    @_note.register
+    def _(self, listed: CopiesListed) -> None:
+        if listed.idle and not listed.tables:
+            self.journal.copies_unchanged(self.place.policy, time.time())
+        else:
+            self._copies()
+
+    @_note.register
+    def _(self, published: CopiesPublished) -> None:
+        self._copies()
+
+    def _copies(self) -> None:
+        self.journal.copies_seen(self.place.policy, list(seen_copies(self.ports, self.wiring.policy, time.time())))
 
     def _begin(self, dump: str, events: int | None = None) -> None:
         facts = facts_of(self.ports, self.wiring.policy, dump)
