@@ -221,13 +221,16 @@ def test_check_says_which_replicas_a_remote_has_and_whether_they_equal_it(
     desk.say(BOTH)
     check = ["remotes", "check", "--cluster", "east", "--config", str(policies.directory)]
     try:
-        assert run([*check, "--json"]) == 3
+        assert run([*check, "--json"]) == 0
         found = {one["local"]: one for one in json.loads(capfd.readouterr().out)["remotes"]}
         [equal] = found[desk.far]["twins"]
         assert (equal["policy"], equal["replica"], equal["equal"]) == ("back", f"east/{twin}", True)
         # Its remote table is an external one, which the policy leaves out.
         [left_out] = found[f"{desk.shop}.bought"]["twins"]
         assert left_out["trouble"] and not left_out["equal"]
+        bought = west.client.get_table_req(_asked(desk.sales, "parts")).table
+        said = found[f"{desk.shop}.bought"]
+        assert (said["remote_kind"], said["location"]) == ("EXTERNAL_TABLE", bought.sd.location)
         assert found[desk.far]["metastore"] == policies.wiring("back").write_ports().source.log_id()
         east.client.drop_table(twin, "kept", True)
         run(check)

@@ -18,7 +18,7 @@ class Contents:
     """What one metastore has, and what it was asked."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = self.log_id = name
         self.tables: dict[tuple[str, str], ttypes.Table] = {}
         self.partitions: dict[tuple[str, str], list[str]] = {}
         self.databases: list[str] = ["default"]
@@ -84,6 +84,14 @@ class _Handler:
 
     def get_config_value(self, name: str, defaultValue: str) -> str:
         return defaultValue
+
+    def get_metastore_db_uuid(self) -> str:
+        return self._of.log_id
+
+    def get_database_req(self, request: Any) -> Any:
+        if _bare(request.name).lower() not in self._of.databases:
+            raise ttypes.NoSuchObjectException(f"database {request.name} not found")
+        return ttypes.Database(name=request.name, locationUri=f"hdfs://{self._of.name}/{request.name}")
 
     def get_all_databases(self) -> list[str]:
         return self._of.databases

@@ -14,6 +14,8 @@ from twinhive.model.remotes.definitions import Definition, RemoteDatabase, Remot
 from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
 from twinhive.wire.reader import LongAnswer
 
+_Answer = WireMessage | LongAnswer
+
 
 class RemoteState(StrEnum):
     """What came of asking."""
@@ -34,11 +36,23 @@ class Probed:
     identity: str | None = None
     """The id of the metastore's database, where the remote is one that has it: it is the same at each address."""
 
+    def itself(self, definition: Definition) -> tuple[str | None, str | None]:
+        """Return what the remote says it is: its kind (`EXTERNAL_TABLE`), None for a database; and its location."""
+        if self.answer is None:
+            return None, None
+        if isinstance(definition, RemoteDatabase):
+            return None, text_at(self.answer, (0, 3))
+        return text_at(self.answer, (0, 1, 12)), text_at(self.answer, (0, 1, 7, 2))
+
 
 async def probe(
     reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None, *, identify: bool = False
 ) -> Probed:
-    """Ask, as a user or as whom the remote is always asked; with `identify` also which metastore it is."""
+    """Ask, as a user or as whom the remote is always asked; with `identify` also which metastore it is.
+
+    Then a database is asked for its tables, too: a gateway answers by itself for a database that is a remote there, so
+    that a circle of gateways shows only so.
+    """
     chosen = reached.user or user
     link = Link(
         reached.open,
@@ -50,6 +64,7 @@ async def probe(
         answer = await link.call(_question(definition), repeatable=True)
         if identify:
             identity = await _identity(link)
+            answer = await _tables_answer(link, definition, answer)
     except (NoAnswerError, RefusedGreetingError) as error:
         return Probed(RemoteState.AWAY, str(error))
     finally:
@@ -66,6 +81,14 @@ async def _identity(link: Link) -> str | None:
     """Return which metastore answers; what stands for no metastore refuses to say."""
     answer = await link.call(call("get_metastore_db_uuid", 2, STOP), repeatable=True)
     return None if isinstance(answer, LongAnswer) or error_text(answer) is not None else text_at(answer, (0,))
+
+
+async def _tables_answer(link: Link, definition: Definition, answer: _Answer) -> _Answer:
+    """Return the answer, or the error that a database's tables are answered with."""
+    if isinstance(definition, RemoteTable) or isinstance(answer, LongAnswer) or error_text(answer) is not None:
+        return answer
+    tables = await link.call(call("get_all_tables", 3, text_field(1, definition.remote) + STOP), repeatable=True)
+    return answer if isinstance(tables, LongAnswer) or error_text(tables) is None else tables
 
 
 def probe_now(reached: ReachedRemote, definition: Definition, limits: RemoteLimits, user: str | None) -> Probed:

@@ -32,6 +32,8 @@ class RemoteTwin:
     replica: str
     verified: Verified | None = None
     trouble: Text = ""
+    is_left_out: bool = False
+    """True for a table that the policy selects, and does not replicate: nobody has to do anything about it."""
 
     @property
     def is_equal(self) -> bool:
@@ -71,7 +73,7 @@ def twin_of(definition: Definition, one: Replication) -> RemoteTwin:
             return RemoteTwin(policy.name, replica, trouble=f"the replica is {state.phase.value}")
         verified = Verify(Work(policy, holder={"run": "remotes check"}), tables).run(one.ports)
         for why in verified.left_out.values() if tables else ():
-            return RemoteTwin(policy.name, replica, trouble=f"the policy leaves it out: {why}")
+            return RemoteTwin(policy.name, replica, trouble=f"the policy leaves it out: {why}", is_left_out=True)
         return RemoteTwin(policy.name, replica, verified)
     except TwinhiveError as error:
         return RemoteTwin(policy.name, replica, trouble=error.words.what)

@@ -52,7 +52,9 @@ class _Row:
     def lines(self) -> list[Text]:
         """What is said of its twins."""
         identity = self.probed.identity if self.probed else None
-        said = [f"{self.definition.local}: metastore {identity}"] if identity else []
+        itself = self.probed.itself(self.definition) if self.probed else ()
+        what = ", ".join(filter(None, (*itself, f"metastore {identity}")))
+        said = [f"{self.definition.local}: {what}"] if identity else []
         return [*said, *remote_twins.lines(str(self.definition.local), self.twins)]
 
 
@@ -130,8 +132,11 @@ async def _row(wiring: RemotesWiring, definition: Definition, user: str | None, 
 
 
 def _fields(row: _Row, *, with_twins: bool) -> dict[str, Any]:
+    kind, location = row.probed.itself(row.definition) if row.probed else (None, None)
     twins = {
         "metastore": row.probed.identity if row.probed else None,
+        "remote_kind": kind,
+        "location": location,
         "twins": [remote_twins.fields(one) for one in row.twins],
     }
     return {

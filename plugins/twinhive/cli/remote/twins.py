@@ -55,7 +55,7 @@ def exit_of(found: Sequence[RemoteTwin]) -> int:
     """Return 4 for a twin that is damaged, 3 for one of which not all could be judged, else 0."""
     if any(one.is_damaged for one in found):
         return EXIT_ACT_NOW
-    return DONE if all(one.is_equal for one in found) else EXIT_TRY_AGAIN
+    return DONE if all(one.is_equal or one.is_left_out for one in found) else EXIT_TRY_AGAIN
 
 
 def fields(one: RemoteTwin) -> dict[str, Any]:

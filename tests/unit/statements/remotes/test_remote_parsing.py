@@ -206,3 +206,27 @@ def test_other_statements_are_not_ours(text: str) -> None:
 def test_a_file_is_split_at_semicolons_outside_of_quotes_and_comments() -> None:
     text = "USE a; -- one; two\nCREATE REMOTE TABLE t VIA 'x;y';;\n-- the end\n"
     assert statements_in(text) == ["USE a", "-- one; two\nCREATE REMOTE TABLE t VIA 'x;y'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("DESCRIBE EXTENDED name -- comment", DescribeRemote(NameSaid(None, "name"), True)),
+        ("DESCRIBE EXTENDED -- which\n name", DescribeRemote(NameSaid(None, "name"), True)),
+        ("DESCRIBE FORMATTED --\n-- it's; it\n`formatted`", DescribeRemote(NameSaid(None, "formatted"), True)),
+        ("DESCRIBE extended -- a table of this name", DescribeRemote(NameSaid(None, "extended"), False)),
+        ("DESCRIBE extended -- its\n-- comments\n", DescribeRemote(NameSaid(None, "extended"), False)),
+        ("DESCRIBE extended . t -- x", DescribeRemote(NameSaid("extended", "t"), False)),
+        ("-- c; d's\nUSE db; -- it's done; all of it", UseDatabase("db")),
+        ("DROP REMOTE TABLE a.b -- x", DropRemoteTable(NameSaid("a", "b"), False)),
+        ("SHOW REMOTE TABLES -- x", ShowRemotes(False, None, None)),
+        ("SHOW CONNECTORS -- x", ShowConnectors(None)),
+        ("DROP CONNECTOR c -- x", DropConnector("c", False)),
+        ("create connector c type 'twinhive' url 'x' -- y", CreateConnector("c", "twinhive", "x")),
+        ("CREATE REMOTE DATABASE db USING c -- z", CreateRemoteDatabase("db", connector="c")),
+    ],
+)
+def test_comments_may_stand_anywhere(text: str, said: RemoteStatement) -> None:
+    (one,) = statements_in(text)
+    assert is_about_remotes(text)
+    assert parse_remote(one) == said
