@@ -204,6 +204,12 @@ POLICY_CASES = (
         ("skip-event", "sales", "1", "--reason", "why"),
         ("needs a replica that follows",),
     ),
+    Case("check: failover of no policy", ("check", "--failover"), ("--failover is about one policy",), code=USAGE),
+    Case(
+        "check: failover before the replica follows",
+        ("check", "sales", "--failover"),
+        ("a failover needs a replica that follows",),
+    ),
     Case("resync: neither a table nor all", ("resync", "sales"), ("give either a table, or --all",), code=USAGE),
     Case("resync: a table and all", ("resync", "sales", "plain", "--all"), ("give either a table",), code=USAGE),
     Case("resync: an empty name", ("resync", "sales", ""), ("table: cannot be used for the operation resync",)),

@@ -12,6 +12,7 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.cli.app import run
 from twinhive.model.errors import Foreign, LeaseLost
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import DIRECTORY_MARK, without_marks
@@ -53,6 +54,23 @@ def wiring(users: SourceWriter, policies: PolicyFiles) -> Wiring:
 def follow_all(policies: PolicyFiles, policy: str) -> None:
     while not policies.follow(policy)["window"].idle:
         pass
+
+
+def test_what_keeps_a_real_replica_from_taking_over_is_named(
+    wiring: Wiring, policies: PolicyFiles, west: Warehouse, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = wiring.policy.name
+    words = ["check", policy, "--failover", "--config", str(policies.directory)]
+    run(words)
+    said = capfd.readouterr()
+    assert f"{policy}: never verified" in said.out and "grants" in said.out
+    address = wiring.write_ports().replica.addresses()[0]
+    keeps = "true" in west.client.get_config_value("metastore.repl.cm.enabled", "false")
+    assert (f"{address} of cluster west keeps no dropped files" in said.err) is not keeps
+    west.client.drop_table(wiring.policy.replica.database, "plain", True)
+    Resync(wiring.policy, "plain", HOLDER).run(wiring.write_ports())
+    assert run(words) == 4
+    assert "wait to be brought over" in capfd.readouterr().err
 
 
 def test_a_lost_file_freezes_its_table_and_a_resync_brings_it_back(

@@ -1,6 +1,6 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,6 +73,14 @@ def check(
             "their metastores; changes nothing.",
         ),
     ] = False,
+    failover: Annotated[
+        bool,
+        typer.Option(
+            "--failover",
+            help="Say whether the replica could take over from its source now, and what would not come along; changes "
+            "nothing.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
@@ -82,6 +90,8 @@ def check(
     name. Every policy and every placement is checked, whatever is wrong with others. The exit code is that of the
     worst.
     """
+    if failover and policy is None:
+        raise typer.BadParameter("--failover is about one policy: name it")
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         entries = (
@@ -93,9 +103,9 @@ def check(
         )
     found: list[_Found] = []
     for entry in entries:
-        found.append(_look_at(entry, config, servers=servers))
+        found.append(_look_at(entry, config, servers=servers, failover=failover))
         if not as_json:
-            _show(found[-1], servers=servers)
+            _show(found[-1], servers=servers, failover=failover)
     problems = [problem for one in found for problem in one.problems]
     if as_json:
         print_json({"policies": found, "exit_code": exit_of(*problems)})
@@ -115,11 +125,12 @@ class _Found:
     servers: list[str] = field(default_factory=list)
 
 
-def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool) -> _Found:
+def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool, failover: bool) -> _Found:
     try:
         pools = troubles_of_pools(entry.name, entry.usable())
         found = _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
-        return replace(found, problems=[*pools, *found.problems])
+        ready = _ask_whether_ready(config, entry.name) if failover else _Found(entry.name, [])
+        return _Found(entry.name, [*pools, *found.problems, *ready.problems], [*found.servers, *ready.servers])
     except TwinhiveError as error:
         return _Found(entry.name, [error])
 
@@ -138,10 +149,20 @@ def _ask_servers(config: Path | None, policy: str) -> _Found:
     return _Found(policy, Preflight(work).problems(wiring.write_ports()), said)
 
 
-def _show(found: _Found, *, servers: bool) -> None:
+def _ask_whether_ready(config: Path | None, policy: str) -> _Found:
+    from twinhive.operations.readiness import readiness
+
+    wiring = wiring_of(config, policy)
+    found = readiness(wiring.write_ports(), wiring.policy)
+    return _Found(policy, list(found.problems), [render(line) for line in found.told])
+
+
+def _show(found: _Found, *, servers: bool, failover: bool) -> None:
     for line in found.servers:
         say(f"{found.policy}: {line}")
     for problem in found.problems:
         show_error(problem, found.policy)
     if servers and not found.problems:
         say(f"{found.policy}: both clusters are as a bootstrap needs them")
+    if failover and not found.problems:
+        say(f"{found.policy}: the replica could take over")

@@ -13,6 +13,11 @@ _LISTENERS = "metastore.transactional.event.listeners"
 _EXCLUDED = "metastore.notification.parameters.exclude.patterns"
 _CATALOG = "metastore.catalog.default"
 _STORE = "metastore.rawstore.impl"
+_CHANGE_MANAGER = "metastore.repl.cm.enabled"
+_KEPT = "metastore.event.db.listener.timetolive"
+_KEPT_WITH_FILES = "metastore.repl.event.db.listener.timetolive"
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3_600}
+_UNITS |= {"hour": 3_600, "d": 86_400, "day": 86_400}
 
 _OWN_CATALOG = "hive"
 _OWN_STORE = "org.apache.hadoop.hive.metastore.ObjectStore"
@@ -33,23 +38,44 @@ def check_address(source: MetastoreReader, address: str, policy: Policy) -> Iter
     """Find what one address of the source metastore has not switched on."""
     cluster = policy.source.cluster
     then = restarted(policy)
-    listeners = source.configuration(address, _LISTENERS)
+    yield from not_switched_on(source, address, f"the source metastore {address} of cluster {cluster}", then)
+    yield from _wrong_in_log(source, address, cluster, then)
+    yield from wrong_in_answers(source, address, cluster, then)
+
+
+def not_switched_on(metastore: MetastoreReader, address: str, which: str, then: Text) -> Iterator[Refused]:
+    """Yield what keeps an address of a metastore (`which`, for people) from being a source: its log, dropped files."""
+    listeners = metastore.configuration(address, _LISTENERS)
     if _LISTENER not in listeners:
         yield Refused(
-            f"the source metastore {address} of cluster {cluster} keeps no notification log",
+            f"{which} keeps no notification log",
             found=f"{_LISTENERS} = {listeners.strip() or '(not set)'}",
             expected=_LISTENER,
             next_step="add it in that server's metastore-site.xml " + then,
         )
-    if source.configuration(address, "metastore.repl.cm.enabled").strip().lower() != "true":
+    if not _keeps_files(metastore, address):
         yield Refused(
-            f"the source metastore {address} of cluster {cluster} keeps no dropped files",
-            found="metastore.repl.cm.enabled is not true",
-            expected="metastore.repl.cm.enabled = true, with metastore.repl.cmrootdir on its file system",
+            f"{which} keeps no dropped files",
+            found=f"{_CHANGE_MANAGER} is not true",
+            expected=f"{_CHANGE_MANAGER} = true, with metastore.repl.cmrootdir on its file system",
             next_step="set both in that server's metastore-site.xml " + then,
         )
-    yield from _wrong_in_log(source, address, cluster, then)
-    yield from wrong_in_answers(source, address, cluster, then)
+
+
+def log_is_kept_for(metastore: MetastoreReader, address: str) -> tuple[str, float | None]:
+    """Return the setting that says how long an address keeps its log, and its seconds; None for what is no time."""
+    key = _KEPT_WITH_FILES if _keeps_files(metastore, address) else _KEPT
+    return key, seconds_of(metastore.configuration(address, key))
+
+
+def _keeps_files(metastore: MetastoreReader, address: str) -> bool:
+    return metastore.configuration(address, _CHANGE_MANAGER).strip().lower() == "true"
+
+
+def seconds_of(said: str) -> float | None:
+    """Return a time as Hive writes it (`86400s`, `10d`, `1h`; a bare number is seconds), None for another text."""
+    match = re.fullmatch(r"\s*(\d+)\s*(ms|msec|us|ns|s|sec|m|min|h|hour|d|day)?s?\s*", said, re.IGNORECASE)
+    return None if match is None else int(match[1]) * _UNITS[(match[2] or "s").lower()]
 
 
 def keeps_log(metastore: MetastoreReader) -> bool:
