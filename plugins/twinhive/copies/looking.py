@@ -11,8 +11,9 @@ from twinhive.model.copies.marks import LONGEST, CopyMark, DirectoryState, mark_
 from twinhive.model.copies.touches import Values, is_touched
 from twinhive.model.files import is_below, is_elsewhere, join, parent, qualified
 from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
+from twinhive.model.thrift_objects import path_of_spark
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 
 _COPIED = (TableKind.MANAGED, TableKind.EXTERNAL)
@@ -131,18 +132,11 @@ def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy:
     found: dict[Values, str] = {}
     places: list[tuple[str, Values]] = []
     for one in wanted:
-        values, place = values_of(one), _place(one, files)
-        other = mark_on(one.parameters, policy.replica.cluster)
-        if not one.location:
-            found[values] = "it has no location"
-        elif is_elsewhere(place, files.root):
-            found[values] = f"its location is not on the file system of cluster {policy.source.cluster}: {place}"
-        elif other and not our_mark(one, policy) and not kept(policy).takes_over:
-            found[values] = f"its copy there is not one of this placement: {other.location}"
-        elif len(_longest_place(policy, table.name, _said(table, values))) > LONGEST:
-            found[values] = f"the place of its copy is longer than a parameter may be ({LONGEST} characters)"
+        values = values_of(one)
+        if why := _why_left_out(table, one, files, policy):
+            found[values] = why
         else:
-            places.append((f"{place}/", values))
+            places.append((f"{_place(one, files)}/", values))
     places.sort(key=lambda pair: pair[0])
     around: tuple[str, Values] | None = None
     for place, values in places:
@@ -153,6 +147,22 @@ def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy:
     return found
 
 
+def _why_left_out(table: Table, one: Marked, files: FileReader, policy: Policy) -> str | None:
+    place = _place(one, files)
+    other = mark_on(one.parameters, policy.replica.cluster)
+    if not one.location:
+        return "it has no location"
+    if is_elsewhere(place, files.root):
+        return f"its location is not on the file system of cluster {policy.source.cluster}: {place}"
+    if elsewhere := _read_elsewhere(one, place, files):
+        return f"Spark reads its rows elsewhere, where the serde's path says: {elsewhere}"
+    if other and not our_mark(one, policy) and not kept(policy).takes_over:
+        return f"its copy there is not one of this placement: {other.location}"
+    if len(_longest_place(policy, table.name, _said(table, values_of(one)))) > LONGEST:
+        return f"the place of its copy is longer than a parameter may be ({LONGEST} characters)"
+    return None
+
+
 def _longest_place(policy: Policy, name: TableName, what: str) -> str:
     # An event's number, a token, and what else a mark says.
     return join(copies_directory(policy), name.table, what) + "0" * 200
@@ -160,6 +170,19 @@ def _longest_place(policy: Policy, name: TableName, what: str) -> str:
 
 def _place(one: Marked, files: FileReader) -> str:
     return qualified(one.location or "", files.root)
+
+
+def _read_elsewhere(one: Marked, place: str, files: FileReader) -> str | None:
+    """Return where Spark reads the rows of an object whose location it does not believe.
+
+    A partition may name its own place, or the table's around it.
+    """
+    path = path_of_spark(one)
+    if path is None:
+        return None
+    there, here = qualified(path, files.root).rstrip("/"), place.rstrip("/")
+    around = isinstance(one, Partition) and here.startswith(f"{there}/")
+    return None if there == here or around else path
 
 
 def _said(table: Table, values: Values) -> str:

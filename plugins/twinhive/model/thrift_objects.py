@@ -145,6 +145,12 @@ def serde_of(partition: Partition) -> str:
     return _text(_record(sd, _SERDE), _SERDE_LIBRARY) or ""
 
 
+def path_of_spark(one: Table | Partition) -> str | None:
+    """Return the path that Spark reads an object's rows at, and believes before its location; None without one."""
+    sd = _record(from_text(one.thrift), _TABLE_SD if isinstance(one, Table) else _PARTITION_SD)
+    return _mapping(_record(sd, _SERDE), _SERDE_PARAMETERS).get(_SPARK_PATH) or None
+
+
 def partition_like(
     table: Table, values: Sequence[str], location: str, parameters: Parameters, before: Partition | None = None
 ) -> Partition:

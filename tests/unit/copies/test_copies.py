@@ -1,5 +1,6 @@
 """Copies on another cluster are whole or absent, and a mark that a reader believes tells the truth."""
 
+import json
 import time
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from twinhive.dry_run.rehearsal import rehearse
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.errors import Foreign, LeaseLost, Refused
 from twinhive.model.files import Space
+from twinhive.model.objects import Table
 from twinhive.step.base import Work
 
 
@@ -434,6 +436,37 @@ def test_a_dropped_external_table_loses_its_copies_and_keeps_its_files() -> None
     assert "plain" not in world.marked()
     assert contents(world.files, place) == {"f": b"plain", "sub dir/g": b"below"}
     assert not [path for path in world.north.paths() if "/copies/near/plain." in path]
+
+
+def with_path(world: CopiesWorld, one, path: str):
+    """Let Spark read the rows of a table or a partition at a path of its own, whatever its location says."""
+    tree = json.loads(one.thrift)
+    sd = tree["7" if isinstance(one, Table) else "6"]["rec"]
+    sd["7"]["rec"]["3"] = {"map": ["str", "str", 1, {"path": path}]}
+    altered = replace(one, thrift=json.dumps(tree))
+    metastore = world.users.metastore
+    if isinstance(one, Table):
+        metastore.alter_table(one.name, altered)
+    else:
+        metastore.alter_partitions([altered])
+
+
+def test_rows_that_spark_reads_elsewhere_are_in_no_copy() -> None:
+    world = a_world()
+    world.settle()
+    plain = world.users.table("plain")
+    with_path(world, plain, "hdfs://east/elsewhere/plain")
+    with_path(world, world.users.partition("orders", ("1",)), "hdfs://east/elsewhere/day=1")
+    orders = world.users.table("orders")
+    with_path(world, world.users.partition("orders", ("3",)), orders.location)
+    left_out = world.run()["list_copies"].left_out
+    assert "serde's path" in left_out["sales.plain"] and "serde's path" in left_out["sales.orders day=1"]
+    world.settle()
+    marked = world.marked()
+    assert "plain" not in marked and "orders day=1" not in marked and "orders day=3" in marked
+    with_path(world, world.users.table("plain"), f"{plain.location}/")
+    world.settle()
+    assert "plain" in world.marked()
 
 
 def test_what_has_no_files_of_its_own_is_left_out_and_named() -> None:
