@@ -1,16 +1,19 @@
 """docker-compose.yml: whoever calls a server uses the name and the port under which it listens."""
 
+import itertools
 import json
 import re
 from urllib.parse import urlsplit
 
 import pytest
+from typer.main import get_command
 
 from deploy import addresses, settings
 from deploy.addresses import CLUSTER_PORTS
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
+from twinhive.cli import gateway
 from twinhive.model.connections import parse_connection
 from twinhive.settings import load_configuration
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
@@ -122,3 +125,23 @@ def test_airflows_parts_call_the_api_server_by_its_name():
         assert url.hostname in services()
         assert services()[url.hostname]["ports"][0].endswith(f":{url.port}")
         assert f"localhost:{url.port}/" in words(url.hostname)
+
+
+def test_the_gateway_listens_where_its_health_is_asked_and_its_port_is_published():
+    command = services()["gateway"]["command"]
+    said = dict(itertools.pairwise(command))
+    assert command[:2] == ["twinhive", "gateway"]
+    assert said["--cluster"] in load_configuration(CHECKOUT / "dags").clusters
+    assert f"/localhost/{said['--port']}" in words("gateway")
+    (published,) = services()["gateway"]["ports"]
+    assert published.endswith(f":{said['--port']}")
+    options = {option for one in get_command(gateway.app).params for option in one.opts}
+    assert {word for word in command if word.startswith("--")} <= options
+
+
+def test_the_gateway_finds_both_clusters_and_its_configuration():
+    given = environment("gateway")
+    assert given.keys() >= {f"AIRFLOW_CONN_{cluster.upper()}_METASTORE" for cluster in CLUSTERS}
+    assert any(volume.endswith(f":{given['TWINHIVE_CONFIG']}:ro") for volume in services()["gateway"]["volumes"])
+    needed = addresses.metastore(dict(itertools.pairwise(services()["gateway"]["command"]))["--cluster"])
+    assert services()["gateway"]["depends_on"].keys() == {needed}
