@@ -378,3 +378,47 @@ def test_what_others_define_is_known_from_the_log(desk: Desk, east: Warehouse) -
     desk.say("DROP REMOTE DATABASE {far}; DROP REMOTE TABLE {shop}.bought")
     assert local.read() == wiring.definitions()
     assert desk.far not in local.read().databases
+
+
+def test_a_dry_run_sees_what_the_statements_before_would_have_made(desk: Desk, east: Warehouse) -> None:
+    """Whatever a script does, its dry run says, or refuses with the same words; and it changes nothing."""
+    uri = f"thrift://{desk.sandbox.clusters['west'].metastore_host}:{desk.sandbox.clusters['west'].metastore_port}"
+    connector = f"d_{desk.shop}"
+    make = f"CREATE CONNECTOR {connector} TYPE 'twinhive' URL '{uri}'"
+    use = f"CREATE REMOTE DATABASE {{far}} USING {connector} WITH DBPROPERTIES ('connector.remoteDbName' = '{{sales}}')"
+    table = "CREATE REMOTE TABLE {shop}.t CONNECTED TO {sales}.orders WITH TBLPROPERTIES ({uris})"
+    gone = "DROP REMOTE TABLE {shop}.t"
+    again = f"CREATE CONNECTOR IF NOT EXISTS {connector} TYPE 'twinhive' URL '{uri}'"
+    away = f"DROP REMOTE DATABASE {{far}}; DROP CONNECTOR {connector}"
+    good = (
+        f"{make}; {use}; USE {{far}}; DESCRIBE orders; SHOW REMOTE DATABASES; {away}",
+        f"{make}; {use}; {away}; {make}; {use}; {away}",
+        f"{table}; {gone}; {table}; {gone}; DROP REMOTE TABLE IF EXISTS {{shop}}.t",
+        f"{make}; {again}; SHOW CONNECTORS; DROP CONNECTOR {connector}",
+        f"{table}; {table.replace('TABLE', 'TABLE IF NOT EXISTS', 1)}; DROP REMOTE TABLE {{shop}}.t",
+    )
+    for text in good:
+        before = east.client.get_current_notificationEventId().eventId
+        planned = [line.removeprefix("would ") for line in desk.plan(text)]
+        assert east.client.get_current_notificationEventId().eventId == before
+        desk.lines.clear()
+        desk.say(text)
+        done = [line.removeprefix("done: ") for line in desk.lines]
+        assert planned[: len(done)] == done
+    bad = (
+        (f"{table}; {table}", AlreadyThere, "DROP REMOTE TABLE {shop}.t"),
+        (f"{make}; {make}", AlreadyThere, f"DROP CONNECTOR {connector}"),
+        (f"{make}; {use}; DROP CONNECTOR {connector}", Refused, away),
+        (f"{make}; DROP CONNECTOR {connector}; {use}", Missing, "USE default"),
+        (f"{table}; DROP REMOTE TABLE {{shop}}.t; DROP REMOTE TABLE {{shop}}.t", Missing, "USE default"),
+        (f"{make}; {use}; CREATE REMOTE TABLE {{far}}.t CONNECTED TO a.b", Refused, away),
+        (f"{make}; {use}; DROP REMOTE TABLE {{far}}.orders", Missing, away),
+        (f"{make}; {use}; DROP REMOTE DATABASE {{far}}; USE {{far}}", Missing, f"DROP CONNECTOR {connector}"),
+    )
+    for text, error, mend in bad:
+        with pytest.raises(error) as planned_error:
+            desk.plan(text)
+        with pytest.raises(error) as run_error:
+            desk.say(text)
+        assert planned_error.value.words.what == run_error.value.words.what
+        desk.say(mend)

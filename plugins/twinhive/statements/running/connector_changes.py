@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader, ThriftRemoteWriter
+from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter
 from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.objects import Parameters
 from twinhive.model.remotes.data_connectors import REMOTE_NAME, TYPE, DataConnector
 from twinhive.model.remotes.definitions import REMOTE, THRIFT, RemoteDatabase
 from twinhive.remotes.kept import VIA, told
-from twinhive.wiring.gateway import RemotesWiring
+from twinhive.statements.running.remotes_seen import RemotesSeen
 
 
 @dataclass(frozen=True)
 class ConnectorChanges:
-    """The data connectors of one local metastore; `do` says what is done, and does it or only pretends."""
+    """The data connectors of one local metastore; `do` says what is done, and does the first or pretends the second."""
 
-    wiring: RemotesWiring
+    seen: RemotesSeen
     say: Callable[[str], None]
-    do: Callable[[str, Callable[[], None]], None]
+    do: Callable[[str, Callable[[], None], Callable[[], None]], None]
 
     def create(self, connector: DataConnector, *, if_not_exists: bool) -> None:
         """Make a data connector. Raises Refused for an address that may not be reached, AlreadyThere."""
@@ -29,19 +29,20 @@ class ConnectorChanges:
                 expected=f"TYPE '{TYPE}', which a gateway reaches",
                 next_step="of other types Hive's own CREATE CONNECTOR makes them",
             )
-        there = self._reader.connector(connector.name)
+        there = self.seen.connector(connector.name)
         if there is not None:
             self._exists(connector, there, if_not_exists=if_not_exists)
             return
-        self.wiring.reached(_database_of(connector, f"connector {connector.name}", ""))
+        self.seen.wiring.reached(_database_of(connector, f"connector {connector.name}", ""))
         self.do(
             f"create connector {connector.name} to {connector.url} in the local metastore",
             lambda: self._writer.create_connector(connector),
+            lambda: self.seen.pretend_connector(connector.name, connector),
         )
 
     def drop(self, name: str, *, if_exists: bool) -> None:
         """Take a data connector away that no database uses. Raises Missing, Refused."""
-        there = self._reader.connector(name)
+        there = self.seen.connector(name)
         if there is None and if_exists:
             self.say(f"there is no connector {name}")
             return
@@ -49,23 +50,27 @@ class ConnectorChanges:
             raise _no_connector(name, f"dropping connector {name}")
         if not there.is_ours:
             raise _of_hive(there)
-        users = [one.name for one in self._reader.all_databases() if (one.connector or "").lower() == name]
+        users = self.seen.users_of(name)
         if users:
             raise Refused(
                 f"connector {name} was not dropped: databases use it",
-                found=", ".join(sorted(users)),
+                found=", ".join(users),
                 expected="a connector that no database uses",
                 next_step="drop these first with DROP REMOTE DATABASE",
             )
-        self.do(f"drop connector {name} in the local metastore", lambda: self._writer.drop_connector(name))
+        self.do(
+            f"drop connector {name} in the local metastore",
+            lambda: self._writer.drop_connector(name),
+            lambda: self.seen.pretend_connector(name, None),
+        )
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return name, type and URL of all connectors."""
-        return sorted((one.name, one.kind, one.url) for one in self._reader.connectors().values())
+        return sorted((one.name, one.kind, one.url) for one in self.seen.connectors().values())
 
     def database(self, name: str, connector: str, properties: Parameters) -> tuple[RemoteDatabase, Parameters]:
         """Return what a database with a connector stands for, and what is kept of it. Raises Missing, Refused."""
-        there = self._reader.connector(connector)
+        there = self.seen.connector(connector)
         if there is None:
             raise _no_connector(connector, f"remote {name} was not made")
         if not there.is_ours:
@@ -76,12 +81,8 @@ class ConnectorChanges:
         return definition, {**properties, REMOTE: remote}
 
     @property
-    def _reader(self) -> ThriftRemoteReader:
-        return ThriftRemoteReader(self.wiring.metastore)
-
-    @property
     def _writer(self) -> ThriftRemoteWriter:
-        return ThriftRemoteWriter(self.wiring.metastore)
+        return ThriftRemoteWriter(self.seen.wiring.metastore)
 
     def _exists(self, connector: DataConnector, there: DataConnector, *, if_not_exists: bool) -> None:
         if not if_not_exists:

@@ -15,6 +15,7 @@ from twinhive.remotes.kept import parameters_of, shown, table_definition, unread
 from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.connector_changes import ConnectorChanges
+from twinhive.statements.running.remotes_seen import RemotesSeen
 from twinhive.wiring.gateway import RemotesWiring
 
 _UNKNOWN_COLUMNS = (("columns_are_not_known", "string"),)
@@ -29,7 +30,7 @@ class RemoteChanges:
 
     def definitions(self) -> Definitions:
         """Read what is defined now."""
-        return self._wiring.definitions()
+        return self._seen.definitions()
 
     def ask(self, definition: Definition) -> Probed:
         """Ask a remote once. Raises Refused for one that may not be reached."""
@@ -37,7 +38,7 @@ class RemoteChanges:
 
     def check_database(self, name: str) -> None:
         """Raise Missing for a database that is not there."""
-        if self._wiring.metastore.database(name) is None:
+        if not self._seen.has_database(name):
             raise Missing(
                 f"there is no database {name}",
                 found=f"no such database at {', '.join(self._wiring.metastore.addresses())}",
@@ -64,6 +65,7 @@ class RemoteChanges:
                 self._do(
                     f"create view {view} in the local metastore, with {_words(definition)}",
                     lambda: self._writer.create_view(view, columns, text, parameters_of(definition)),
+                    lambda: self._seen.pretend_made(definition),
                 )
             case RemoteDatabase(local=database):
                 connector, kept = by or (None, parameters_of(definition))
@@ -72,37 +74,50 @@ class RemoteChanges:
                     f"create database {database} of type REMOTE in the local metastore{using}, "
                     f"with {_words(definition)}",
                     lambda: self._writer.create_remote_database(database, kept, connector),
+                    lambda: self._seen.pretend_made(definition, connector),
                 )
 
     def drop_table(self, name: TableName, *, if_exists: bool) -> None:
         """Take a remote table away; the table at the remote stays."""
-        table = self._wiring.metastore.table(name)
+        table = self._seen.table(name)
         if table is None and if_exists:
             self._say(f"there is no {name}")
             return
-        if table is None or table_definition(table) is None:
-            raise _no_remote(f"{name}", "table", "nothing of this name" if table is None else _kind(table))
-        self._do(f"drop view {name} in the local metastore", lambda: self._writer.drop_view(name))
+        if table is None or (isinstance(table, Table) and table_definition(table) is None):
+            raise _no_remote(f"{name}", "table", _kind(table) if isinstance(table, Table) else "nothing of this name")
+        self._do(
+            f"drop view {name} in the local metastore",
+            lambda: self._writer.drop_view(name),
+            lambda: self._seen.pretend_table_dropped(name),
+        )
 
     def drop_database(self, name: str, *, if_exists: bool) -> None:
         """Take a remote database away; the database at the remote stays."""
-        database = self._wiring.metastore.database(name)
-        if database is None and if_exists:
+        is_there = self._seen.has_database(name)
+        if not is_there and if_exists:
             self._say(f"there is no {name}")
             return
-        if database is None or name not in self.definitions().databases:
-            found = "nothing of this name" if database is None else "a database of the local metastore"
+        if not is_there or name not in self.definitions().databases:
+            found = "a database of the local metastore" if is_there else "nothing of this name"
             raise _no_remote(name, "database", found)
-        self._do(f"drop database {name} in the local metastore", lambda: self._writer.drop_remote_database(name))
+        self._do(
+            f"drop database {name} in the local metastore",
+            lambda: self._writer.drop_remote_database(name),
+            lambda: self._seen.pretend_database_dropped(name),
+        )
 
     @property
     def connectors(self) -> ConnectorChanges:
         """The data connectors of the same metastore."""
-        return ConnectorChanges(self._wiring, self._say, self._do)
+        return ConnectorChanges(self._seen, self._say, self._do)
 
     @cached_property
     def _wiring(self) -> RemotesWiring:
         return RemotesWiring(self._place.configuration, self._place.dumping_cluster(), self._place.resolve)
+
+    @cached_property
+    def _seen(self) -> RemotesSeen:
+        return RemotesSeen(self._wiring)
 
     @property
     def _writer(self) -> ThriftRemoteWriter:
@@ -110,10 +125,10 @@ class RemoteChanges:
 
     def _taken(self, definition: Definition) -> ThereAlready | None:
         if isinstance(definition, RemoteDatabase):
-            has_object = self._wiring.metastore.database(definition.local) is not None
+            has_object = self._seen.has_database(definition.local)
         else:
             self.check_database(definition.local.database)
-            has_object = self._wiring.metastore.table(definition.local) is not None
+            has_object = self._seen.table(definition.local) is not None
         return taken_by(definition, self.definitions(), has_object=has_object)
 
     def _exists(self, there: ThereAlready, *, if_not_exists: bool) -> None:
@@ -157,9 +172,10 @@ class RemoteChanges:
     def _probe(self, reached: ReachedRemote, definition: Definition) -> Probed:
         return probe_now(reached, definition, RemoteLimits(), self._wiring.endpoint.user)
 
-    def _do(self, what: str, change: Callable[[], None]) -> None:
+    def _do(self, what: str, change: Callable[[], None], pretend: Callable[[], None]) -> None:
         if self._pretends:
             self._say(f"would {what}")
+            pretend()
             return
         change()
         self._say(f"done: {what}")
