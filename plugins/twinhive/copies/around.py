@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from twinhive.model.copies.marks import DirectoryState
-from twinhive.model.files import FileStatus, parent
+from twinhive.model.files import FileStatus, directory_around
 from twinhive.ports import FileReader
 
 
@@ -33,7 +33,7 @@ class Seen:
 
 def parents(places: Iterable[str]) -> set[str]:
     """Return the directories around some."""
-    return {parent(place) for place in places}
+    return {directory_around(place) for place in places}
 
 
 def look_around(files: FileReader, directories: Collection[str], wanted: Collection[str] = ()) -> Seen:

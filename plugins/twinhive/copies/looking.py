@@ -9,7 +9,7 @@ from twinhive.copies.objects import CopyObject, Marked, values_of
 from twinhive.copies.record import CopyRecorded
 from twinhive.model.copies.marks import LONGEST, CopyMark, DirectoryState, mark_on, primary_of
 from twinhive.model.copies.touches import Values, is_touched
-from twinhive.model.files import is_below, is_elsewhere, join, parent, qualified
+from twinhive.model.files import directory_around, is_below, is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
@@ -74,7 +74,7 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
 def directory_states(files: FileReader, places: Iterable[str]) -> dict[str, DirectoryState]:
     """Return the states of directories, by one look at each directory around them."""
     wanted = set(places)
-    around = dict.fromkeys(parent(place) for place in sorted(wanted))
+    around = dict.fromkeys(directory_around(place) for place in sorted(wanted))
     return {
         child.path: DirectoryState.of(child)
         for _, page in files.list_pages(around)

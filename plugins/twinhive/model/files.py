@@ -142,6 +142,12 @@ def parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def directory_around(path: str) -> str:
+    """Return the directory that a path lies in, as it can be listed: that of `hdfs://east/t` is `hdfs://east/`."""
+    found = parent(path)
+    return f"{found}/" if found == authority(path) else found
+
+
 def join(directory: str, *components: str) -> str:
     """Put components below a directory; empty ones are left out."""
     return "/".join([directory.rstrip("/"), *(part for part in components if part)])

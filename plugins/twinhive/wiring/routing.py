@@ -10,7 +10,7 @@ from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.model.copies.marks import DirectoryState
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.model.files import authority, parent, qualified
+from twinhive.model.files import authority, directory_around, qualified
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
@@ -131,7 +131,7 @@ class RoutingWiring:
         wanted = {qualified(place, self._default_root): place for place in places}
         around: dict[str, set[str]] = defaultdict(set)
         for path in wanted:
-            around[authority(path)].add(parent(path))
+            around[authority(path)].add(directory_around(path))
         found: dict[str, DirectoryState] = {}
         for root, directories in around.items():
             if root not in known:

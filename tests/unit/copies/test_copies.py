@@ -438,6 +438,13 @@ def test_a_dropped_external_table_loses_its_copies_and_keeps_its_files() -> None
     assert not [path for path in world.north.paths() if "/copies/near/plain." in path]
 
 
+def test_a_table_directly_below_the_root_of_its_file_system_is_copied() -> None:
+    world = a_world()
+    world.users.create_table("top", files={"f": b"top"}, location="hdfs://east/top")
+    world.settle()
+    assert "top" in world.marked()
+
+
 def with_path(world: CopiesWorld, one, path: str):
     """Let Spark read the rows of a table or a partition at a path of its own, whatever its location says."""
     tree = json.loads(one.thrift)
