@@ -89,7 +89,7 @@ def test_an_error_has_the_exit_code_of_its_family(
         (("nonsense",), "No such command 'nonsense'.", "twinhive --help"),
         (("status", "--nonsense"), "No such option: --nonsense", "twinhive status --help"),
         (("plan", "sales", "sleep"), "'sleep' is not a phase", "twinhive plan --help"),
-        (("resync", "sales"), "Missing argument 'TABLE'", "twinhive resync --help"),
+        (("skip-event", "sales"), "Missing argument 'ID'", "twinhive skip-event --help"),
     ],
 )
 def test_wrong_usage_is_a_document_too(

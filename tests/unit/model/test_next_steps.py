@@ -30,6 +30,11 @@ BASE = "hive.repl.replica.external.table.base.dir"
 SAID = [
     (ways.RETRIES, "the task retries by itself", AGAIN),
     (ways.BOOTSTRAP_AGAIN, "start the policy's bootstrap DAG with again=true", ANEW),
+    (
+        ways.RESYNC_EVERYTHING,
+        "ask for what differs, and for that alone, with twinhive resync <policy> --all",
+        ANEW,
+    ),
     (Clear("the task apply"), "clear the task apply", AGAIN),
     (Clear("the copy tasks with all after them"), "clear the copy tasks with all after them", AGAIN),
     (ways.bootstrap("sales"), "start the DAG sales.bootstrap", ANEW),

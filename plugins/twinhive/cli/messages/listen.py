@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.messages.places import messages_of, table_of
-from twinhive.cli.terminal import Config, errors_shown
+from twinhive.cli.terminal import AsJson, Config, errors_shown
 from twinhive.messages.listening import LISTENING, listen_on
 from twinhive.model.errors import TryAgain
 from twinhive.model.messages.message import AnnouncementKind
@@ -29,14 +29,15 @@ def listen(
     timeout: Annotated[
         float | None, typer.Option(min=0.1, help="Say 'try again' when nothing comes for so many seconds")
     ] = None,
+    as_json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Print the messages of a table or a database, one JSON object a line, until it is interrupted.
 
-    The first line says that it listens; so does one after each time when the broker was lost: what was sent in between
+    With --json errors are JSON too. The first line says that it listens; so does one after each time when the broker was lost: what was sent in between
     was not heard.
     """
-    with errors_shown():
+    with errors_shown(as_json=as_json):
         wiring = messages_of(config, cluster)
         if "." in place:
             name = table_of(place)

@@ -20,6 +20,7 @@ STEPS_NOT_RUN = {
     "requests/request_files": "why a policy is paused: who forgets one has its commands",
     "incremental/event_reached": "what a sensor in a DAG waits for",
     "operations/forget": "a command of policies",
+    "operations/readiness": "a command of policies",
     "observe/lag": "the lag of a policy's replica",
     "observe/lag_alerts": "the alarms of the monitor's DAG",
     "operations/operation": "the DAG operate",
