@@ -34,8 +34,8 @@ def listen(
 ) -> None:
     """Print the messages of a table or a database, one JSON object a line, until it is interrupted.
 
-    With --json errors are JSON too. The first line says that it listens; so does one after each time when the broker was lost: what was sent in between
-    was not heard.
+    The first line says that it listens; so does one after each time when the broker was lost: what was sent in between
+    was not heard. With --json an error is JSON too.
     """
     with errors_shown(as_json=as_json):
         wiring = messages_of(config, cluster)
