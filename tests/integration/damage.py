@@ -33,6 +33,18 @@ class Databases:
         """Delete a row of the source's notification log, as its cleaner does with old ones."""
         self.execute(SOURCE_LOG, 'DELETE FROM "NOTIFICATION_LOG" WHERE "EVENT_ID" = %s', event_id)
 
+    @contextmanager
+    def lost_events(self, first: int, last: int) -> Iterator[None]:
+        """Let rows of the source's notification log be gone for a while: other tests read the same log."""
+        which = 'FROM "NOTIFICATION_LOG" WHERE "EVENT_ID" BETWEEN %s AND %s'
+        self.execute(SOURCE_LOG, f"CREATE TABLE lost_events AS SELECT * {which}", first, last)
+        self.execute(SOURCE_LOG, f"DELETE {which}", first, last)
+        try:
+            yield
+        finally:
+            self.execute(SOURCE_LOG, 'INSERT INTO "NOTIFICATION_LOG" SELECT * FROM lost_events')
+            self.execute(SOURCE_LOG, "DROP TABLE lost_events")
+
     def poison_event(self, event_id: int) -> None:
         """Make a message of the source's notification log unreadable."""
         self.execute(SOURCE_LOG, """UPDATE "NOTIFICATION_LOG" SET "MESSAGE" = 'H4sI' WHERE "EVENT_ID" = %s""", event_id)

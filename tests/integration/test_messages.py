@@ -181,10 +181,9 @@ def test_events_that_were_cleaned_are_told_as_a_gap(scene: Scene, sandbox: Sandb
     scene.add("1")
     first = scene.metastore.current_event_id()
     scene.add("2")
-    for event in range(before + 1, first + 1):
-        Databases(sandbox).lose_event(event)
-    publisher.round()
-    publisher.round()
+    with Databases(sandbox).lost_events(before + 1, first):
+        publisher.round()
+        publisher.round()
     found = scene.texts(2)
     assert found[0].startswith("GAP") and found[1] == "ADD_PARTITION day=2/region=us"
     publisher.leave()
