@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -145,7 +146,10 @@ def test_who_is_not_known_is_refused(side: Any, topic: str, user: str | None, pa
     ]
     for call in calls:
         with pytest.raises(Refused, match="refuses us"):
-            call(side.connect(user, password))
+            # A broker that hangs up at once may take its words along; who tries again hears them.
+            for _ in range(10):
+                with suppress(Unreachable):
+                    call(side.connect(user, password))
 
 
 def test_a_reader_that_writes_is_refused_and_nothing_is_delivered(side: Any, topic: str) -> None:
