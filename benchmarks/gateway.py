@@ -14,10 +14,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from subprocess import Popen
 
 import yaml
 from hive_metastore import ttypes
@@ -26,6 +24,8 @@ from rich.table import Table as Rows
 
 from benchmarks.measuring import machine
 from sandbox import Sandbox
+from sandbox.gateway import running_gateway
+from sandbox.ports import free_ports
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_messages import request
 from twinhive.wire.message import WireMessage
@@ -84,26 +84,6 @@ def fill(west: Warehouse, east: Warehouse, counts: Sequence[int], addresses: dic
 def _partition(table: ttypes.Table, value: str) -> ttypes.Partition:
     storage = ttypes.StorageDescriptor(**{**vars(table.sd), "location": f"{table.sd.location}/day={value}"})
     return ttypes.Partition(values=[value], dbName=table.dbName, tableName=table.tableName, parameters={}, sd=storage)
-
-
-@contextmanager
-def running_gateway(directory: Path, port: int) -> Iterator[Popen[bytes]]:
-    """Run `twinhive gateway` with one worker."""
-    command = [sys.executable, "-m", "twinhive.cli.app", "gateway", "--cluster", "east", "--port", str(port)]
-    with (
-        (directory / "gateway.log").open("wb") as log,
-        Popen([*command, "--config", str(directory)], stderr=log) as one,
-    ):
-        try:
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port)).close()
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            yield one
-        finally:
-            one.terminate()
 
 
 def cpu_seconds(pid: int) -> float:
@@ -216,14 +196,12 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory() as name,
         socket.create_server(("127.0.0.1", 0), backlog=1_024) as silent,
-        socket.create_server(("127.0.0.1", 0)) as free,
     ):
-        port, silent_port = free.getsockname()[1], silent.getsockname()[1]
-        free.close()
+        (port,), silent_port = free_ports(1), silent.getsockname()[1]
         addresses = {SAME: uri, OTHER: uri, DEAD: "thrift://127.0.0.1:1", SILENT: f"thrift://127.0.0.1:{silent_port}"}
         fill(west, east, given.partitions, addresses)
         _write_config(Path(name), tuple(addresses.values()))
-        with running_gateway(Path(name), port) as process:
+        with running_gateway(Path(name), port, log=Path(name) / "gateway.log") as process:
             asyncio.run(_measure(box.clusters["west"].metastore_port, port, process.pid, given))
     return 0
 

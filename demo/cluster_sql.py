@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+from demo.spark_sql import print_rows
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 
@@ -17,21 +18,9 @@ def main(cluster: str, port: str, statements: list[str]) -> int:
     box = Sandbox.open()
     here = box.north if cluster == "north" else box.clusters[cluster]
     os.environ.update(spark_submit_environment(here))
-    from pyspark.sql import SparkSession
-
-    uri = f"thrift://127.0.0.1:{port}"
     # The sandbox's own Spark, told of the file systems of all clusters by what the gateway prints.
     conf = {**spark_conf(box.clusters["east"]), **_told(), "spark.hadoop.fs.defaultFS": here.hdfs_uri}
-    conf |= {"spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
-    builder = SparkSession.builder.master("local[2]").appName(f"statements on {cluster}")
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with builder.getOrCreate() as spark:
-        spark.sparkContext.setLogLevel("OFF")
-        for text in statements:
-            print(f"spark-sql> {text};")
-            for row in spark.sql(text).collect():
-                print("  " + "\t".join(str(value) for value in row))
+    print_rows(f"statements on {cluster}", conf, f"thrift://127.0.0.1:{port}", statements)
     return 0
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import yaml
 
-from demo.showing import free_port, gateway, look, run, say, title
+from demo.showing import gateway, look, run, say, title
 from sandbox import Sandbox
+from sandbox.ports import free_ports
 
 DATABASE = "seed000"
 _SIDES = {"C1": "east", "C2": "north", "C3": "west"}
@@ -38,7 +39,7 @@ def clusters(box: Sandbox) -> None:
     title("Many clusters: one metastore, and each statement runs where everything is that it reads")
     box.up("north")
     os.environ.update(box.environment())
-    ports = {name: free_port() for name in ("all", *_SIDES)}
+    ports = dict(zip(("all", *_SIDES), free_ports(1 + len(_SIDES)), strict=True))
     with tempfile.TemporaryDirectory(prefix="twinhive-tour-") as directory:
         _configure(Path(directory), ports)
         os.environ["TWINHIVE_CONFIG"] = directory

@@ -7,6 +7,7 @@ import os
 import sys
 
 from demo.names import DATABASE
+from demo.spark_sql import print_rows
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 
@@ -24,19 +25,7 @@ def main(port: int) -> int:
     """Ask, as a reader on east would."""
     cluster = Sandbox.open().clusters["east"]
     os.environ.update(spark_submit_environment(cluster))
-    from pyspark.sql import SparkSession
-
-    uri = f"thrift://127.0.0.1:{port}"
-    conf = {**spark_conf(cluster), "spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
-    builder = SparkSession.builder.master("local[2]").appName("a join of two metastores")
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with builder.getOrCreate() as spark:
-        spark.sparkContext.setLogLevel("ERROR")
-        for text in STATEMENTS:
-            print(f"spark-sql> {text};")
-            for row in spark.sql(text).collect():
-                print("  " + "\t".join(str(value) for value in row))
+    print_rows("a join of two metastores", spark_conf(cluster), f"thrift://127.0.0.1:{port}", STATEMENTS)
     return 0
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from demo.many_clusters import clusters
 from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
-from demo.showing import free_port, gateway, look, run, say, title
+from demo.showing import gateway, look, run, say, title
 from sandbox import Sandbox
+from sandbox.ports import free_ports
 
 
 def main(chapters: list[str]) -> int:
@@ -33,7 +34,7 @@ def main(chapters: list[str]) -> int:
 def remotes(box: Sandbox) -> None:
     """Read west's tables from east, under local names, and join them with east's own."""
     title("Remotes: read another metastore's tables under local names, without copying them")
-    port, status = free_port(), free_port()
+    port, status = free_ports(2)
     west = box.clusters["west"]
     uris = f"'hive.metastore.uris' = 'thrift://{west.metastore_host}:{west.metastore_port}'"
     database = f"CREATE REMOTE DATABASE IF NOT EXISTS {REMOTE} CONNECTED TO {DATABASE} WITH DBPROPERTIES ({uris})"

@@ -1,10 +1,14 @@
 """Give every server its ports out of one block of consecutive ones."""
 
 import hashlib
+import itertools
+import os
 import socket
 from dataclasses import dataclass, fields
 
 BLOCK_SIZE = 40
+# Below all blocks, and below what the system hands out to clients: 32768 and up.
+_SINGLE_PORTS = range(20_000, 21_000)
 DEMO_BASE = 21000
 HIGHEST_BASE = 32000
 _CLUSTER_OFFSETS = {"east": (1, 2, 3, 4, 5, 9), "west": (11, 12, 13, 14, 15, 19), "north": (6, 7, 8, 10, 16, 9)}
@@ -115,6 +119,19 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports for servers that are started next.
+
+    Not any free ones: those that the system hands out may be taken by a client before the server listens.
+    """
+    first = os.getpid() * 7 % len(_SINGLE_PORTS)
+    searched = (*_SINGLE_PORTS[first:], *_SINGLE_PORTS[:first])
+    found = list(itertools.islice(filter(is_free, searched), count))
+    if len(found) < count:
+        raise OSError(f"no {count} free ports between {_SINGLE_PORTS.start} and {_SINGLE_PORTS.stop}")
+    return found
 
 
 def free_block(first_base: int) -> PortBlock:

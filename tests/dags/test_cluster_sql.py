@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from airflow.sdk.exceptions import TaskDeferred
 
+from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.copies.test_copies import a_world
@@ -24,28 +24,15 @@ JOIN = "select * from plain join there on 1 = 1"
 PLACEMENT = {"placement": "near", "database": "sales", "tables": {"include": [".*"]}, "cluster": "north"}
 
 
-class Submitted:
-    """Take jobs instead of Spark, and keep them."""
-
-    jobs: list["Submitted"]
-
-    def __init__(self, *job: Any) -> None:
-        self.job = job
-        self.jobs.append(self)
-
-    def run(self, settings: Path, text: str, say: Any) -> None:
-        self.settings = SqlJobSettings.parse(text)
-
-
 @pytest.fixture
-def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
-    Submitted.jobs = []
-    monkeypatch.setattr(cluster_sql_operator, "Job", Submitted)
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[KeptJob]:
+    jobs: list[KeptJob] = []
+    monkeypatch.setattr(cluster_sql_operator, "Job", keeping(jobs, SqlJobSettings.parse))
     for name in ("east", "north"):
         monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_SPARK", f"spark://{name}:7077")
         monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", f"hdfs://anna@{name}")
     monkeypatch.setenv("AIRFLOW_CONN_EAST_METASTORE", "thrift://m1:9083")
-    return Submitted.jobs
+    return jobs
 
 
 @pytest.fixture
@@ -73,7 +60,7 @@ def an_operator(policies: PolicyFiles, sql: str, **given: Any) -> ClusterSqlOper
 
 
 def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
-    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld
 ) -> None:
     world.settle()
     operator = an_operator(policies, f"{JOIN};")
@@ -90,7 +77,7 @@ def test_a_statement_is_submitted_to_the_cluster_where_it_fits(
 
 
 def test_spark_asks_at_the_port_of_its_cluster_where_there_is_one(
-    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld
 ) -> None:
     world.settle()
     document = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
@@ -116,7 +103,12 @@ def test_spark_asks_at_the_port_of_its_cluster_where_there_is_one(
     ],
 )
 def test_where_statements_run(
-    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld, sql: str, cluster: str | None, runs_on: str
+    policies: PolicyFiles,
+    submitted: list[KeptJob],
+    world: CopiesWorld,
+    sql: str,
+    cluster: str | None,
+    runs_on: str,
 ) -> None:
     world.settle()
     an_operator(policies, sql, cluster=cluster).execute({})
@@ -140,7 +132,7 @@ def test_where_statements_run(
 )
 def test_what_is_refused_is_refused_before_spark_is_started(
     policies: PolicyFiles,
-    submitted: list[Submitted],
+    submitted: list[KeptJob],
     world: CopiesWorld,
     sql: str,
     given: Mapping[str, Any],
@@ -152,7 +144,7 @@ def test_what_is_refused_is_refused_before_spark_is_started(
 
 
 def test_a_copy_that_a_placement_makes_is_waited_for(
-    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld
 ) -> None:
     (policies.directory / "placements").mkdir()
     policies.write("placements/near.yaml", PLACEMENT)
@@ -170,7 +162,7 @@ def test_a_copy_that_a_placement_makes_is_waited_for(
     assert len(submitted) == 1
 
 
-def test_the_waiting_ends(policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld) -> None:
+def test_the_waiting_ends(policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld) -> None:
     (policies.directory / "placements").mkdir()
     policies.write("placements/near.yaml", PLACEMENT)
     with pytest.raises(PersonMustAct, match="the statement can run on no cluster"):
@@ -179,7 +171,7 @@ def test_the_waiting_ends(policies: PolicyFiles, submitted: list[Submitted], wor
 
 
 def test_a_server_that_does_not_answer_ends_the_task_or_is_waited_for(
-    policies: PolicyFiles, submitted: list[Submitted], world: CopiesWorld, monkeypatch: pytest.MonkeyPatch
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: Any) -> Any:
         raise TryAgain("the metastore does not answer")

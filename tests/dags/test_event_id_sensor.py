@@ -17,7 +17,7 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
-from twinhive.airflow_edge.waiting import event_id_trigger, replica_watch
+from twinhive.airflow_edge.waiting import replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.model.errors import Unreachable
 from twinhive.pipeline.runner import run_bootstrap
@@ -84,7 +84,7 @@ def replicated(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Replic
     world = a_world()
     sides = {"east": world.source, "west": world.replica}
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
-    monkeypatch.setattr(event_id_trigger, "metastore", lambda endpoint: sides[endpoint.addresses[0][0]])
+    monkeypatch.setattr(stored_trigger, "metastore", lambda endpoint: sides[endpoint.addresses[0][0]])
     monkeypatch.setattr(replica_watch, "POLL_SECONDS", 0.01)
     policies.add("sales", external_tables={"include": False})
     return Replicated(world, policies)

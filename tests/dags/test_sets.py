@@ -16,7 +16,7 @@ from twinhive.airflow_edge import set_operators, set_sensor
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.set_operators import MarkSetDoneOperator, UnmarkSetOperator
 from twinhive.airflow_edge.set_sensor import SetDoneSensor
-from twinhive.airflow_edge.waiting import replica_watch, set_trigger
+from twinhive.airflow_edge.waiting import replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import Refused
 from twinhive.model.names import TableName
@@ -76,7 +76,7 @@ def site(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Site:
     sides = {"east": world.source, "west": world.replica}
     for module in (set_sensor, set_operators):
         monkeypatch.setattr(module, "cluster_metastore", lambda configuration, cluster, resolve: sides[cluster])
-    monkeypatch.setattr(set_trigger, "metastore", lambda endpoint: sides[endpoint.addresses[0][0]])
+    monkeypatch.setattr(stored_trigger, "metastore", lambda endpoint: sides[endpoint.addresses[0][0]])
     monkeypatch.setattr(replica_watch, "POLL_SECONDS", 0.01)
     policies.add("sales", external_tables={"include": False})
     return Site(world, policies)

@@ -1,10 +1,10 @@
 """Write partitions as a task: what it submits, and what it refuses before Spark is started."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import write_partitions_operator
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
@@ -12,27 +12,14 @@ from twinhive.airflow_edge.write_partitions_operator import WritePartitionsOpera
 from twinhive.spark.write_settings import WriteJobSettings
 
 
-class Submitted:
-    """Take jobs instead of Spark, and keep them."""
-
-    jobs: list["Submitted"]
-
-    def __init__(self, *job: Any) -> None:
-        self.job = job
-        self.jobs.append(self)
-
-    def run(self, settings: Path, text: str, say: Any) -> None:
-        self.settings = WriteJobSettings.parse(text)
-
-
 @pytest.fixture
-def submitted(monkeypatch: pytest.MonkeyPatch) -> list[Submitted]:
-    Submitted.jobs = []
-    monkeypatch.setattr(write_partitions_operator, "Job", Submitted)
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[KeptJob]:
+    jobs: list[KeptJob] = []
+    monkeypatch.setattr(write_partitions_operator, "Job", keeping(jobs, WriteJobSettings.parse))
     for name in ("metastore", "hdfs", "spark"):
         host = {"metastore": "thrift://m1:9083", "hdfs": "hdfs://anna@n1:8020", "spark": "spark://local"}[name]
         monkeypatch.setenv(f"AIRFLOW_CONN_EAST_{name.upper()}", host)
-    return Submitted.jobs
+    return jobs
 
 
 def an_operator(policies: PolicyFiles, **given: Any) -> WritePartitionsOperator:
@@ -40,7 +27,7 @@ def an_operator(policies: PolicyFiles, **given: Any) -> WritePartitionsOperator:
     return WritePartitionsOperator(task_id="write", config=str(policies.directory), **said)
 
 
-def test_the_job_gets_the_clusters_servers_and_its_user(policies: PolicyFiles, submitted: list[Submitted]) -> None:
+def test_the_job_gets_the_clusters_servers_and_its_user(policies: PolicyFiles, submitted: list[KeptJob]) -> None:
     an_operator(policies, mode="overwrite", small_files={"at_least": 9}).execute({})
     [one] = submitted
     settings = one.settings
@@ -52,7 +39,7 @@ def test_the_job_gets_the_clusters_servers_and_its_user(policies: PolicyFiles, s
     assert cluster.conf["spark.hadoop.fs.defaultFS"] == "hdfs://n1:8020"
 
 
-def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFiles, submitted: list[Submitted]) -> None:
+def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFiles, submitted: list[KeptJob]) -> None:
     operator = WritePartitionsOperator(task_id="write", cluster="east", table="sales.days", sql="SELECT 1")
     assert "run_id" in operator.job
     assert {"sql", "job", "inputs", "table", "cluster"} == set(operator.template_fields)
@@ -71,7 +58,7 @@ def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFile
     ],
 )
 def test_what_cannot_be_meant_is_said_before_spark_is_started(
-    policies: PolicyFiles, submitted: list[Submitted], given: dict[str, Any], says: str
+    policies: PolicyFiles, submitted: list[KeptJob], given: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(PersonMustAct, match=says):
         an_operator(policies, **given).execute({})

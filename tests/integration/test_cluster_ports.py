@@ -2,12 +2,9 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,8 @@ import yaml
 from hive_metastore import ttypes
 
 from sandbox import Sandbox
+from sandbox.gateway import running_gateway
+from sandbox.ports import free_ports
 from sandbox.spark import spark_conf, spark_submit_environment
 from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
@@ -60,11 +59,6 @@ class Ports:
             pass
 
 
-def _free() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        return int(free.getsockname()[1])
-
-
 @pytest.fixture
 def ports(
     sandbox: Sandbox,
@@ -72,21 +66,9 @@ def ports(
     east: Warehouse,
     north: HadoopFiles,  # noqa: F811
 ) -> Iterator[Ports]:
-    made = Ports(policies, east, _free(), _free())
-    command = [sys.executable, "-m", "twinhive.cli.app", "gateway", "--cluster", "east", "--port", str(made.own)]
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'plugins'}{os.pathsep}{ROOT}"}
-    with subprocess.Popen([*command, "--config", str(policies.directory)], env=environment) as process:
-        for port in (made.own, made.of_north):
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port)).close()
-                    break
-                except OSError:
-                    assert process.poll() is None
-                    time.sleep(0.1)
+    made = Ports(policies, east, *free_ports(2))
+    with running_gateway(policies.directory, made.own, others=(made.of_north,)):
         yield made
-        process.terminate()
-        assert process.wait(30) == 0
     east.client.drop_database(made.database, False, True)
 
 

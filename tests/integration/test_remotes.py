@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,8 @@ import pytest
 from hive_metastore import ttypes
 
 from sandbox import Sandbox
+from sandbox.gateway import running_gateway
+from sandbox.ports import free_ports
 from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
@@ -158,21 +159,9 @@ def test_remotes_that_other_clients_have_made_are_remotes(desk: Desk, east: Ware
 
 @pytest.fixture
 def gateway(desk: Desk) -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "twinhive.cli.app", "gateway", "--cluster", "east", "--port", str(port)]
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'plugins'}{os.pathsep}{ROOT}"}
-    with subprocess.Popen([*command, "--workers", "2", "--config", str(desk.config)], env=environment) as process:
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                assert process.poll() is None
-                time.sleep(0.1)
+    (port,) = free_ports(1)
+    with running_gateway(desk.config, port, "--workers", "2"):
         yield port
-        process.terminate()
-        assert process.wait(30) == 0
 
 
 def _asked(database: str, table: str) -> ttypes.GetTableRequest:

@@ -10,7 +10,7 @@ from pathlib import Path
 from sandbox.broker import WORDS, broker_environment
 from sandbox.jars import BROKER_JAR_LIST, ensure_jars
 from sandbox.paths import cache_root
-from sandbox.ports import accepts, is_free
+from sandbox.ports import accepts, free_ports
 from twinhive.model.endpoints import BrokerEndpoint
 
 
@@ -19,7 +19,7 @@ class RunningBroker:
 
     def __init__(self, directory: Path, openwire: int | None = None) -> None:
         ensure_jars(cache_root(), BROKER_JAR_LIST)
-        self.port = _free_port()
+        (self.port,) = free_ports(1)
         self._directory, self._openwire = directory, openwire
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -59,8 +59,3 @@ class RunningBroker:
         """Return how a user reaches it; without a password that of the user."""
         word = password if password is not None else WORDS.get(user or "")
         return BrokerEndpoint("broker", "stomp", (("127.0.0.1", self.port),), user, word)
-
-
-def _free_port() -> int:
-    # Not any: ports that the system hands out may be taken by a client before the broker starts.
-    return next(port for port in range(20_600 + os.getpid() % 300, 21_000) if is_free(port))

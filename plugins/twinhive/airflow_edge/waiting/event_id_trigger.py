@@ -5,14 +5,11 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.waiting.replica_watch import looks
+from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.incremental.event_reached import missing_of_database
 from twinhive.model.errors import ActNow
 from twinhive.model.text import render
-from twinhive.settings import MetastoreSettings
-from twinhive.wiring.endpoints import metastore_endpoint
-from twinhive.wiring.policies import metastore
 
 
 class EventIdTrigger(BaseTrigger):
@@ -43,17 +40,12 @@ class EventIdTrigger(BaseTrigger):
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return what Airflow stores of the trigger: all it needs after a restart."""
-        kind = type(self)
-        names = ("metastore", "event_id", "policy", "database", "table", "position")
-        return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(self, name) for name in names}
+        return stored(self, "metastore", "event_id", "policy", "database", "table", "position")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Look whenever the metastore is polled; say what is missing when that changes."""
-        settings = MetastoreSettings.model_validate_json(self.metastore)
         before = None
-        answers = looks(
-            self.metastore, lambda: metastore(metastore_endpoint(settings, resolve_from_airflow)), self.database
-        )
+        answers = looks(self.metastore, opener(self.metastore), self.database)
         async for answer in answers:
             why = self._missing(answer)
             if why is None:

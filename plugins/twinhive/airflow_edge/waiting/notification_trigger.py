@@ -10,12 +10,9 @@ from typing import Any
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from twinhive import __version__
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.versions import VERSION
 from twinhive.airflow_edge.waiting.log_watch import News, watch_log
-from twinhive.settings import MetastoreSettings
-from twinhive.wiring.endpoints import metastore_endpoint
-from twinhive.wiring.policies import metastore
+from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 
 
 class NotificationTrigger(BaseEventTrigger):
@@ -36,9 +33,7 @@ class NotificationTrigger(BaseEventTrigger):
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return what Airflow stores of the trigger."""
-        kind = type(self)
-        names = ("metastore", "database", "greets")
-        return f"{kind.__module__}.{kind.__qualname__}", {name: getattr(self, name) for name in names}
+        return stored(self, "metastore", "database", "greets")
 
     def shared_stream_key(self) -> Hashable:
         """Return what is equal for all triggers of one metastore."""
@@ -47,8 +42,7 @@ class NotificationTrigger(BaseEventTrigger):
     @classmethod
     async def open_shared_stream(cls, kwargs: dict[str, Any]) -> AsyncIterator[News]:
         """Yield news of the metastore for ever; its failures are waited out."""
-        settings = MetastoreSettings.model_validate_json(kwargs["metastore"])
-        news = watch_log(lambda: metastore(metastore_endpoint(settings, resolve_from_airflow)))
+        news = watch_log(opener(kwargs["metastore"]))
         async for one in news:
             yield one
 

@@ -5,14 +5,11 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, looks
+from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.model.names import TableName
 from twinhive.model.sets.spec import SetSpec
 from twinhive.sets.there import WantedSet
-from twinhive.settings import MetastoreSettings
-from twinhive.wiring.endpoints import metastore_endpoint
-from twinhive.wiring.policies import metastore
 
 
 class SetDoneTrigger(BaseTrigger):
@@ -30,25 +27,23 @@ class SetDoneTrigger(BaseTrigger):
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Airflow's triggers have no types
         self.metastore = metastore
-        self.table = table
-        self.pairs = pairs
+        # As JSON has them.
+        self.table = list(table)
+        self.pairs = [list(pair) for pair in pairs]
         self.since = since
         self.keep = keep
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return what Airflow stores of the trigger: all it needs after a restart."""
-        kind = type(self)
-        given = {"metastore": self.metastore, "table": list(self.table), "since": self.since, "keep": self.keep}
-        return f"{kind.__module__}.{kind.__qualname__}", {**given, "pairs": [list(pair) for pair in self.pairs]}
+        return stored(self, "metastore", "table", "pairs", "since", "keep")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Look whenever the metastore is polled."""
-        settings = MetastoreSettings.model_validate_json(self.metastore)
         spec = SetSpec(tuple((key, value) for key, value in self.pairs))
         wanted = WantedSet(TableName(*self.table), spec, self.since)
         answers = looks(
             self.metastore,
-            lambda: metastore(metastore_endpoint(settings, resolve_from_airflow)),
+            opener(self.metastore),
             SetQuestion(wanted, self.keep),
         )
         async for mark in answers:
