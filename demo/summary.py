@@ -11,7 +11,7 @@ from rich.table import Table
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects, unpack_lines
 from twinhive.dump.store import Dump, current_dump
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
 from twinhive.replica.replica_state import read_state
 from twinhive.replica.synced import Synced

@@ -18,6 +18,7 @@ from twinhive.model.changes.kinds import (
     Event,
 )
 from twinhive.model.marks import own_marks, without_marks
+from twinhive.model.objects import Database
 from twinhive.model.text import Command, Either
 
 DatabaseChanged = CreateDatabase | AlterDatabase | DropDatabase | CreateFunction | DropFunction
@@ -57,15 +58,10 @@ class DatabaseChanges:
 
     def _alter(self, change: AlterDatabase, event: Event, progress: Progress) -> bool:
         """Change the owner, the comment and the parameters, with the position in the same call."""
-        target = self._target
         if change.before.owner != change.after.owner or change.before.comment != change.after.comment:
-            there = target.replica.database(target.policy.replica.database)
-            if there is not None:
-                after = replace(there, owner=change.after.owner, comment=change.after.comment)
-                target.lease.confirm()
-                target.replica.alter_database(after)
+            take_over_owner(self._target, change.after)
         # With its position in the same call: a replay must not bring back what an earlier event has set.
-        parameters = {**without_marks(change.after.parameters), **own_marks(progress.parameters)}
+        parameters = parameters_of_source(change.after, progress)
         progress.set_parameters(parameters, event.position if progress.in_order else None)
         return True
 
@@ -97,3 +93,18 @@ class DatabaseChanges:
         self._functions.drop(change.name)
         progress.after_removal(event.position)
         return True
+
+
+def take_over_owner(target: Target, source: Database) -> bool:
+    """Give the replica's database the source's owner and comment; False when it has them."""
+    there = target.replica.database(target.policy.replica.database)
+    if there is None or (there.owner, there.comment) == (source.owner, source.comment):
+        return False
+    target.lease.confirm()
+    target.replica.alter_database(replace(there, owner=source.owner, comment=source.comment))
+    return True
+
+
+def parameters_of_source(source: Database, progress: Progress) -> dict[str, str]:
+    """Return the parameters of the replica's database: the source's own, and our marks."""
+    return {**without_marks(source.parameters), **own_marks(progress.parameters)}

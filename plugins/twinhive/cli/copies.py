@@ -25,7 +25,7 @@ from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.standing import TableCopies, copies_of, totals
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.model.policy import Policy
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.wiring.moving import MoveWiring
 from twinhive.wiring.policies import Wiring
 

@@ -15,7 +15,7 @@ from twinhive.cli.json_output import plain, print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, escape, waiting
 from twinhive.journal.standing import monitor_seen
 from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import spoken_time
 from twinhive.operations.replica_status import ReplicaStatus, read_status
 from twinhive.wiring.lag import PolicyLag, measure_policies
 

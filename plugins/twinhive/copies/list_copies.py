@@ -21,7 +21,7 @@ from twinhive.model.errors import Refused, TwinhiveError, together
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.owned.directories import claim, foreign
 from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from twinhive.model.errors import TryAgain, TwinhiveError
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 
 _NAMED = 10
 

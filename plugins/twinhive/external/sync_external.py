@@ -20,7 +20,7 @@ from twinhive.external.sync import DirectorySync, Moment
 from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
 from twinhive.model.policy import Policy
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.model.text import render
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged

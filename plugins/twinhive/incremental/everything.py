@@ -3,7 +3,6 @@
 It reads no events before its end, so that it goes on where the log has a gap (`twinhive resync POLICY --all`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twinhive.bootstrap.folded_manifest import database_after, functions_after
@@ -14,10 +13,9 @@ from twinhive.model.errors import Missing
 from twinhive.model.marks import STAMP, ReplicaState, Stamp
 from twinhive.model.objects import Database, Function, Table
 from twinhive.model.policy import Policy
-from twinhive.ports import MetastoreReader, ReadPorts, WritePorts
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.source_scope import read_selected
 from twinhive.requests.request_files import request_table, requested_tables
-
-_PER_CALL = 300
 
 
 @dataclass(frozen=True)
@@ -38,22 +36,31 @@ def range_without_events(ports: ReadPorts, begin: ReplicaState) -> EventRange:
     return EventRange(begin.position, newest_position(ports.source, begin.position), ())
 
 
+@dataclass(frozen=True)
+class AllTables:
+    """The names of a policy's tables and views on both sides, in order.
+
+    compared   those of the source that are replicated, and those of the replica that are ours
+    foreign    those of the replica that somebody else made: nothing of them is touched
+    """
+
+    compared: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
 def request_all_tables(ports: WritePorts, policy: Policy, state: ReplicaState) -> None:
     """Ask for each table of either side that is not asked for yet."""
     asked, why = requested_tables(ports.replica_files, policy), "all that the policy selects is compared"
-    for table in sorted(all_tables(ports, policy, state) - set(asked)):
+    for table in sorted({*read_all_tables(ports, policy, state).compared} - {*asked}):
         request_table(ports.replica_files, policy, table, why, repairs=True)
 
 
-def all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> frozenset[str]:
-    """Return the tables of the source that are replicated, and those of the replica that are ours.
-
-    A table of somebody else on the replica is none: nothing of it is touched.
-    """
-    here = {one.name.table for one in _tables(ports.source, policy, policy.source.database) if not policy.left_out(one)}
-    there = {one.name.table: one for one in _tables(ports.replica, policy, policy.replica.database)}
+def read_all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> AllTables:
+    """Ask both metastores for the tables that the policy selects."""
+    here = {one.name.table for one in read_selected(ports.source, policy) if not policy.left_out(one)}
+    there = {one.name.table: one for one in read_selected(ports.replica, policy, policy.replica.database)}
     ours = {name for name, one in there.items() if _is_ours(one, state)}
-    return frozenset((here - there.keys()) | ours)
+    return AllTables(tuple(sorted((here - there.keys()) | ours)), tuple(sorted(there.keys() - ours)))
 
 
 def read_database(ports: ReadPorts, policy: Policy) -> DatabaseState:
@@ -69,22 +76,6 @@ def read_database(ports: ReadPorts, policy: Policy) -> DatabaseState:
     return DatabaseState(database, tuple(ports.source.functions(policy.source.database)))
 
 
-def _tables(metastore: MetastoreReader, policy: Policy, database: str) -> Iterator[Table]:
-    names = sorted(filter(policy.selects, metastore.table_names(database)))
-    for some in _pages(names):
-        yield from metastore.tables(database, some)
-
-
-def _pages(names: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (names[start : start + _PER_CALL] for start in range(0, len(names), _PER_CALL))
-
-
 def _is_ours(table: Table, state: ReplicaState) -> bool:
     stamp = Stamp.parse(table.parameters.get(STAMP))
     return stamp is not None and stamp.log_id == state.log_id
-
-
-def foreign_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
-    """Return the replica's tables that the policy selects and did not make."""
-    found = _tables(ports.replica, policy, policy.replica.database)
-    return [one.name.table for one in found if not _is_ours(one, state)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import spoken_time
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.lag_alerts import ALL, Alert
 

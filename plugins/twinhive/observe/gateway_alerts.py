@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from twinhive.gateway.status_seen import GatewaysSeen, RemoteSeen
 from twinhive.model.errors import InvalidSettings, Unreachable
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import GRACE_SECONDS
 from twinhive.observe.lag_alerts import Alert
@@ -40,12 +40,11 @@ def _gateway_away(gateway: str, why: str) -> Unreachable:
 
 
 def _remote_away(remote: RemoteSeen, now: float) -> Unreachable:
-    named = ", ".join(local for local, _ in remote.names[:_NAMED])
-    more = f" and {len(remote.names) - _NAMED:,} more" if len(remote.names) > _NAMED else ""
+    named = ", ".join(first_of((local for local, _ in remote.names), _NAMED))
     failing = remote.failing_since
     since = "" if failing is None else f"no answer for {spoken_time(max(0.0, now - failing))}: "
     return Unreachable(
-        f"the remote {remote.address} does not answer the gateway: {named or 'no name leads there any more'}{more}",
+        f"the remote {remote.address} does not answer the gateway: {named or 'no name leads there any more'}",
         found=f"{since}{remote.trouble}",
         expected="an answer to the last call",
         next_step="see that it runs and can be reached from the gateway: what it says is listed by twinhive remotes; "

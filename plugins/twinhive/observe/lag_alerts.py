@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, Missing, TwinhiveError, Unreachable
 from twinhive.model.marks import Phase
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import first_of, readable, spoken_time
 from twinhive.model.text import ResyncTable
-from twinhive.model.times import spoken_time
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.lag import PolicyLag
@@ -159,11 +158,9 @@ def _old_data(lag: PolicyLag, found: str, allowed: float) -> ActNow:
 
 def _quarantined(lag: PolicyLag) -> ActNow:
     tables = sorted(lag.watched.quarantined.items())
-    named = "; ".join(f"{table}: {reason}" for table, reason in tables[:_NAMED])
-    more = f"; and {len(tables) - _NAMED:,} more" if len(tables) > _NAMED else ""
     return ActNow(
         f"tables of policy {lag.policy} are quarantined: {len(tables):,}",
-        found=named + more,
+        found="; ".join(first_of((f"{table}: {reason}" for table, reason in tables), _NAMED)),
         expected="no table that is frozen",
         next_step="mend the reason, then bring each over as it is: " + ResyncTable(lag.policy, tables[0][0]),
     )

@@ -12,6 +12,7 @@ from twinhive.dump.claiming import discard_dump, own_dumps_of
 from twinhive.model.errors import Refused, together
 from twinhive.model.marks import STAMP
 from twinhive.model.policy import Policy
+from twinhive.model.spoken import first_of
 from twinhive.owned.directories import Owned, table_of
 from twinhive.owned.staging import own_staging
 from twinhive.ports import Lease, WritePorts
@@ -25,9 +26,8 @@ _WHERE = "to the trash, or for good where none is kept"
 def plan_leftovers(ports: WritePorts, policy: Policy) -> list[str]:
     """Say which directories nothing uses any more."""
     found = list(_leftovers(ports, policy))
-    more = [f"and {len(found) - _NAMED} more"] if len(found) > _NAMED else []
-    lines = [f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found[:_NAMED]]
-    return [*lines, *more, *_not_looked_through(ports, policy)]
+    lines = (f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found)
+    return [*first_of(lines, _NAMED), *_not_looked_through(ports, policy)]
 
 
 def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease) -> list[str]:

@@ -3,13 +3,15 @@
 It reads only (`twinhive check POLICY --failover`). The switch itself is a person's: Twinhive has no failover yet.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from twinhive.log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
 from twinhive.model.errors import ActNow, Refused, TwinhiveError
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
+from twinhive.model.spoken import first_of
 from twinhive.model.text import Text
 from twinhive.operations.operation import following_state
 from twinhive.operations.replica_status import ReplicaStatus, read_status
@@ -48,14 +50,23 @@ def _of_servers(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:
     cluster, then = policy.replica.cluster, "and restart it; then " + _again(policy)
     for address in ports.replica.addresses():
         which = f"the replica's metastore {address} of cluster {cluster}"
-        try:
-            yield from not_switched_on(ports.replica, address, which, then)
-            yield from _kept_too_shortly(ports, policy, address, which)
-            yield from wrong_in_answers(ports.replica, address, cluster, then)
-            ports.replica.log_access(address)
-        except TwinhiveError as error:
-            yield error
+        looks: Sequence[Callable[[], Iterable[TwinhiveError]]] = (
+            partial(not_switched_on, ports.replica, address, which, then),
+            partial(_kept_too_shortly, ports, policy, address, which),
+            partial(wrong_in_answers, ports.replica, address, cluster, then),
+            partial(_log_is_readable, ports, address),
+        )
+        for look in looks:
+            try:
+                yield from look()
+            except TwinhiveError as error:
+                yield error
     yield from _made_otherwise(ports, policy)
+
+
+def _log_is_readable(ports: ReadPorts, address: str) -> Iterable[TwinhiveError]:
+    ports.replica.log_access(address)
+    return ()
 
 
 def _kept_too_shortly(ports: ReadPorts, policy: Policy, address: str, which: str) -> Iterator[Refused]:
@@ -149,9 +160,7 @@ def _told(ports: ReadPorts, policy: Policy, status: ReplicaStatus) -> Iterator[T
 
 
 def _some(names: Iterable[object]) -> str:
-    found = list(names)
-    more = len(found) - _NAMED
-    return ", ".join(map(str, found[:_NAMED])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(first_of(names, _NAMED))
 
 
 def _said(values: set[str]) -> str:

@@ -10,6 +10,7 @@ from twinhive.leaves.side import sides_of
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.policy import Policy
+from twinhive.model.spoken import first_of
 from twinhive.model.text import render
 from twinhive.operations.operation import Holder, following_state
 from twinhive.operations.resync import Resync
@@ -36,9 +37,8 @@ class Repair:
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say of each leaf that differs now what would become of it."""
-        lines = [line for table in self._wanted(ports) for line in self._plan_of(ports, table)]
-        more = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
-        return [*lines[:_TOLD], *more]
+        lines = (line for table in self._wanted(ports) for line in self._plan_of(ports, table))
+        return first_of(lines, _TOLD, "more lines")
 
     def run(self, ports: WritePorts) -> list[str]:
         """Write the requests down. What somebody named and cannot be asked for is refused before any is written."""

@@ -1,10 +1,9 @@
 """Compare a whole replica with its source, bring over what differs, and go on at the newest event."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.events.reader import newest_position
-from twinhive.incremental.everything import all_tables, foreign_tables, read_database
+from twinhive.incremental.everything import AllTables, read_all_tables, read_database
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.model.text import render
@@ -27,15 +26,15 @@ class ResyncEverything:
     def plan(self, ports: WritePorts) -> list[str]:
         """Say of each leaf that differs now what would become of it."""
         state = self._checked(ports)
-        tables = sorted(all_tables(ports, self.policy, state))
-        plans = Repair(self.policy, tuple(tables), self.holder).plan(ports) if tables else []
+        tables = read_all_tables(ports, self.policy, state)
+        plans = Repair(self.policy, tables.compared, self.holder).plan(ports) if tables.compared else []
         return [*self._about(ports, state, tables), *plans]
 
     def run(self, ports: WritePorts) -> list[str]:
         """Write the request down."""
         state = self._checked(ports)
         request_everything(ports.replica_files, self.policy, person(self.holder))
-        tables = sorted(all_tables(ports, self.policy, state))
+        tables = read_all_tables(ports, self.policy, state)
         asked = (
             f"asked for: the next run of {self.policy.name}.incremental compares all tables and brings over what "
             "differs; a red run goes on when its task window is cleared with all tasks after it"
@@ -49,13 +48,15 @@ class ResyncEverything:
         read_database(ports, self.policy)
         return state
 
-    def _about(self, ports: ReadPorts, state: ReplicaState, tables: Sequence[str]) -> list[str]:
+    def _about(self, ports: ReadPorts, state: ReplicaState, tables: AllTables) -> list[str]:
         newest = ports.source.current_event_id()
         lines = [
             f"the replica is at event {state.position.event_id}, the source at event {newest}; "
-            f"{len(tables)} tables and views are compared"
+            f"{len(tables.compared)} tables and views are compared"
         ]
-        if foreign := foreign_tables(ports, self.policy, state):
-            lines.append(f"left alone, because policy {self.policy.name} did not make them: {', '.join(foreign)}")
+        if tables.foreign:
+            lines.append(
+                f"left alone, because policy {self.policy.name} did not make them: {', '.join(tables.foreign)}"
+            )
         reason = is_paused(ports.replica_files, self.policy)
         return [*lines, f"but no run begins while the policy is paused: {render(reason)}"] if reason else lines

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 
 NOTHING = "\N{EN DASH}"
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400

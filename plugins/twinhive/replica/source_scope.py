@@ -58,10 +58,14 @@ def refuse_unselected(policy: Policy, table: str) -> None:
         )
 
 
-def read_selected(source: MetastoreReader, policy: Policy) -> list[Table]:
-    """Read all tables and views whose names the policy selects, also those of kinds that it leaves out."""
-    database = policy.source.database
-    return tables_in_bulk(source, database, [name for name in source.table_names(database) if policy.selects(name)])
+def read_selected(metastore: MetastoreReader, policy: Policy, database: str | None = None) -> list[Table]:
+    """Read all tables and views whose names the policy selects, also those of kinds that it leaves out.
+
+    They are those of its source's database, or of another one.
+    """
+    database = database or policy.source.database
+    names = [name for name in metastore.table_names(database) if policy.selects(name)]
+    return tables_in_bulk(metastore, database, names)
 
 
 def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:

@@ -61,15 +61,21 @@ def paused_policies(files: FileReader, policies: Iterable[Policy]) -> dict[str, 
 
 
 def policies_with_requests(files: FileReader, policies: Iterable[Policy]) -> frozenset[str]:
-    """Return the names of those policies of which tables are to be brought over as they are."""
-    by_directory = {_resyncs(policy).directory: policy for policy in policies}
-    listed = files.list_directories(by_directory)
-    found = ((by_directory[directory], children or ()) for directory, children in listed)
-    return frozenset(policy.name for policy, children in found if any(_is_wanted(policy, child) for child in children))
+    """Return the names of those policies of which tables, or all of them, are to be brought over as they are."""
+    by_directory = {
+        directory: policy for policy in policies for directory in (_directory(policy), _resyncs(policy).directory)
+    }
+    return frozenset(
+        by_directory[directory].name
+        for directory, children in files.list_directories(by_directory)
+        if any(_asks(by_directory[directory], directory, child) for child in children or ())
+    )
 
 
-def _is_wanted(policy: Policy, child: FileStatus) -> bool:
-    """True for a request for a table that the policy selects, as far as the name of the file tells."""
+def _asks(policy: Policy, directory: str, child: FileStatus) -> bool:
+    """True for a request for everything, or for a table that the policy selects, as far as the file's name tells."""
+    if directory == _directory(policy):
+        return base_name(child.path) == base_name(_everything(policy))
     name = base_name(child.path).removesuffix(".json")
     return _resyncs(policy).is_one(child) and (is_altered(name) or policy.selects(name))
 

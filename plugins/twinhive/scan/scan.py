@@ -12,6 +12,7 @@ from twinhive.model.marks import Phase
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.policy import Policy
+from twinhive.model.spoken import first_of
 from twinhive.model.text import ResyncTable
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
@@ -270,11 +271,9 @@ def _whole(tables: Sequence[Table]) -> Iterator[Table]:
 
 
 def _silent_writes(policy: Policy, first: TableName, reported: Sequence[str]) -> ActNow:
-    names = "; ".join(reported[:_NAMED])
-    more = f"; and {len(reported) - _NAMED} more" if len(reported) > _NAMED else ""
     return ActNow(
         f"tables of policy {policy.name} were changed without an event (silent_writes: fail)",
-        found=names + more,
+        found="; ".join(first_of(reported, _NAMED)),
         expected="changes that the notification log tells of",
         next_step="let their writers fire events (facts in docs/fine-print.md), then bring each table over with: "
         + ResyncTable(policy.name, first.table),

@@ -7,8 +7,8 @@ from twinhive.model.errors import TryAgain
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.spec import SetSpec
+from twinhive.model.spoken import spoken_time
 from twinhive.model.thrift_objects import key_types
-from twinhive.model.times import spoken_time
 from twinhive.ports import MetastoreReader
 from twinhive.sets.table import data_table
 from twinhive.sets.there import DEFAULT_KEEP, WantedSet, sets_there

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark import SparkContext
 
 from twinhive.model.errors import Missing, TryAgain, TwinhiveError
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
 from twinhive.spark.endings import causes, ended
 from twinhive.spark.executors import open_files, probe, read_local, use_native_package

@@ -9,7 +9,7 @@ from typing import Any
 from twinhive import __version__
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.transfer.staged.job import Unusable
 from twinhive.transfer.tree.attributes import Newborn
 from twinhive.transfer.tree.batches import FileBatch

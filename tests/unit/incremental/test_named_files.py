@@ -9,10 +9,13 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.dump.named_files import NamedFiles
 from twinhive.model.errors import Missing
 from twinhive.requests.request_files import (
+    everything_is_done,
+    everything_requested,
     is_paused,
     paused_policies,
     policies_with_requests,
     remove_passed_skips,
+    request_everything,
     request_table,
     requested_tables,
     skip_event,
@@ -103,3 +106,16 @@ def test_a_request_never_leads_out_of_its_directory(files: InMemoryFiles) -> Non
     request_table(files, POLICY, "../paused", "ann")
     assert is_paused(files, POLICY) is None
     assert requested_tables(files, POLICY) == ("../paused",)
+
+
+@pytest.mark.parametrize("excluded", [(), ("everything",)])
+def test_a_request_for_everything_is_one(files: InMemoryFiles, excluded: tuple[str, ...]) -> None:
+    policy = a_policy(exclude=excluded)
+    request_table(files, policy, "everything", "ann")
+    assert policies_with_requests(files, [policy]) == (frozenset() if excluded else {"sales"})
+    request_everything(files, policy, "ann")
+    assert policies_with_requests(files, [policy]) == {"sales"}
+    table_is_done(files, policy, "everything")
+    assert policies_with_requests(files, [policy]) == {"sales"}
+    everything_is_done(files, policy, everything_requested(files, policy))
+    assert policies_with_requests(files, [policy]) == frozenset()

@@ -20,7 +20,7 @@ from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import spoken_time
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.observe.lag_alerts import alerts_of, state_line

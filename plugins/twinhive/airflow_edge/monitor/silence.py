@@ -10,7 +10,7 @@ from twinhive.alerting.message import Message
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import open_journal
 from twinhive.model.errors import ActNow, TwinhiveError
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import spoken_time
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.settings import PolicySettings
 

@@ -19,7 +19,7 @@ from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
 from twinhive.copies.copy_objects import CopyObjects
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.spark.applications import application_file
 from twinhive.spark.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
 from twinhive.spark.lifeline import held

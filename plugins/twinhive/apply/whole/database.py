@@ -1,14 +1,13 @@
 """Make the replica's database and its functions what the source's were at one event."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
+from twinhive.apply.database_changes import parameters_of_source, take_over_owner
 from twinhive.apply.function_files import FunctionFiles, LeftOut
 from twinhive.apply.functions import Functions
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.files import is_below
-from twinhive.model.marks import own_marks, without_marks
 from twinhive.model.objects import Database, Function
 from twinhive.model.text import Text
 
@@ -41,13 +40,8 @@ def repair_database(
 
 
 def _alter(target: Target, progress: Progress, source: Database) -> bool:
-    there = target.replica.database(target.policy.replica.database)
-    assert there is not None, "the replica's state was read from it"
-    is_changed = (there.owner, there.comment) != (source.owner, source.comment)
-    if is_changed:
-        target.lease.confirm()
-        target.replica.alter_database(replace(there, owner=source.owner, comment=source.comment))
-    parameters = {**without_marks(source.parameters), **own_marks(progress.parameters)}
+    is_changed = take_over_owner(target, source)
+    parameters = parameters_of_source(source, progress)
     if parameters != dict(progress.parameters):
         progress.set_parameters(parameters)
         is_changed = True

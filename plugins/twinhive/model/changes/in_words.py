@@ -29,6 +29,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.names import partition_name
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.model.spoken import first_of
 
 Effect = tuple[str, str, str]
 """A verb, a kind of object, and its name."""
@@ -62,8 +63,7 @@ def _details(change: Change) -> str:
             return f" ({_name(table, before)} -> {_name(table, after)})"
     tables = table_structs(change)
     names = names_of(tables[-1], partitions_named(change)) if tables else ()
-    more = [f"and {len(names) - _SHOWN:,} more"] if len(names) > _SHOWN else []
-    return f" ({', '.join([*names[:_SHOWN], *more])})" if names else ""
+    return f" ({', '.join(first_of(names, _SHOWN))})" if names else ""
 
 
 def files_named(change: Change) -> int:

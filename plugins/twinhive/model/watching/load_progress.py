@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.model.sizes import readable
-from twinhive.model.times import spoken_time
+from twinhive.model.spoken import readable, spoken_time
 
 
 @dataclass(frozen=True)

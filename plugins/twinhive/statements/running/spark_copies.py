@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.policy import Options
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from twinhive.model.files import copying_weight
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 
 _FIRST_SECONDS = 5.0
 _LONGEST_SECONDS = 300.0

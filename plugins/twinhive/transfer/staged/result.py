@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from twinhive import __version__
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.outcome import CopyOutcome
 

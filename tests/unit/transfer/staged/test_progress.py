@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from twinhive.model.sizes import readable
+from twinhive.model.spoken import readable
 from twinhive.transfer.staged.progress import CopyProgress
 
 
