@@ -1,6 +1,7 @@
-"""Run SQL statements on one of the clusters with Spark, batch by batch: `spark_sql.py CLUSTER [key=value...]`.
+"""Run SQL statements on one of the clusters with Spark, batch by batch: `spark_sql.py CLUSTER USER [key=value...]`.
 
-Each line of standard input is a batch, a JSON list of statements; a line of standard output says that it was run.
+Each line of standard input is a batch, a JSON list of statements; a line of standard output has what came of each:
+its rows, or the text of the error.
 """
 
 import json
@@ -10,11 +11,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 
-RAN = "ran"
+ANSWER = "answer "
 ROOT = Path(__file__).parents[2]
 
 
@@ -24,21 +26,32 @@ class SparkSql:
     def __init__(self, process: "subprocess.Popen[str]", errors: Path) -> None:
         self._process, self._errors = process, errors
 
-    def run(self, statements: Iterable[str]) -> None:
-        """Run statements one after the other."""
+    def ask(self, *statements: str) -> list[Any]:
+        """Run statements one after the other; return the rows of each, or the text of its error."""
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps(list(statements)) + "\n")
+        self._process.stdin.write(json.dumps(statements) + "\n")
         self._process.stdin.flush()
         for line in self._process.stdout:
-            if line.strip() == RAN:
-                return
+            if line.startswith(ANSWER):
+                return list(json.loads(line.removeprefix(ANSWER)))
         raise AssertionError(self._errors.read_text(errors="replace")[-3000:])
+
+    def run(self, statements: Iterable[str]) -> None:
+        """Run statements none of which may be refused."""
+        refused = [answer for answer in self.ask(*statements) if isinstance(answer, str)]
+        assert not refused, refused[0][-3000:]
+
+
+def through_gateway(port: int) -> dict[str, str]:
+    """Return the settings by which Spark asks a gateway and not the metastore."""
+    uri = f"thrift://127.0.0.1:{port}"
+    return {"spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
 
 
 @contextmanager
-def spark_sql(cluster: str, errors: Path, settings: dict[str, str]) -> Iterator[SparkSql]:
-    """Start a session; what it writes about errors goes to a file."""
-    command = [sys.executable, __file__, cluster, *(f"{key}={value}" for key, value in settings.items())]
+def spark_sql(cluster: str, errors: Path, settings: dict[str, str], user: str = "") -> Iterator[SparkSql]:
+    """Start a session of a user, by default the cluster's own; what it writes about errors goes to a file."""
+    command = [sys.executable, __file__, cluster, user, *(f"{key}={value}" for key, value in settings.items())]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])}
     with (
         errors.open("w") as log,
@@ -55,9 +68,10 @@ def spark_sql(cluster: str, errors: Path, settings: dict[str, str]) -> Iterator[
 
 def main() -> int:
     """Run batches until there are no more."""
-    name, *settings = sys.argv[1:]
-    cluster = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "test")).clusters[name]
-    os.environ.update(spark_submit_environment(cluster))
+    name, user, *settings = sys.argv[1:]
+    box = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "test"))
+    cluster = box.north if name == "north" else box.clusters[name]
+    os.environ.update({**spark_submit_environment(cluster), **({"HADOOP_USER_NAME": user} if user else {})})
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("users")
@@ -67,10 +81,15 @@ def main() -> int:
     with builder.getOrCreate() as spark:
         spark.sparkContext.setLogLevel("ERROR")
         for line in sys.stdin:
-            for statement in json.loads(line):
-                spark.sql(statement).collect()
-            print(RAN, flush=True)
+            print(ANSWER + json.dumps([_answer(spark, text) for text in json.loads(line)], default=str), flush=True)
     return 0
+
+
+def _answer(spark: Any, text: str) -> Any:
+    try:
+        return [list(row) for row in spark.sql(text).collect()]
+    except Exception as error:
+        return str(error)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,7 @@
 """North's port of the gateway on real servers: Spark of north reads copies on north's HDFS, and writes only its own."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,7 @@ from hive_metastore import ttypes
 from sandbox import Sandbox
 from sandbox.gateway import running_gateway
 from sandbox.ports import free_ports
-from sandbox.spark import spark_conf, spark_submit_environment
+from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
@@ -26,15 +23,36 @@ from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 
 pytestmark = pytest.mark.sandbox
-ROOT = Path(__file__).parents[2]
 DAYS = ("2026-01-01", "2026-01-02")
 
 
-class Ports:
-    """A database of east with a placement on north, and a gateway with a port for north."""
+class Gates:
+    """A gateway with ports for east and north, and Spark that asks it."""
 
-    def __init__(self, policies: PolicyFiles, east: Warehouse, own: int, of_north: int) -> None:
-        self.policies, self.east, self.own, self.of_north = policies, east, own, of_north
+    def __init__(self, policies: PolicyFiles, logs: Path, own: int, of_north: int) -> None:
+        self.policies, self._logs, self.own, self.of_north = policies, logs, own, of_north
+        clusters = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
+        connections = {"file_system": {"connection": "north_hdfs"}, "job_tracker": {"connection": "north_spark"}}
+        clusters["clusters"]["north"] = {"metastore": {"of": "east"}, **connections, "gateway": {"port": of_north}}
+        policies.write("clusters.yaml", clusters)
+        (policies.directory / "placements").mkdir()
+        self._sessions: dict[tuple[str, str], SparkSql] = {}
+        self.open = ExitStack()
+
+    def spark(self, cluster: str, *statements: str, user: str = "") -> list[Any]:
+        """Run statements with Spark of one cluster, which knows no other file system."""
+        if (cluster, user) not in self._sessions:
+            settings = through_gateway(self.of_north if cluster == "north" else self.own)
+            log = self._logs / f"spark-{cluster}-{user}.log"
+            self._sessions[cluster, user] = self.open.enter_context(spark_sql(cluster, log, settings, user))
+        return self._sessions[cluster, user].ask(*statements)
+
+
+class Ports:
+    """A database of east with a placement on north."""
+
+    def __init__(self, gates: Gates, east: Warehouse) -> None:
+        self.policies, self.own, self.of_north, self.spark = gates.policies, gates.own, gates.of_north, gates.spark
         self.database = east.create_database("trade")
         kind = {"kind": "EXTERNAL_TABLE"}
         east.create_table(self.database, "orders", files={"f": b"x,1\ny,2\n"}, **kind)
@@ -43,14 +61,9 @@ class Ports:
             east.add_partition(self.days, day, files={"f": f"{day},7\n".encode()})
         east.create_table(self.database, "left_out", files={"f": b"z,3\n"}, **kind)
         self.name = f"near_{self.database}"
-        clusters = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
-        connections = {"file_system": {"connection": "north_hdfs"}, "job_tracker": {"connection": "north_spark"}}
-        clusters["clusters"]["north"] = {"metastore": {"of": "east"}, **connections, "gateway": {"port": of_north}}
-        policies.write("clusters.yaml", clusters)
-        (policies.directory / "placements").mkdir()
         tables = {"exclude": ["left_out"]}
         placement = {"placement": self.name, "database": self.database, "cluster": "north", "tables": tables}
-        policies.write("placements/near.yaml", {**placement, "options": {"copy_threads": 4}})
+        self.policies.write(f"placements/{self.name}.yaml", {**placement, "options": {"copy_threads": 4}})
 
     def settle(self) -> None:
         wiring = self.policies.wiring(self.name)
@@ -59,49 +72,19 @@ class Ports:
             pass
 
 
-@pytest.fixture
-def ports(
-    sandbox: Sandbox,
-    policies: PolicyFiles,
-    east: Warehouse,
-    north: HadoopFiles,  # noqa: F811
-) -> Iterator[Ports]:
-    made = Ports(policies, east, *free_ports(2))
-    with running_gateway(policies.directory, made.own, others=(made.of_north,)):
+@pytest.fixture(scope="module")
+def gates(sandbox: Sandbox, north: HadoopFiles, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gates]:  # noqa: F811
+    directory = tmp_path_factory.mktemp("ports")
+    made = Gates(PolicyFiles(directory / "config"), directory, *free_ports(2))
+    with made.open, running_gateway(made.policies.directory, made.own, others=(made.of_north,)):
         yield made
+
+
+@pytest.fixture
+def ports(gates: Gates, east: Warehouse) -> Iterator[Ports]:
+    made = Ports(gates, east)
+    yield made
     east.client.drop_database(made.database, False, True)
-
-
-_SPARK = """
-import json, sys
-from pyspark.sql import SparkSession
-builder = SparkSession.builder.master("local[1]").appName("ports")
-for key, value in json.loads(sys.argv[1]).items():
-    builder = builder.config(key, value)
-spark = builder.getOrCreate()
-spark.sparkContext.setLogLevel("ERROR")
-said = []
-for text in json.loads(sys.argv[2]):
-    try:
-        said.append([list(row) for row in spark.sql(text).collect()])
-    except Exception as error:
-        said.append(str(error))
-print(json.dumps(said))
-"""
-
-
-def _spark(sandbox: Sandbox, cluster: str, port: int, *statements: str, user: str | None = None) -> Any:
-    """Run statements with Spark of one cluster, which knows no other file system; an error is its text."""
-    chosen = sandbox.north if cluster == "north" else sandbox.clusters[cluster]
-    uri = f"thrift://127.0.0.1:{port}"
-    conf = {**spark_conf(chosen), "spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
-    command = [sys.executable, "-c", _SPARK, json.dumps(conf), json.dumps(statements)]
-    environment = {**os.environ, **spark_submit_environment(chosen)}
-    if user is not None:
-        environment["HADOOP_USER_NAME"] = user
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    return json.loads(ran.stdout.splitlines()[-1])
 
 
 def _asked(database: str, table: str) -> ttypes.GetTableRequest:
@@ -111,22 +94,18 @@ def _asked(database: str, table: str) -> ttypes.GetTableRequest:
 ABSENT = "absent-on-north.run-on-east-or-see-twinhive-copies"
 
 
-def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports, sandbox: Sandbox) -> None:
+def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports) -> None:
     named = ports.database
-    made = _spark(
-        sandbox,
+    made = ports.spark(
         "east",
-        ports.own,
         f"CREATE TABLE {named}.fast (a STRING, day STRING) USING parquet PARTITIONED BY (day)",
         f"INSERT INTO {named}.fast VALUES ('p', '1'), ('q', '2')",
         f"CREATE TABLE {named}.whole USING parquet LOCATION 'hdfs://east/outside/whole_{named}' AS SELECT 'w' AS a",
     )
     assert made == [[], [], []], made
     ports.settle()
-    orders, days, pruned, joined, fast, whole, left_out, described = _spark(
-        sandbox,
+    orders, days, pruned, joined, fast, whole, left_out, described = ports.spark(
         "north",
-        ports.of_north,
         f"SELECT a, b FROM {named}.orders ORDER BY a",
         f"SELECT a, day FROM {named}.days ORDER BY day",
         f"SELECT count(*) FROM {named}.days WHERE day > '{DAYS[0]}'",
@@ -146,7 +125,7 @@ def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports,
     assert ["a", "string", None] in described
 
 
-def test_a_stale_copy_is_not_read_and_a_new_one_is(ports: Ports, sandbox: Sandbox, east: Warehouse) -> None:
+def test_a_stale_copy_is_not_read_and_a_new_one_is(ports: Ports, east: Warehouse) -> None:
     ports.settle()
     with client_of(ports.of_north) as client:
         before = client.get_table_req(_asked(ports.database, "orders")).table.sd.location
@@ -159,7 +138,7 @@ def test_a_stale_copy_is_not_read_and_a_new_one_is(ports: Ports, sandbox: Sandbo
         after = client.get_table_req(_asked(ports.database, "orders")).table.sd.location
         assert after.startswith("hdfs://north/twinhive/copies/")
         assert after != before
-    [[count]], *_ = _spark(sandbox, "north", ports.of_north, f"SELECT count(*) FROM {ports.database}.orders")
+    [[count]], *_ = ports.spark("north", f"SELECT count(*) FROM {ports.database}.orders")
     assert count == 3
 
 
@@ -170,7 +149,6 @@ def client_location(port: int, database: str, table: str) -> str:
 
 def test_spark_of_north_writes_its_own_tables_and_no_copy(
     ports: Ports,
-    sandbox: Sandbox,
     north: HadoopFiles,  # noqa: F811
 ) -> None:
     named, root = ports.database, f"hdfs://north/warehouse/{ports.database}"
@@ -181,10 +159,8 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
         database = client.get_database(named)
         database.parameters = {**(database.parameters or {}), "twinhive.root.north": root}
         client.alter_database(named, database)
-    made = _spark(
-        sandbox,
+    made = ports.spark(
         "north",
-        ports.of_north,
         f"CREATE TABLE {named}.mine USING parquet AS SELECT a, b FROM {named}.orders",
         f"INSERT INTO {named}.mine VALUES ('n', 5)",
         f"SELECT count(*) FROM {named}.mine",
@@ -194,10 +170,8 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
     assert made[:3] == [[], [], [[3]]], made
     for refused in made[3:]:
         assert f"{named}.orders belongs to cluster east" in refused, refused
-    written, read = _spark(
-        sandbox,
+    written, read = ports.spark(
         "north",
-        ports.of_north,
         f"INSERT INTO {named}.orders VALUES ('n', 5)",
         f"SELECT count(*) FROM {named}.orders",
         user="analyst",

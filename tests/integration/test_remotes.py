@@ -1,14 +1,10 @@
 """Remotes on real metastores: made by statements and other clients, read by clients and Spark through a gateway."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hive_metastore import ttypes
@@ -16,7 +12,7 @@ from hive_metastore import ttypes
 from sandbox import Sandbox
 from sandbox.gateway import running_gateway
 from sandbox.ports import free_ports
-from sandbox.spark import spark_conf, spark_submit_environment
+from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
@@ -29,7 +25,6 @@ from twinhive.statements.running import Answer, StatementPlace, plan_statement, 
 from twinhive.wiring.gateway import RemotesWiring
 
 pytestmark = pytest.mark.sandbox
-ROOT = Path(__file__).parents[2]
 DAYS = tuple(f"2026-01-{day:02}" for day in range(1, 11))
 
 
@@ -157,11 +152,23 @@ def test_remotes_that_other_clients_have_made_are_remotes(desk: Desk, east: Ware
     assert desk.say("SHOW REMOTE TABLES IN {shop}").rows == (("theirs", f"{desk.sales}.orders", "thrift"),)
 
 
-@pytest.fixture
-def gateway(desk: Desk) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def gateway_port() -> int:
     (port,) = free_ports(1)
-    with running_gateway(desk.config, port, "--workers", "2"):
-        yield port
+    return port
+
+
+@pytest.fixture(scope="module")
+def spark(sandbox: Sandbox, gateway_port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSql]:
+    """Start one session for all: it finds the gateway of each test at the same port."""
+    with spark_sql("east", tmp_path_factory.mktemp("spark") / "log", through_gateway(gateway_port)) as session:
+        yield session
+
+
+@pytest.fixture
+def gateway(desk: Desk, gateway_port: int) -> Iterator[int]:
+    with running_gateway(desk.config, gateway_port, "--workers", "2"):
+        yield gateway_port
 
 
 def _asked(database: str, table: str) -> ttypes.GetTableRequest:
@@ -232,37 +239,13 @@ def test_check_says_which_replicas_a_remote_has_and_whether_they_equal_it(
         east.client.drop_database(twin, True, True)
 
 
-_SPARK = """
-import json, sys
-from pyspark.sql import SparkSession
-builder = SparkSession.builder.master("local[1]").appName("remotes")
-for key, value in json.loads(sys.argv[1]).items():
-    builder = builder.config(key, value)
-spark = builder.getOrCreate()
-print(json.dumps([[list(row) for row in spark.sql(text).collect()] for text in json.loads(sys.argv[2])]))
-"""
-
-
-def _spark(sandbox: Sandbox, port: int, *statements: str) -> Any:
-    cluster = sandbox.clusters["east"]
-    uri = f"thrift://127.0.0.1:{port}"
-    conf = {**spark_conf(cluster), "spark.hadoop.hive.metastore.uris": uri, "spark.hadoop.metastore.thrift.uris": uri}
-    command = [sys.executable, "-c", _SPARK, json.dumps(conf), json.dumps(statements)]
-    environment = {**os.environ, **spark_submit_environment(cluster)}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    return json.loads(ran.stdout.splitlines()[-1])
-
-
-def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, gateway: int, sandbox: Sandbox) -> None:
+def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, gateway: int, spark: SparkSql) -> None:
     desk.say(BOTH)
     view = (
         f"CREATE VIEW {desk.shop}.by_view TBLPROPERTIES ('twinhive_remote' = '{desk.sales}.orders', "
         f"{desk.uris}) AS SELECT raise_error('use the gateway') AS x"
     )
-    tables, joined, pruned, _, through_view, described = _spark(
-        sandbox,
-        gateway,
+    tables, joined, pruned, _, through_view, described = spark.ask(
         f"SHOW TABLES IN {desk.far}",
         f"SELECT o.a, o.b, w.b FROM {desk.far}.orders o JOIN {desk.shop}.own w ON o.a = w.a",
         f"SELECT a, b FROM {desk.shop}.bought WHERE day > '2026-01-08' ORDER BY a",
@@ -278,7 +261,7 @@ def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, g
 
 
 def test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here(
-    desk: Desk, gateway: int, sandbox: Sandbox, west: Warehouse, east: Warehouse
+    desk: Desk, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse
 ) -> None:
     """Of three views in west one reads what is remote here, one is by Spark's notes, one reads what is east's own."""
     text = f"SELECT `orders`.`a` FROM `{desk.sales}`.`orders` WHERE '{desk.sales}' <> '' -- {desk.sales}"
@@ -291,9 +274,7 @@ def test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here(
     west.client.alter_table(desk.sales, "by_note", noted)
     west.create_view(desk.sales, "of_east", f"SELECT a FROM {desk.shop}.own")
     desk.say(BOTH)
-    by_name, by_note, types = _spark(
-        sandbox,
-        gateway,
+    by_name, by_note, types = spark.ask(
         f"SELECT a FROM {desk.far}.by_name ORDER BY a",
         f"SELECT a FROM {desk.far}.by_note ORDER BY a",
         f"SHOW VIEWS IN {desk.far}",
