@@ -72,6 +72,11 @@ PARTS = {
         _tests("tests/unit/routing/test_random_worlds.py"),
         {"TWINHIVE_ROUTED_WORLDS": "2000"},
     ),
+    "copies": Part(
+        "30 random histories of changes, copies that are killed, and readers at a port of the gateway",
+        _tests("tests/integration/test_cluster_ports.py", "-k", "meanwhile"),
+        {"TWINHIVE_HISTORIES": "30"},
+    ),
     "soak": Part("random histories between real clusters", ("-m", "tests.checker.soak", "60", str(int(time.time())))),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),
     "events": _benchmark("events", "--events", "200", "--tables", "5"),

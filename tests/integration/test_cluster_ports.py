@@ -1,7 +1,13 @@
 """North's port of the gateway on real servers: Spark of north reads copies on north's HDFS, and writes only its own."""
 
+import os
+import random
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +21,21 @@ from sandbox.ports import free_ports
 from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
+from tests.support.seeds import seeds
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
 from tests.support.worlds.copies_world import contents
+from tests.support.worlds.fake_world import KillSwitch, killable
+from tests.support.worlds.read_copies import DAYS as PARTITIONS
+from tests.support.worlds.read_copies import PLAIN, Primary, Reader, copy_while, read_while
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 
 pytestmark = pytest.mark.sandbox
+HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 1)
 DAYS = ("2026-01-01", "2026-01-02")
 
 
@@ -47,6 +60,25 @@ class Gates:
             self._sessions[cluster, user] = self.open.enter_context(spark_sql(cluster, log, settings, user))
         return self._sessions[cluster, user].ask(*statements)
 
+    def place(self, database: str, tables: dict[str, list[str]] | None = None, **options: int) -> str:
+        """Keep copies of a database on north; return the placement's name."""
+        name = f"near_{database}"
+        placement = {"placement": name, "database": database, "cluster": "north", "tables": tables or {}}
+        self.policies.write(f"placements/{name}.yaml", {**placement, "options": {"copy_threads": 4, **options}})
+        return name
+
+    def copy(self, placement: str, switch: KillSwitch | None = None) -> dict[str, Any]:
+        """Bring the copies up to date, once."""
+        wiring = self.policies.wiring(placement)
+        ports = wiring.write_ports()
+        chosen = killable(ports, switch) if switch else ports
+        return run_phase(COPIES, wiring.policy, chosen, {"run": "test"}, lambda line: None)
+
+    def settle(self, placement: str) -> None:
+        """Bring them up to date until nothing is left to do."""
+        while not self.copy(placement)["list_copies"].idle:
+            pass
+
 
 class Ports:
     """A database of east with a placement on north."""
@@ -60,16 +92,7 @@ class Ports:
         for day in DAYS:
             east.add_partition(self.days, day, files={"f": f"{day},7\n".encode()})
         east.create_table(self.database, "left_out", files={"f": b"z,3\n"}, **kind)
-        self.name = f"near_{self.database}"
-        tables = {"exclude": ["left_out"]}
-        placement = {"placement": self.name, "database": self.database, "cluster": "north", "tables": tables}
-        self.policies.write(f"placements/{self.name}.yaml", {**placement, "options": {"copy_threads": 4}})
-
-    def settle(self) -> None:
-        wiring = self.policies.wiring(self.name)
-        ports = wiring.write_ports()
-        while not run_phase(COPIES, wiring.policy, ports, {"run": "test"}, lambda line: None)["list_copies"].idle:
-            pass
+        self.settle = partial(gates.settle, gates.place(self.database, tables={"exclude": ["left_out"]}))
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +207,43 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
         assert mine.sd.location == f"{root}/mine"
         assert mine.parameters["twinhive.cluster"] == "north"
         client.drop_table(named, "mine", True)
+
+
+@pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))
+def test_who_reads_copies_reads_what_the_primary_held_meanwhile(
+    gates: Gates,
+    north: HadoopFiles,  # noqa: F811
+    east: Warehouse,
+    source_metastore: ThriftSource,
+    seed: int,
+) -> None:
+    database, chance = east.create_database("read"), random.Random(seed)
+    users = SourceWriter(source_metastore, east.files, database)
+    primary = Primary(users, chance)
+    name = gates.place(database, grace_seconds=600)
+    for _ in range(10):
+        primary.act()
+    gates.settle(name)
+    going_on = threading.Event()
+    going_on.set()
+    with ThreadPoolExecutor(3) as pool:
+        readers = [
+            pool.submit(read_while, going_on, gates.of_north, north, database, seed + number) for number in range(2)
+        ]
+        copier = pool.submit(copy_while, going_on, lambda switch: gates.copy(name, switch), seed)
+        try:
+            for _ in range(50):
+                primary.act()
+                time.sleep(chance.choice((0, 0.05, 0.3)))
+        finally:
+            going_on.clear()
+    copier.result()
+    seen = [one for reader in readers for one in reader.result()]
+    gates.settle(name)
+    with client_of(gates.of_north) as client:
+        for one in (PLAIN, *PARTITIONS):
+            last = Reader(client, north, database).read(one)
+            assert last is not None and last.content == primary.now(one)
+    for one in seen:
+        primary.assert_was(one)
+    assert sum(one.content is not None for one in seen) > 10, "next to nothing was read"

@@ -1,0 +1,204 @@
+"""Change tables on one cluster while copies of them are made, killed and read on another; judge what was read.
+
+Each change of what a table or partition holds is one rename of a file or one call of the metastore, so that there is
+nothing between its old contents and its new ones.
+"""
+
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from hive_metastore import ttypes
+
+from tests.support.users.source_writer import SourceWriter
+from tests.support.wire_metastore import client_of
+from tests.support.worlds.copies_world import contents
+from tests.support.worlds.fake_world import Killed, KillSwitch
+from twinhive.model.errors import TwinhiveError
+from twinhive.ports import FileReader
+
+One = tuple[str, tuple[str, ...] | None]
+"""A table, or a partition of it."""
+Content = Mapping[str, bytes] | None
+"""Files by name; None: it is not there."""
+PLAIN: One = ("plain", None)
+DAYS: tuple[One, ...] = tuple(("orders", (day,)) for day in ("1", "a b/c:ü", "%2F", "10"))
+
+
+@dataclass
+class Became:
+    """What something holds since a moment between two; seconds of the machine's own clock."""
+
+    begin: float
+    end: float
+    content: Content
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a reader has read of something between two moments."""
+
+    one: One
+    begin: float
+    end: float
+    content: Content
+
+
+class Primary:
+    """Be the users of the cluster that the tables belong to; keep what they hold, and when it came to that."""
+
+    def __init__(self, users: SourceWriter, chance: random.Random) -> None:
+        self._users, self._chance, self._count = users, chance, 0
+        self._states: dict[One, list[Became]] = defaultdict(list)
+        for one in (PLAIN, *DAYS):
+            self._states[one].append(Became(0, 0, None))
+        users.create_table("orders", ("day",))
+        with self._becomes(PLAIN, {}):
+            users.create_table("plain")
+
+    def act(self) -> None:
+        """Change something at random."""
+        self._count += 1
+        one = self._chance.choice((PLAIN, *DAYS))
+        if self.now(one) is None:
+            return self._add(one)
+        if one is not PLAIN and self._chance.random() < 0.1:
+            return self._drop(one)
+        acts = (self._insert, self._write_silently, self._delete_silently, self._replace, self._move, self._touch)
+        return self._chance.choice(acts)(one)
+
+    def now(self, one: One) -> Content:
+        """Return what it holds."""
+        return self._states[one][-1].content
+
+    def assert_was(self, seen: Seen) -> None:
+        """Check that what was read is what it held at some moment while it was read."""
+        states = self._states[seen.one]
+        ends = [*(after.end for after in states[1:]), inf]
+        held = [
+            state.content
+            for state, end in zip(states, ends, strict=True)
+            if state.begin <= seen.end and seen.begin <= end
+        ]
+        assert seen.content in held, f"{seen.one} was read as {seen.content}; meanwhile it held {held}"
+
+    @contextmanager
+    def _becomes(self, one: One, content: Content) -> Iterator[None]:
+        state = Became(time.monotonic(), inf, content)
+        self._states[one].append(state)
+        yield
+        state.end = time.monotonic()
+
+    def _file(self) -> dict[str, bytes]:
+        return {f"f{self._count}": b"x" * self._count}
+
+    def _add(self, one: One) -> None:
+        table, values = one
+        new = self._file()
+        with self._becomes(one, new):
+            self._users.add_partitions(table, {values or (): new})
+
+    def _drop(self, one: One) -> None:
+        table, values = one
+        with self._becomes(one, None):
+            self._users.drop_partitions(table, [values or ()])
+
+    def _insert(self, one: One) -> None:
+        new = self._file()
+        with self._becomes(one, {**(self.now(one) or {}), **new}):
+            self._users.insert(*one, new)
+
+    def _write_silently(self, one: One) -> None:
+        self._put(one, self._file())
+
+    def _replace(self, one: One) -> None:
+        held = self.now(one)
+        if held:
+            self._put(one, {self._chance.choice(sorted(held)): b"y" * self._count})
+
+    def _put(self, one: One, new: dict[str, bytes]) -> None:
+        [(name, content)] = new.items()
+        with self._becomes(one, {**(self.now(one) or {}), **new}):
+            self._users.files.write(f"{self._users.location(*one)}/{name}", content)
+
+    def _delete_silently(self, one: One) -> None:
+        held = self.now(one)
+        if held:
+            gone = self._chance.choice(sorted(held))
+            with self._becomes(one, {name: content for name, content in held.items() if name != gone}):
+                self._users.files.delete_file(f"{self._users.location(*one)}/{gone}")
+
+    def _move(self, one: One) -> None:
+        table, values = one
+        old = self._users.location(*one)
+        new, place = self._file(), f"{self._users.default_location(table)}_moved/{self._count}"
+        for name, content in new.items():
+            self._users.files.write(f"{place}/{name}", content)
+        with self._becomes(one, new):
+            if values is None:
+                self._users.set_location(table, place)
+            else:
+                self._users.set_partition_location(table, values, place)
+        # What is dropped and added again must not find it.
+        self._users.files.delete(old)
+
+    def _touch(self, one: One) -> None:
+        table, values = one
+        if values is None:
+            self._users.set_parameters(table, {"x": str(self._count)})
+        else:
+            self._users.alter_partitions(table, [values], {"x": str(self._count)})
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Read on the cluster of the copies what its port of the gateway shows there."""
+
+    client: Any
+    files: FileReader
+    database: str
+
+    def read(self, one: One) -> Seen | None:
+        """Return what it holds as far as this cluster knows; None where the port says that it is not to be had."""
+        begin = time.monotonic()
+        location = self._location(one)
+        if location is not None and location.startswith("absent-on-"):
+            return None
+        content = None if location is None else contents(self.files, location)
+        return Seen(one, begin, time.monotonic(), content)
+
+    def _location(self, one: One) -> str | None:
+        table, values = one
+        try:
+            if values is None:
+                asked = ttypes.GetTableRequest(dbName=self.database, tblName=table)
+                return str(self.client.get_table_req(asked).table.sd.location)
+            return str(self.client.get_partition(self.database, table, list(values)).sd.location)
+        except ttypes.NoSuchObjectException:
+            return None
+
+
+def read_while(going_on: threading.Event, port: int, files: FileReader, database: str, seed: int) -> list[Seen]:
+    """Read at random until told to stop; return all that was shown."""
+    chance, found = random.Random(seed), []
+    with client_of(port) as client:
+        reader = Reader(client, files, database)
+        while going_on.is_set():
+            if seen := reader.read(chance.choice((PLAIN, *DAYS))):
+                found.append(seen)
+    return found
+
+
+def copy_while(going_on: threading.Event, run: Callable[[KillSwitch | None], object], seed: int) -> None:
+    """Bring the copies up to date again and again, often killed at a change."""
+    chance = random.Random(seed)
+    while going_on.is_set():
+        switch = KillSwitch(chance.randrange(1, 40), after_effect=chance.random() < 0.5)
+        with suppress(Killed, TwinhiveError):
+            run(switch if chance.random() < 0.4 else None)
