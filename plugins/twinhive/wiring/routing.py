@@ -14,10 +14,8 @@ from twinhive.model.files import authority, directory_around, qualified
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
-from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.refusing import refusal, said
 from twinhive.routing.resolving import Clusters, Resolver
-from twinhive.routing.script import statements_of
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.files import files
@@ -70,6 +68,8 @@ class RoutingWiring:
 
     def resolver(self, *, looks: bool = True) -> Resolver:
         """Return what finds the tables of statements, as they are from now on. `looks`: at directories, too."""
+        from twinhive.routing.reading import view_reads  # takes 17 MB: a gateway's ports read no statements
+
         return Resolver(self.metastore, self.clusters, self.freshness(looks=looks), view_reads)
 
     def freshness(self, *, looks: bool = True, followed: FollowedLog | None = None) -> Freshness:
@@ -91,6 +91,9 @@ class RoutingWiring:
 
     def routed(self, sql: str, database: str, cluster: str | None) -> RoutedSql | WaitsForCopy | RefusedSql:
         """Say where the one statement of a text is to be run. Raises ActNow for a text that holds none, or several."""
+        from twinhive.routing.reading import read_statement
+        from twinhive.routing.script import statements_of
+
         statements = list(statements_of(sql, database.lower(), cluster))
         if len(statements) != 1:
             raise ActNow(
