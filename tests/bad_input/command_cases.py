@@ -24,6 +24,14 @@ _ARGUMENTS = {
 _REQUIRED_OPTIONS = {"--reason": "why"}
 
 
+_LOSS = ("--dry-run says what would be lost",)
+
+
+def _promoted(desk: Desk) -> None:
+    parameters = desk.world.replica.database("sales").parameters
+    desk.world.replica.set_database_parameters("sales", {**parameters, "twinhive.phase": "promoted"})
+
+
 def usage_cases() -> Iterator[Case]:
     """Break what command lines say of their parts: what is needed, numbers, limits."""
     group: Any = typer.main.get_command(app)
@@ -209,6 +217,35 @@ POLICY_CASES = (
         "check: failover before the replica follows",
         ("check", "sales", "--failover"),
         ("a failover needs a replica that follows",),
+    ),
+    Case("failover: nothing is said of what is lost", ("failover", "sales", "--unplanned"), _LOSS, code=USAGE),
+    Case("failover: no reason", ("failover", "sales", "--unplanned", "--at", "3"), _LOSS, code=USAGE),
+    Case(
+        "failover: an event, and planned",
+        ("failover", "sales", "--at", "3"),
+        ("--at and --reason are for --unplanned",),
+        code=USAGE,
+    ),
+    Case(
+        "failover: another event than the replica's",
+        ("failover", "sales", "--unplanned", "--at", "1", "--reason", "why"),
+        ("is not at the event that was named",),
+        follows=True,
+    ),
+    Case(
+        "failover: a blank reason",
+        ("failover", "sales", "--unplanned", "--at", NEXT_EVENT, "--reason", " "),
+        ("failover: reason is missing",),
+        follows=True,
+    ),
+    Case("failover: without a replica", ("failover", "sales"), ("there is no replica of policy sales",)),
+    Case("failover: not ready", ("failover", "sales"), ("is not ready to take over",), follows=True),
+    Case(
+        "resync: of a replica that has taken over",
+        ("resync", "sales", "plain"),
+        ("has taken over",),
+        _promoted,
+        follows=True,
     ),
     Case("resync: neither a table nor all", ("resync", "sales"), ("give either a table, or --all",), code=USAGE),
     Case("resync: a table and all", ("resync", "sales", "plain", "--all"), ("give either a table",), code=USAGE),

@@ -1,4 +1,4 @@
-"""Offer what on-call asks of a policy: resync, skip-event, unlock, pause, forget, retire."""
+"""Offer what on-call asks of a policy: resync, skip-event, unlock, pause, failover, forget, retire."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +7,18 @@ import typer
 
 from twinhive.cli.base import PolicyName, wiring_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, say
+from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
 from twinhive.copies.retire import RetirePlacement
+from twinhive.model.marks import Phase
+from twinhive.model.policy import Policy
+from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.operations import OperationFields, operation_of
+from twinhive.operations.promoting import replica_alone
 from twinhive.operations.repair import Repair
+from twinhive.pipeline.runner import run_whole
+from twinhive.ports import WritePorts
+from twinhive.step.base import Report
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -125,6 +133,50 @@ def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
     Marks, dumps, staged files and what no table uses any more go; what tables hold stays.
     """
     _operate("forget", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
+def failover(
+    policy: PolicyName,
+    unplanned: Annotated[
+        bool, typer.Option("--unplanned", help="Ask nothing of the source, which may be gone.")
+    ] = False,
+    at: Annotated[
+        int | None, typer.Option(metavar="EVENT", min=0, help="With --unplanned: the event that --dry-run has named.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="With --unplanned: why.")] = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Let the replica take over from its source.
+
+    Stop all writers of the source first. Then the replica is brought to the newest event, the source has to stand
+    still, both sides are compared, and the replica is opened to writers. What speaks against it is named, and
+    nothing was changed. With --unplanned nobody asks the source: what it has logged after the position is lost.
+    """
+    if unplanned and not dry_run and (at is None or not reason):
+        raise typer.BadParameter("--unplanned needs --at and --reason; --dry-run says what would be lost")
+    if not unplanned and (at is not None or reason):
+        raise typer.BadParameter("--at and --reason are for --unplanned")
+    with errors_shown(as_json=as_json):
+        wiring, holder = wiring_of(config, policy), holder_of("failover")
+        ports = wiring.write_ports()
+        operation: Operation = Failover(wiring.policy, holder)
+        if unplanned:
+            operation = UnplannedFailover(wiring.policy, at or 0, reason or "", holder)
+        elif not dry_run:
+            _follow_to_the_end(wiring.policy, ports, holder, print_stderr if as_json else say)
+        lines = operation.plan(ports) if dry_run else operation.run(ports)
+    _show("failover", policy, lines, as_json=as_json, dry_run=dry_run)
+
+
+def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report) -> None:
+    """Apply windows until nothing is left; a replica that has taken over already needs none."""
+    _, state = replica_alone(ports, policy)
+    while state.phase is Phase.FOLLOWING:
+        if run_whole("incremental", policy, ports, holder, report)["window"].idle:
+            return
 
 
 @app.command()

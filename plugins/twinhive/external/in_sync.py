@@ -9,6 +9,7 @@ from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
+from twinhive.replica.replica_state import refuse_promoted
 from twinhive.replica.synced import Synced
 
 
@@ -45,7 +46,9 @@ def _not_copied(ports: ReadPorts, policy: Policy, entries: Sequence[Entry], sinc
 
 def _metadata_behind(ports: ReadPorts, policy: Policy, listed: ExternalPass) -> str | None:
     database = ports.replica.database(policy.replica.database)
-    at = ReplicaState.read(database.parameters if database else None).last_event_id
+    state = ReplicaState.read(database.parameters if database else None)
+    refuse_promoted(state, policy)
+    at = state.last_event_id
     if at is None:
         return f"the replica of policy {policy.name} is not published yet"
     if at < listed.event_id:

@@ -23,6 +23,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import readable
 from twinhive.model.text import render
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.replica.replica_state import read_state
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
@@ -89,11 +90,15 @@ class SyncExternal:
     execute: Execution = field(default_factory=InThisProcess)
 
     def run(self, ports: WritePorts) -> ExternalSynced:
-        """Return what was done. A directory that fails keeps no other from being synced; then one error is raised."""
+        """Return what was done. A directory that fails keeps no other from being synced; then one error is raised.
+
+        Raises Promoted: into a replica that has taken over nothing is copied.
+        """
         policy, name, task = self.work.policy, self.work.dump, self.work.batch
         if reason := is_paused(ports.replica_files, policy):
             self.work.report("paused: " + reason)
             return ExternalSynced(idle=render(reason))
+        read_state(ports.replica, policy, ports.source.log_id())
         tasks = len(open_pass(ports.dump_files, policy, name).batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
@@ -157,6 +162,8 @@ class SyncExternal:
 
         def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
             try:
+                # Users may write it from one moment to the next: what they have put there must not be deleted.
+                read_state(ports.replica, policy, ports.source.log_id())
                 sync = replace(sync, record=synced.record_of(sync.entry.location))
                 if sync.record is not None:
                     write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))

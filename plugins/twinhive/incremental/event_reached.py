@@ -6,7 +6,7 @@ from enum import Enum
 from twinhive.events.message import names_touched
 from twinhive.log.log_pages import rows_between
 from twinhive.model.changes.events import EventRow
-from twinhive.model.errors import ActNow, Foreign, InvalidSettings, TryAgain
+from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Promoted, TryAgain
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.names import TableName
@@ -99,6 +99,8 @@ def missing_of_database(
             expected=f"the mark of policy {policy}",
             next_step="look with: " + command("twinhive", "status", policy),
         )
+    if state.phase is Phase.PROMOTED:
+        raise _has_taken_over(policy)
     if state.phase is not Phase.FOLLOWING:
         return Lack(Where.REPLICA, event_id, _does_not_follow(policy, state))
     if state.position.event_id < event_id:
@@ -180,6 +182,16 @@ def _does_not_follow(policy: str, state: ReplicaState) -> str:
     return (
         f"the replica does not follow yet (phase {state.phase.value}); "
         f"if nobody builds it, a person must start the DAG {policy}.bootstrap"
+    )
+
+
+def _has_taken_over(policy: str) -> Promoted:
+    return Promoted(
+        f"the replica of policy {policy} has taken over: no event reaches it any more",
+        found=f"phase {Phase.PROMOTED.value}",
+        expected="a replica that follows its source",
+        next_step="wait for nothing here: what is written is there at once; see: "
+        + command("twinhive", "status", policy),
     )
 
 

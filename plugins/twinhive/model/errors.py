@@ -86,6 +86,10 @@ class ActNow(TwinhiveError):
     """A person must act first; Airflow does not retry it."""
 
 
+class Promoted(ActNow):
+    """The replica has taken over from its source: nothing may be brought into it."""
+
+
 class Unreachable(TryAgain):
     """A server did not answer in time, or closed the connection."""
 

@@ -56,6 +56,8 @@ class Phase(Enum):
     """A load is under way, or was cut off: what is there is incomplete."""
     FOLLOWING = "following"
     """The replica equals the source at `repl.last.id`."""
+    PROMOTED = "promoted"
+    """It has taken over from its source: users write it, and nothing is brought into it any more."""
 
 
 UNUSABLE, UNREACHABLE = "unusable", "unreachable"

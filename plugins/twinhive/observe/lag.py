@@ -17,7 +17,7 @@ from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.follower import Follower, Limits, file_system_name, metastore_name
 from twinhive.observe.watched import WatchedPolicy, first_questions, second_questions, watched
 from twinhive.ports import FileReader, MetastoreReader
-from twinhive.replica.replica_state import state_of
+from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import paused_policies, policies_with_requests
 from twinhive.step.in_parallel import Question, ask_all
 
@@ -193,7 +193,7 @@ def _state(one: Follower, answers: Answers) -> ReplicaState | TwinhiveError:
         return database
     try:
         state = ReplicaState.read(database.parameters if database else None)
-        return state if isinstance(log, TwinhiveError) else state_of(database, one.policy, log[0])
+        return state if isinstance(log, TwinhiveError) else shown_state(database, one.policy, log[0])
     except TwinhiveError as error:
         return error
 

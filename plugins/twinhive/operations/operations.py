@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.policy import Policy
+from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.pausing import Pause, Unpause
@@ -76,6 +77,20 @@ _ALL = (
         lambda policy, holder, fields: Pause(policy, fields.reason or "", holder),
     ),
     OperationKind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
+    OperationKind(
+        "failover",
+        "let the replica take over from a source without writers, when it is proved equal",
+        (),
+        lambda policy, holder, _: Failover(policy, holder),
+        gives_up=True,
+    ),
+    OperationKind(
+        "failover-unplanned",
+        "let the replica take over at the event that it has reached; what the source has after it is lost",
+        ("event_id", "reason"),
+        lambda policy, holder, fields: UnplannedFailover(policy, fields.event_id or 0, fields.reason or "", holder),
+        gives_up=True,
+    ),
     OperationKind(
         "forget",
         "give the replica up: marks, dumps, staged and unused files go; what tables hold stays",

@@ -16,7 +16,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.held_sets import held_sets
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
 from twinhive.step.holding import lease_directory
 from twinhive.verify.outcome import Verified, last_outcome
@@ -94,9 +94,9 @@ class ReplicaStatus:
 
 def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
     """Read the state of a policy's replica; nothing is changed. Raises Foreign."""
-    state = read_state(ports.replica, policy, ports.source.log_id())
-    newest = position_at(ports.source, ports.source.current_event_id())
     database = ports.replica.database(policy.replica.database)
+    state = shown_state(database, policy, ports.source.log_id())
+    newest = position_at(ports.source, ports.source.current_event_id())
     parameters = database.parameters if database else {}
     in_scope, trouble = _events_in_scope(ports, policy, state, newest)
     recorded = {

@@ -1,8 +1,9 @@
 """Read what the replica says of itself, and refuse a database that is not this policy's."""
 
 from twinhive.dump.layout import DumpKind
-from twinhive.model.errors import Foreign
+from twinhive.model.errors import Foreign, Promoted
 from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Either
@@ -10,16 +11,38 @@ from twinhive.ports import MetastoreReader
 
 
 def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:
-    """Return the state of the policy's replica. Raises Foreign for somebody else's database."""
+    """Return the state of the policy's replica. Raises Foreign for somebody else's database, Promoted."""
     return state_of(replica.database(policy.replica.database), policy, source_log)
 
 
 def state_of(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
-    """Return what the replica's database says, None for one that is not there. Raises Foreign."""
+    """Return what the replica's database says, None for one that is not there. Raises Foreign, Promoted."""
+    state = shown_state(database, policy, source_log)
+    refuse_promoted(state, policy)
+    return state
+
+
+def shown_state(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
+    """Return it for those who only show it, also where the replica has taken over. Raises Foreign."""
     state = ReplicaState.read(database.parameters if database else None)
     if state.phase is not Phase.ABSENT:
         _refuse_foreign(state, policy, source_log)
     return state
+
+
+def refuse_promoted(state: ReplicaState, policy: Policy) -> None:
+    """Let nothing be brought into a replica that users write. Raises Promoted."""
+    if state.phase is Phase.PROMOTED:
+        raise Promoted(
+            f"the replica {policy.replica} of policy {policy.name} has taken over: nothing is brought into it any more",
+            found=f"phase {state.phase.value}: users write it",
+            expected="a replica",
+            next_step=Either(f"pause the DAGs of policy {policy.name}; ", "load into another database (INTO); ")
+            + "see since when with: "
+            + command("twinhive", "status", policy.name)
+            + Either("; if it stays the primary for good, end the policy with: ", "")
+            + Either(command("twinhive", "forget", policy.name), ""),
+        )
 
 
 def _refuse_foreign(state: ReplicaState, policy: Policy, source_log: str) -> None:

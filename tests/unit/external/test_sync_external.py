@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.support.worlds.external_world import BASE, ExternalWorld, a_world_with_files
-from twinhive.external.sync_external import SyncExternal
-from twinhive.model.errors import Refused
+from twinhive.external.sync_external import InThisProcess, SyncExternal
+from twinhive.model.errors import Promoted, Refused
 from twinhive.model.files import Attributes
+from twinhive.model.marks import PHASE, Phase
 from twinhive.transfer.tree.executing import in_this_process
 
 
@@ -27,6 +29,46 @@ def test_a_new_directory_comes_whole_with_owner_permission_and_acl_of_its_top() 
     above = world.world.replica_files.status(f"{BASE}/data")
     assert above is not None
     assert above.owner != "ann"
+
+
+def test_nothing_is_copied_into_a_replica_that_has_taken_over_nor_deleted_there() -> None:
+    world = a_world_with_files()
+    world.cycle()
+    world.put("/data/events/h", b"late")
+    listed = world.listed()
+    parameters = world.world.replica.database("sales").parameters
+    world.world.replica.set_database_parameters("sales", {**parameters, PHASE: Phase.PROMOTED.value})
+    world.world.replica_files.put(f"{BASE}/data/events/ours", b"written by users")
+    before = world.there("/data/events")
+    with pytest.raises(Promoted):
+        world.sync(listed)
+    with pytest.raises(Promoted):
+        world.listed()
+    assert world.there("/data/events") == before
+
+
+def test_a_task_that_is_overtaken_by_a_promotion_copies_no_further_directory() -> None:
+    world = a_world_with_files(options={"copy_threads": 1})
+    world.add_table("more", "hdfs://east/data/more")
+    world.put("/data/more/g", b"two")
+    listed = world.listed()
+    parameters = world.world.replica.database("sales").parameters
+
+    class Promoting:
+        def execution(self, *given: Any) -> Any:
+            execute = InThisProcess().execution(*given)
+
+            def executed(*planned: Any, **named: Any) -> Any:
+                said = {**parameters, PHASE: Phase.PROMOTED.value}
+                world.world.replica.set_database_parameters("sales", said)
+                return execute(*planned, **named)
+
+            return executed
+
+    with pytest.raises(Promoted):
+        for batch in listed.batches:
+            SyncExternal(world.work(batch.name, listed.dump), Promoting()).run(world.ports())
+    assert sum(bool(world.there(place)) for place in ("/data/events", "/data/more")) == 1
 
 
 def test_top_attributes_follow_later_changes() -> None:

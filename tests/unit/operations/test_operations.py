@@ -459,6 +459,7 @@ def operations(followed: Followed, event_id: int) -> dict[str, Operation]:
         "resync": OperationFields(table="plain"),
         "skip-event": OperationFields(event_id=event_id, reason="why"),
         "pause": OperationFields(reason="why"),
+        "failover-unplanned": OperationFields(event_id=event_id, reason="why"),
     }
     return {name: operation_of(name, followed.policy, HOLDER, fields.get(name, OperationFields())) for name in KINDS}
 

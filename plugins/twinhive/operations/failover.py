@@ -1,0 +1,269 @@
+"""Let a replica take over from its source: planned, when it is proved equal; unplanned, at the event it has reached.
+
+Nothing is changed before the one call that promotes: a try that was refused or killed leaves a replica that follows.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from twinhive.external.pass_ import copies_under_way
+from twinhive.external.status import pending_objects
+from twinhive.log.event_stream import EventStream
+from twinhive.model.changes.events import EventRow, Position
+from twinhive.model.errors import ActNow, Refused, TryAgain, together
+from twinhive.model.frozen import frozen_tables
+from twinhive.model.marks import STAMP, Phase, ReplicaState, Stamp
+from twinhive.model.names import TableName
+from twinhive.model.next_steps import command
+from twinhive.model.objects import Database
+from twinhive.model.policy import WINDOW_END, Policy
+from twinhive.model.promotion import How
+from twinhive.model.spoken import first_of, spoken_time
+from twinhive.model.text import Text, render
+from twinhive.operations.operation import Holder, a_reason
+from twinhive.operations.promoting import promote, replica_alone, taken_over
+from twinhive.operations.readiness import readiness
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.source_scope import tables_in_bulk
+from twinhive.requests.request_files import requested_tables
+from twinhive.step.base import Work
+from twinhive.verify.verify import Verify
+
+QUIET_SECONDS = 20.0
+"""So long the source must log nothing of the policy: longer than a writer takes from its last file to its event."""
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Failover:
+    """Take over from a source that has no writers any more. People keep them away; here it is proved.
+
+    The replica must be ready, at the source's newest event, and equal to it; then the source must still be as it was.
+    """
+
+    policy: Policy
+    holder: Holder
+    quiet_seconds: float = QUIET_SECONDS
+    wait: Callable[[float], None] = time.sleep
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what stands in the way now, and what would be done."""
+        database, state = replica_alone(ports, self.policy)
+        if state.phase is Phase.PROMOTED:
+            return taken_over(self.policy, database)
+        found = readiness(ports, self.policy)
+        return [
+            *map(render, found.told),
+            *(f"in the way: {render(problem.text)}" for problem in found.problems),
+            f"would wait {self.quiet_seconds:.0f} s in which {self.policy.source} must log nothing of this policy",
+            "would compare all that is replicated, on both sides, at the same event",
+            f"would open {self.policy.replica} to writers; nothing is brought into it from then on",
+        ]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Prove it, then promote. Raises ActNow or TryAgain, and has changed nothing then."""
+        policy = self.policy
+        database, state = replica_alone(ports, policy)
+        if state.phase is Phase.PROMOTED:
+            return taken_over(policy, database)
+        if problems := readiness(ports, policy).problems:
+            raise together(problems, f"the replica of policy {policy.name} is not ready to take over")
+        self._refuse_copies(ports)
+        end = self._quiet_end(ports, state.position)
+        compared = self._compared(ports)
+
+        def nothing_came(now: ReplicaState) -> None:
+            self._refuse_news(ports, now.position, end)
+
+        return [*compared, *promote(ports, policy, self.holder, How.PLANNED, nothing_came)]
+
+    def _refuse_copies(self, ports: ReadPorts) -> None:
+        """Wait for copies of external data: they would write and delete beside the new primary's own writers."""
+        if self.policy.external.brings_data and (copies := copies_under_way(ports, self.policy)):
+            raise TryAgain(
+                f"external data of policy {self.policy.name} is being copied",
+                found=f"{copies} tasks of the last pass that have not ended",
+                expected="no copy under way",
+                next_step=f"wait for the run of the DAG {self.policy.name}.external, or end it with: "
+                + command("twinhive", "run", self.policy.name, "external"),
+            )
+
+    def _quiet_end(self, ports: ReadPorts, position: Position) -> Position:
+        """Return the newest event of a log that tells nothing more of the policy."""
+        end, news = _first_news(ports, self.policy, position)
+        if news:
+            raise TryAgain(
+                f"the replica of policy {self.policy.name} is not at the source's newest event yet",
+                found=f"the replica at event {position.event_id}; the next of this policy: {_told(news)}",
+                expected="no event of this policy after the replica's position",
+                next_step="stop all writers; then bring it further with: "
+                + command("twinhive", "run", self.policy.name, "incremental"),
+            )
+        self.wait(self.quiet_seconds)
+        self._refuse_news(ports, end, end)
+        return end
+
+    def _refuse_news(self, ports: ReadPorts, begin: Position, quiet_since: Position) -> None:
+        _, news = _first_news(ports, self.policy, begin)
+        if news:
+            raise ActNow(
+                f"{self.policy.source} is still written: no failover without loss",
+                found=f"after event {quiet_since.event_id}: {_told(news)}",
+                expected=f"no event of this policy for {self.quiet_seconds:.0f} s, nor while both sides are compared",
+                next_step="find these writers and stop them; then again: "
+                + command("twinhive", "failover", self.policy.name),
+            )
+
+    def _compared(self, ports: WritePorts) -> list[str]:
+        """Return what is said of two sides that are equal."""
+        found = Verify(Work(self.policy, holder=self.holder)).run(ports)
+        if found.is_equal:
+            return found.lines()
+        names = [*found.findings, *found.suspects, *(f"{name}: {why}" for name, why in found.not_judged.items())]
+        what = f"the replica of policy {self.policy.name} is not proved equal to its source: {found.headline}"
+        unlike, equal = "; ".join(first_of(names, _NAMED)), "all that is replicated, judged and equal"
+        again = command("twinhive", "failover", self.policy.name)
+        if found.suspected and not found.found:
+            raise TryAgain(
+                what,
+                found=unlike,
+                expected=equal,
+                next_step="bring over what was written without an event: "
+                + command("twinhive", "run", self.policy.name, "scan")
+                + ", then "
+                + command("twinhive", "run", self.policy.name, "incremental")
+                + "; then again: "
+                + again,
+            )
+        mend = command("twinhive", "repair", self.policy.name)
+        raise ActNow(
+            what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; then again: " + again
+        )
+
+
+@dataclass(frozen=True)
+class UnplannedFailover:
+    """Take over at the event that the replica has reached, without a question to the source, which may be gone.
+
+    event_id   the position that the plan has named: whoever says it knows what is lost
+    reason     why; kept with the request in the log of the run
+    """
+
+    policy: Policy
+    event_id: int
+    reason: str
+    holder: Holder
+    clock: Callable[[], float] = time.time
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what would be lost."""
+        database, state = replica_alone(ports, self.policy)
+        if state.phase is Phase.PROMOTED:
+            return taken_over(self.policy, database)
+        self._refuse_mixed(ports, state)
+        return [
+            *map(render, self._lost(ports, database, state)),
+            f"would open {self.policy.replica} to writers at event {state.position.event_id}, with: "
+            f"twinhive failover {self.policy.name} --unplanned --at {state.position.event_id} --reason '...'",
+        ]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Promote at the event that was named."""
+        reason = a_reason(self.reason, "failover")
+        database, state = replica_alone(ports, self.policy)
+        if state.phase is Phase.PROMOTED:
+            return taken_over(self.policy, database)
+        lost = [render(line) for line in self._lost(ports, database, state)]
+
+        def as_named(now: ReplicaState) -> None:
+            self._refuse_other_event(now)
+            self._refuse_mixed(ports, now)
+
+        as_named(state)
+        return [f"reason: {reason}", *lost, *promote(ports, self.policy, self.holder, How.UNPLANNED, as_named)]
+
+    def _refuse_other_event(self, state: ReplicaState) -> None:
+        if state.position.event_id != self.event_id:
+            raise Refused(
+                f"the replica of policy {self.policy.name} is not at the event that was named",
+                found=f"the replica at event {state.position.event_id}, named was {self.event_id}",
+                expected="the event that the dry run says: what comes after it is lost",
+                next_step="look what would be lost: "
+                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run"),
+            )
+
+    def _refuse_mixed(self, ports: ReadPorts, state: ReplicaState) -> None:
+        """Refuse a replica that is in the middle of a window which shows its tables before its end."""
+        if self.policy.options.consistency != WINDOW_END:
+            return
+        ahead = list(_ahead(ports, self.policy, state))
+        if ahead:
+            raise ActNow(
+                f"the replica of policy {self.policy.name} is in the middle of a window (consistency: window_end)",
+                found=f"the replica at event {state.position.event_id}, and later already: "
+                + ", ".join(first_of(ahead, _NAMED)),
+                expected="all tables as they were at one event",
+                next_step="if the source answers: "
+                + command("twinhive", "run", self.policy.name, "incremental")
+                + "; if it is gone for good, and these tables may be newer than others: say consistency: every_event "
+                "in the policy file, then again: "
+                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run"),
+            )
+
+    def _lost(self, ports: ReadPorts, database: Database, state: ReplicaState) -> Iterator[Text]:
+        policy, position = self.policy, state.position
+        since = f", {spoken_time(max(0.0, self.clock() - position.time))} ago" if position.time else ""
+        yield (
+            f"lost: all that {policy.source} has logged after event {position.event_id}{since}, and what was written "
+            "there without an event since the last scan"
+        )
+        if policy.external.brings_data:
+            yield "lost: what was written into external tables since the last pass of each"
+            yield (
+                f"first mark all running tasks of the DAG {policy.name}.external failed: a copy that is under way ends "
+                "with the directory that it is in"
+            )
+        if pending := sorted(pending_objects(ports.replica_files, policy)):
+            yield f"without data so far, and never to get it: {', '.join(first_of(pending, _NAMED))}"
+        if frozen := sorted(frozen_tables(database.parameters)):
+            yield f"older than that event, because they are quarantined: {', '.join(first_of(frozen, _NAMED))}"
+        if requested := requested_tables(ports.replica_files, policy):
+            yield f"older than that event, because they wait for a resync: {', '.join(first_of(requested, _NAMED))}"
+
+
+def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Position, tuple[EventRow, ...]]:
+    """Return the first events of the policy after a position, none at the log's end, and how far was read."""
+    end = begin
+    for event_range in EventStream.of(ports, policy).event_ranges_after(begin):
+        end = event_range.end
+        if event_range.rows:
+            return end, event_range.rows
+    return end, ()
+
+
+def _told(rows: tuple[EventRow, ...]) -> str:
+    said = (f"event {row.event_id} {row.event_type} {row.table or row.database}" for row in rows)
+    return "; ".join(first_of(said, _NAMED))
+
+
+def _ahead(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Iterator[str]:
+    """Yield what bears the stamp of an event after the position."""
+    replica, database = ports.replica, policy.replica.database
+    for table in tables_in_bulk(replica, database, replica.table_names(database)):
+        if _is_ahead(table.parameters.get(STAMP), state):
+            yield table.name.table
+        elif table.partition_keys and any(_partitions_ahead(ports, policy, table.name, state)):
+            yield f"partitions of {table.name.table}"
+
+
+def _partitions_ahead(ports: ReadPorts, policy: Policy, table: TableName, state: ReplicaState) -> Iterator[bool]:
+    names, most = ports.replica.partition_names(table), policy.options.partitions_per_call
+    for start in range(0, len(names), most):
+        for one in ports.replica.partitions(table, names[start : start + most]):
+            yield _is_ahead(one.parameters.get(STAMP), state)
+
+
+def _is_ahead(text: str | None, state: ReplicaState) -> bool:
+    stamp = Stamp.parse(text)
+    return stamp is not None and stamp.log_id == state.log_id and stamp.event_id > state.position.event_id

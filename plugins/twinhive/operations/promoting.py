@@ -1,0 +1,91 @@
+"""Make a replica a primary: one call, under the lease, is the point of no return."""
+
+from collections.abc import Callable
+
+from twinhive.events.reader import position_at
+from twinhive.model.errors import ActNow, Foreign, Missing
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.next_steps import command
+from twinhive.model.objects import Database
+from twinhive.model.policy import Policy
+from twinhive.model.promotion import PROMOTED, How, Promotion
+from twinhive.operations.forget_files import remove_leftovers
+from twinhive.operations.operation import Holder
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+
+
+def replica_alone(ports: ReadPorts, policy: Policy) -> tuple[Database, ReplicaState]:
+    """Return a replica that follows, or has taken over, without a question to its source.
+
+    Raises Missing, Foreign, ActNow for a database that is no such thing.
+    """
+    database = ports.replica.database(policy.replica.database)
+    if database is None:
+        raise Missing(
+            f"there is no replica of policy {policy.name}",
+            found=f"no database {policy.replica}",
+            expected="a replica that follows its source",
+            next_step=f"start the DAG {policy.name}.bootstrap",
+        )
+    state = ReplicaState.read(database.parameters)
+    if state.policy != policy.name:
+        raise Foreign(
+            f"database {policy.replica} does not belong to policy {policy.name}",
+            found=f"the mark of policy {state.policy}" if state.policy else "no mark of any policy",
+            expected=f"the mark of policy {policy.name}",
+            next_step="correct replica.database in the policy file",
+        )
+    if state.phase not in (Phase.FOLLOWING, Phase.PROMOTED):
+        raise ActNow(
+            f"the replica of policy {policy.name} cannot take over: it was never whole",
+            found=f"phase {state.phase.value}",
+            expected=Phase.FOLLOWING.value,
+            next_step=f"start the DAG {policy.name}.bootstrap, or clear the failed task of its last run",
+        )
+    return database, state
+
+
+def promote(
+    ports: WritePorts, policy: Policy, holder: Holder, how: How, last_look: Callable[[ReplicaState], None]
+) -> list[str]:
+    """Open the replica to writers; one that has taken over already stays as it is.
+
+    `last_look` is asked under the lease, also just before, and raises what speaks against it. Directories that nothing
+    uses any more go first: as content of a primary they would come back with the next partition of that name.
+    """
+    with hold_lease(ports, Work(policy, holder=holder), LeaseKind.EVENTS) as lease:
+        database, state = replica_alone(ports, policy)
+        if state.phase is Phase.PROMOTED:
+            return taken_over(policy, database)
+        last_look(state)
+        lines = remove_leftovers(ports, policy, lease)
+        log = ports.replica.log_id()
+        begin = position_at(ports.replica, ports.replica.current_event_id())
+        database, state = replica_alone(ports, policy)
+        last_look(state)
+        said = Promotion(str(state.log_id), state.position, log, begin, how)
+        lease.confirm()
+        ports.replica.set_database_parameters(database.name, said.written(database.parameters))
+    database, _ = replica_alone(ports, policy)
+    return [*lines, *taken_over(policy, database)]
+
+
+def taken_over(policy: Policy, database: Database) -> list[str]:
+    """Say what a replica is since it took over, and what is left to people."""
+    found = Promotion.read(database.parameters)
+    if found is None:
+        raise ActNow(
+            f"database {policy.replica} says that it has taken over, and not since when",
+            found=database.parameters.get(PROMOTED) or f"no mark {PROMOTED}",
+            expected="the logs and events of both sides",
+            next_step="end the policy with: " + command("twinhive", "forget", policy.name),
+        )
+    return [
+        f"{policy.replica} has taken over from {policy.source} ({found.how.value}): it holds all up to event "
+        f"{found.position.event_id} of the source; its own writers begin after event {found.begin.event_id} of its log",
+        f"now: let clients use {policy.replica} on cluster {policy.replica.cluster}, keep writers away from "
+        f"{policy.source}, and pause the DAGs of policy {policy.name}, which refuse to run from now on",
+    ]
