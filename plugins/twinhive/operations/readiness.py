@@ -1,6 +1,6 @@
 """Say whether a replica could take over from its source: what keeps it from that, and what would not come along.
 
-It reads only (`twinhive check POLICY --failover`). The switch itself is a person's: Twinhive has no failover yet.
+It reads only (`twinhive check POLICY --failover`); a planned failover asks it first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,0 +1,111 @@
+"""A replica on real servers takes over: planned from a source that stands still, unplanned from one that is gone."""
+
+from collections.abc import Callable
+
+import pytest
+from hive_metastore import ttypes
+
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.users.thrift_source import ThriftSource
+from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.twin import assert_equal_twin
+from twinhive.cli.app import run
+from twinhive.model.errors import ActNow, Promoted
+from twinhive.model.promotion import How, Promotion
+from twinhive.operations.failover import Failover
+
+pytestmark = pytest.mark.sandbox
+HOLDER = {"run": "test", "task": "failover"}
+
+
+class Place:
+    """A followed database, and its users on both sides."""
+
+    def __init__(self, policies: PolicyFiles, source: ThriftSource, east: Warehouse, west: Warehouse) -> None:
+        self.policies, self.east, self.west = policies, east, west
+        self.name = east.create_database("switched")
+        self.users = SourceWriter(source, east.files, self.name)
+        self.users.create_table("orders", ("day",))
+        self.users.add_partitions("orders", {("1",): {"a": b"x,1\n"}, ("a b/ü",): {"b": b"y,2\n"}})
+        self.users.create_table("plain", files={"f": b"z,3\n"})
+        policies.add(self.name)
+        policies.run(self.name)
+
+    def fail_over(self, wait: Callable[[float], None]) -> list[str]:
+        wiring = self.policies.wiring(self.name)
+        return Failover(wiring.policy, HOLDER, wait=wait).run(wiring.write_ports())
+
+    def type(self, *words: str) -> int:
+        return run([*words, "--config", str(self.policies.directory)])
+
+    @property
+    def promotion(self) -> Promotion | None:
+        return Promotion.read(self.west.client.get_database(self.name).parameters or {})
+
+
+@pytest.fixture
+def place(policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse) -> Place:
+    return Place(policies, source_metastore, east, west)
+
+
+def test_planned_from_a_source_that_stands_still(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    place.users.overwrite("orders", ("1",), {"c": b"w,4\n"})
+    while not place.policies.follow(place.name)["window"].idle:
+        pass
+    with pytest.raises(ActNow, match="is still written"):
+        place.fail_over(lambda seconds: place.users.insert("plain", None, {"late": b"v,5\n"}))
+    assert place.promotion is None
+    while not place.policies.follow(place.name)["window"].idle:
+        pass
+    waited: list[float] = []
+    lines = place.fail_over(waited.append)
+    assert waited and any("equal at event" in line for line in lines)
+    assert_equal_twin(place.east, place.name, place.west)
+    found = place.promotion
+    assert found is not None and found.how is How.PLANNED
+    database = place.west.client.get_database(place.name)
+    assert not any(key.startswith("repl.") for key in database.parameters)
+
+    # Users go on there: what they drop and add again does not bring old rows back.
+    west = place.west.client
+    table = west.get_table_req(ttypes.GetTableRequest(dbName=place.name, tblName="orders")).table
+    old = west.get_partition(place.name, "orders", ["1"])
+    west.drop_partition(place.name, "orders", ["1"], True)
+    home = f"{table.sd.location}/day=1"
+    place.west.files.write(f"{home}/ours", b"n,6\n")
+    added = ttypes.Partition(values=["1"], dbName=place.name, tableName="orders", parameters={}, sd=old.sd)
+    added.sd.location = home
+    west.add_partition(added)
+    held = [child.path.rpartition("/")[2] for _, page in place.west.files.list_directories([home]) for child in page]
+    assert held == ["ours"]
+
+    before = west.get_database(place.name).parameters
+    place.users.insert("plain", None, {"too late": b"u,7\n"})
+    with pytest.raises(Promoted):
+        place.policies.follow(place.name)
+    assert west.get_database(place.name).parameters == before
+    capfd.readouterr()
+    assert place.type("run", place.name, "scan") == 4
+    said = capfd.readouterr().err
+    assert "has taken over" in said and f"twinhive status {place.name}" in said
+    assert place.type("status", place.name) == 0
+    assert "promoted" in capfd.readouterr().out
+
+
+def test_unplanned_from_a_source_that_is_gone(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    at = place.west.client.get_database(place.name).parameters["repl.last.id"]
+    place.users.insert("plain", None, {"lost": b"v,5\n"})
+    monkeypatch.setenv("AIRFLOW_CONN_EAST_METASTORE", "thrift://127.0.0.1:1")
+    monkeypatch.setenv("AIRFLOW_CONN_EAST_HDFS", "hdfs://hdfs@127.0.0.1:1")
+    assert place.type("failover", place.name, "--unplanned", "--dry-run") == 0
+    said = capfd.readouterr().out
+    assert f"after event {at}" in said.replace("\n", " ") and f"--at {at}" in said.replace("\n", " ")
+    assert place.promotion is None
+    assert place.type("failover", place.name, "--unplanned", "--at", "1", "--reason", "fire") == 4
+    assert place.type("failover", place.name, "--unplanned", "--at", at, "--reason", "fire in the hall") == 0
+    found = place.promotion
+    assert found is not None and (found.how, str(found.position.event_id)) == (How.UNPLANNED, at)
+    place.west.client.drop_table(place.name, "plain", True)
