@@ -39,6 +39,7 @@ def run(path: Path) -> int:
             job=settings.job,
             mode=settings.mode,
             small_files=settings.small_files,
+            set_done=settings.set_done,
             user=settings.user,
             report=tell,
         )

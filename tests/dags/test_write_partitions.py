@@ -42,9 +42,21 @@ def test_the_job_gets_the_clusters_servers_and_its_user(policies: PolicyFiles, s
 def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFiles, submitted: list[KeptJob]) -> None:
     operator = WritePartitionsOperator(task_id="write", cluster="east", table="sales.days", sql="SELECT 1")
     assert "run_id" in operator.job
-    assert {"sql", "job", "inputs", "table", "cluster"} == set(operator.template_fields)
+    assert {"sql", "job", "inputs", "table", "cluster", "set_done"} == set(operator.template_fields)
     an_operator(policies, small_files=None).execute({})
     assert submitted[0].settings.small_files is None
+    assert submitted[0].settings.set_done is None
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [({"day": "2011-02-28", "region": "a/b"}, "day=2011-02-28/region=a%2Fb"), ("p=1", "p=1"), ("*", "*")],
+)
+def test_the_set_to_be_marked_goes_with_the_job(
+    policies: PolicyFiles, submitted: list[KeptJob], given: Any, text: str
+) -> None:
+    an_operator(policies, set_done=given).execute({})
+    assert submitted[0].settings.set_done == text
 
 
 @pytest.mark.parametrize(

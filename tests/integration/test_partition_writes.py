@@ -14,9 +14,11 @@ import pytest
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.policies import PolicyFiles
+from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.model.errors import ActNow
+from twinhive.sets.listing import SetsOfDatabase
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
@@ -135,6 +137,12 @@ def counted(session: Session, table: str) -> list[Any]:
     return list(row)
 
 
+def marks(metastore: ThriftSource, database: str) -> list[tuple[str, int, int | None]]:
+    """Return set, how often it was marked, how many partitions it had."""
+    listed = SetsOfDatabase(metastore, database, None, "30d").read()
+    return sorted((one.mark.spec, one.mark.count, one.mark.partitions) for one in listed)
+
+
 def follow_all(policies: PolicyFiles, policy: str) -> None:
     while not policies.follow(policy)["window"].idle:
         pass
@@ -166,6 +174,22 @@ def test_what_is_written_is_read_by_spark_and_is_on_the_replica_without_a_scan(
     assert session.write(table, rows("1000, 1024"), job="appended", mode="append")["already"]
     follow_all(policies, policy)
     assert_equal_twin(east, database, west)
+
+
+def test_the_set_is_marked_when_all_is_shown_and_once_a_job(
+    session: Session, east: Warehouse, source_metastore: ThriftSource
+) -> None:
+    database = east.create_database("marked")
+    table = a_table(session, database, "days")
+    refused = session.write(table, rows("0, 24"), job="one", set_done={"hour": "1"})
+    assert "'hour' is no partition key of the table" in refused["error"]
+    assert marks(source_metastore, database) == []
+    for _ in range(2):
+        done = session.write(table, rows("0, 24"), job="one", set_done={"day": "2011-02-28"})
+    assert (done["partitions"], done["already"]) == (12, True)
+    assert marks(source_metastore, database) == [("day=2011-02-28", 1, 4)]
+    session.write(table, rows("24, 48"), job="two", mode="append", set_done={"region": "a=b c", "day": "2011-02-28"})
+    assert marks(source_metastore, database)[1:] == [("day=2011-02-28/region=a%3Db c", 1, 1)]
 
 
 def test_small_files_of_many_tasks_are_merged(session: Session, east: Warehouse) -> None:
@@ -213,7 +237,7 @@ def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_ha
 
 
 def test_the_spark_job_reads_files_and_writes_partitions(
-    sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path
+    sandbox: Sandbox, session: Session, east: Warehouse, source_metastore: ThriftSource, tmp_path: Path
 ) -> None:
     database = east.create_database("job")
     table = a_table(session, database, "days")
@@ -230,6 +254,7 @@ def test_the_spark_job_reads_files_and_writes_partitions(
         "add",
         "run 1",
         cluster.user,
+        set_done="day=2011-02-28",
     )
     steps = NextSteps("act", "unusable", "again")
     said: list[str] = []
@@ -241,6 +266,7 @@ def test_the_spark_job_reads_files_and_writes_partitions(
     run(given)
     assert counted(session, table) == [9, sum(range(9)), 3]
     assert any("3 new partitions" in line for line in said), said
+    assert marks(source_metastore, database) == [("day=2011-02-28", 1, 3)]
     run(given)
     assert any("was written before" in line for line in said), said
     with pytest.raises(ActNow, match=r"the query for .* cannot be run"):

@@ -28,7 +28,14 @@ _PURE = (
 # Of drivers, which are where this process is, and have what else these import. They find us in the package alone.
 _OF_DRIVERS = {
     "write_partitions": (
-        *("owned/*.py", "partition_writes/*.py", "adapters/hive/*.py", "spark/partition_*.py", "spark/write_*.py"),
+        *(
+            "owned/*.py",
+            "partition_writes/*.py",
+            "sets/*.py",
+            "adapters/hive/*.py",
+            "spark/partition_*.py",
+            "spark/write_*.py",
+        ),
     ),
     "run_sql": ("spark/sql_*.py",),
 }

@@ -10,8 +10,8 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.names import TableName, escape_path_name
-from twinhive.model.sets.spec import WHOLE
+from twinhive.model.names import TableName
+from twinhive.model.sets.spec import set_text
 from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.settings import ClusterSettings, Configuration, load_configuration
 from twinhive.wiring.clusters import cluster_metastore
@@ -112,10 +112,3 @@ class UnmarkSetOperator(_SetOperator):
             found = UnmarkSet(table, set_text(self.set)).run(metastore)
             self.log.info("the set of %s %s", table, "is not marked any more" if found else "was not marked")
             return found
-
-
-def set_text(given: Mapping[str, str] | str) -> str:
-    """Return a set as people write it."""
-    if isinstance(given, str):
-        return given
-    return "/".join(f"{escape_path_name(key)}={escape_path_name(str(value))}" for key, value in given.items()) or WHOLE

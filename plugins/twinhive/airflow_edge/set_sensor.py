@@ -11,10 +11,11 @@ from airflow.triggers.base import BaseTrigger
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
-from twinhive.airflow_edge.set_operators import SetPlace, set_text
+from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.model.sets.spec import set_text
 from twinhive.sets.there import WantedSet, sets_there
 from twinhive.sets.waiting import wanted_set
 from twinhive.settings import load_configuration

@@ -13,6 +13,7 @@ from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import ActNow
+from twinhive.model.sets.spec import set_text
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
@@ -33,11 +34,12 @@ class WritePartitionsOperator(BaseOperator):
     """Write the rows of `sql` as partitions of `table` on `cluster`, by the Spark of that cluster's `job_tracker`.
 
     `inputs` are files that the query names as views: `{"raw": {"format": "json", "path": "hdfs://east/raw/{{ ds }}"}}`.
-    `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written) and `job` are
-    those of `write_partitions`. A task that was killed is cleared: the same run is the same job, and goes on.
+    `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written), `set_done`
+    (`{"day": "{{ ds }}"}`) and `job` are those of `write_partitions`. A task that was killed is cleared: the same run
+    is the same job, and goes on.
     """
 
-    template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job")
+    template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job", "set_done")
     ui_color = "#e6f4ea"
 
     def __init__(
@@ -49,6 +51,7 @@ class WritePartitionsOperator(BaseOperator):
         inputs: Mapping[str, Mapping[str, str]] | None = None,
         mode: str = "add",
         small_files: Mapping[str, int] | None = {},
+        set_done: Mapping[str, str] | str | None = None,
         job: str = "{{ dag.dag_id }}/{{ task.task_id }}/{{ run_id }}/{{ ti.map_index }}",
         tasks: int = 2,
         spark_conf: Mapping[str, str] | None = None,
@@ -63,6 +66,7 @@ class WritePartitionsOperator(BaseOperator):
         self.mode = mode
         self.small_files = small_files
         self.job = job
+        self.set_done = set_done
         self.tasks = tasks
         self.spark_conf = dict(spark_conf or {})
         self.config = config
@@ -72,7 +76,9 @@ class WritePartitionsOperator(BaseOperator):
         del context
         with as_airflow_failures(), FoldedLog(self.log.info) as say, tempfile.TemporaryDirectory() as directory:
             rule = None if self.small_files is None else SmallFiles(**self.small_files)
-            PartitionWrite.of(self.table, self.mode, self.job, rule)  # what means nothing is said before Spark starts
+            PartitionWrite.of(
+                self.table, self.mode, self.job, rule, self._set
+            )  # what means nothing is said before Spark starts
             configuration = load_configuration(config_directory(self.config))
             settings = self._settings(configuration, rule)
             job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
@@ -90,7 +96,11 @@ class WritePartitionsOperator(BaseOperator):
         uris = ",".join(f"thrift://{host}:{port}" for host, port in metastore.addresses)
         rows = RowsOf(self.sql, self.inputs)
         user = file_system_endpoint(configuration.clusters[self.cluster].file_system, resolve_from_airflow).user
-        return WriteJobSettings(rows, self.table, uris, self.mode, self.job, user or metastore.user, rule)
+        return WriteJobSettings(rows, self.table, uris, self.mode, self.job, user or metastore.user, rule, self._set)
+
+    @property
+    def _set(self) -> str | None:
+        return None if self.set_done is None else set_text(self.set_done)
 
     def _spark(self, configuration: Configuration) -> SparkCluster:
         settings = configuration.clusters[self.cluster]

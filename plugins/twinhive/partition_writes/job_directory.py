@@ -1,8 +1,9 @@
 """The directory of a job, below the table's: what was written, what it will be shown as, and how far that is.
 
 `<table>/_tw/<hash of the job>/` holds `data` (what Spark wrote), `merged` (small files written again), `plan.jsonl.gz`
-(the partitions with their files, once that is settled), `replaced.jsonl` of each call that replaces, and `done`. Its
-name begins with `_`, so readers of the table pass it over; the partitions shown lie in it for good.
+(the partitions with their files, once that is settled), `replaced.jsonl` of each call that replaces, `marked-...` of a
+set that it has marked, and `done`. Its name begins with `_`, so readers of the table pass it over; the partitions shown
+lie in it for good.
 """
 
 import gzip
@@ -131,6 +132,14 @@ class JobDirectory:
         """Write down that a call and what belongs to it is done."""
         self.files.write(join(self.path, f"shown-{call}"), b"")
 
+    def has_marked(self, spec: str) -> bool:
+        """Tell whether the job has marked this set: it does so once, also when others have unmarked it since."""
+        return self.is_there(self._marked(spec))
+
+    def keep_marked(self, spec: str) -> None:
+        """Write down that the job has marked this set."""
+        self.files.write(self._marked(spec), spec.encode())
+
     @property
     def is_done(self) -> bool:
         """Whether the whole job has come to its end."""
@@ -150,6 +159,9 @@ class JobDirectory:
     @property
     def _plan(self) -> str:
         return join(self.path, "plan.jsonl.gz")
+
+    def _marked(self, spec: str) -> str:
+        return join(self.path, f"marked-{short_hash(spec)}")
 
     def _listed(self, level: dict[tuple[str, ...], str]) -> Iterable[tuple[tuple[str, ...], list[FileStatus]]]:
         values = {place: key for key, place in level.items()}

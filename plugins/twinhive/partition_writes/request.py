@@ -46,13 +46,15 @@ class PartitionWrite:
     """One write: into which table, how, and the name under which a repetition goes on.
 
     `job` is the caller's: a run of a DAG, say. The same job is the same write, whoever repeats it and however often;
-    another job writes anew. `small_files` None: files stay as they were written.
+    another job writes anew. `small_files` None: files stay as they were written. `set_done` is a set as people write
+    it, marked when all partitions are shown; None: nothing is marked.
     """
 
     table: TableName
     mode: WriteMode
     job: str
     small_files: SmallFiles | None = field(default_factory=SmallFiles)
+    set_done: str | None = None
 
     def __post_init__(self) -> None:
         """Raise ActNow for a job without a name."""
@@ -65,7 +67,9 @@ class PartitionWrite:
             )
 
     @classmethod
-    def of(cls, table: str, mode: str, job: str, small_files: SmallFiles | None) -> "PartitionWrite":
+    def of(
+        cls, table: str, mode: str, job: str, small_files: SmallFiles | None, set_done: str | None = None
+    ) -> "PartitionWrite":
         """Read what a caller gives as texts. Raises ActNow."""
         try:
             name, chosen = TableName.parse(table), WriteMode(mode)
@@ -77,4 +81,4 @@ class PartitionWrite:
                 expected=f"database.table, and a mode: {modes}",
                 next_step="correct the call",
             ) from error
-        return cls(name, chosen, job, small_files)
+        return cls(name, chosen, job, small_files, set_done)

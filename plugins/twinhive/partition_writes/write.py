@@ -19,6 +19,7 @@ from twinhive.partition_writes.small_files import Written, to_be_merged
 from twinhive.partition_writes.target import WriteTarget
 from twinhive.ports import FileWriter
 from twinhive.ports.table_writers import TableWriter
+from twinhive.sets.marking import MarkSet
 
 _BLOCK = 128 * 2**20
 Report = Callable[[str], None]
@@ -33,18 +34,21 @@ class PartitionsWritten:
     files: int
     length: int
     merged: int
+    set_done: str | None = None
+    """The set that is marked, as `twinhive sets list` shows it."""
     already: bool = False
     """Whether an earlier try had done all of it."""
 
 
 @dataclass(frozen=True)
 class PartitionWriter:
-    """Writes one frame. `report` takes lines for people."""
+    """Writes one frame. `report` takes lines for people; `by` is who a mark names."""
 
     request: PartitionWrite
     metastore: TableWriter
     files: FileWriter
     report: Report
+    by: str | None = None
 
     def write(self, frame: Frame) -> PartitionsWritten:
         """Write the frame and show its partitions. Raises ActNow, TryAgain; then the same job may be repeated."""
@@ -58,11 +62,13 @@ class PartitionWriter:
             )
         target = WriteTarget.of(table)
         columns = fitted(frame.columns(), target)
+        wanted = self._wanted_set()
         job = JobDirectory.of(self.files, target, self.request)
         showing = Showing(target, self.request.mode, self.metastore, self.files, job)
         if job.is_done:
             self.report(f"{self.request.table}: job {self.request.job} was written before")
-            return _sums(job.plan() or [], Shown(), 0, already=True)
+            self._mark(wanted, job)
+            return self._sums(job.plan() or [], Shown(), 0, wanted, already=True)
         merged = 0
         if (plan := job.plan()) is None:
             if not job.is_there(job.data):
@@ -74,12 +80,39 @@ class PartitionWriter:
         self.report(f"{self.request.table}: {len(plan):,} partitions are written, in {_files(plan):,} files")
         showing.refuse_those_there(plan)
         shown = showing.show(plan)
+        self._mark(wanted, job)
         job.finish(plan)
         self.report(
             f"{self.request.table}: {shown.new:,} new partitions, {shown.replaced:,} replaced, "
             f"{shown.appended:,} appended to"
         )
-        return _sums(plan, shown, merged)
+        return self._sums(plan, shown, merged, wanted)
+
+    def _wanted_set(self) -> str | None:
+        """Return the set to be marked as it is kept; what is in the way of it is said before anything is written."""
+        order = self._order()
+        return order.plan(self.metastore).mark.spec if order else None
+
+    def _mark(self, wanted: str | None, job: JobDirectory) -> None:
+        """Mark the set, behind the events of its data in the log. Raises TryAgain; then the job goes on with it."""
+        order = self._order()
+        if order is None or wanted is None or job.has_marked(wanted):
+            return
+        mark = order.run(self.metastore).mark
+        job.keep_marked(wanted)
+        self.report(f"{self.request.table}: set {mark.spec} is done, with {mark.partitions or 0:,} partitions")
+
+    def _order(self) -> MarkSet | None:
+        """Return what marks the set: its token is the job, so whoever repeats the job marks it once."""
+        request = self.request
+        return MarkSet(request.table, request.set_done, request.job, self.by) if request.set_done is not None else None
+
+    @staticmethod
+    def _sums(
+        plan: Sequence[WrittenPartition], shown: Shown, merged: int, marked: str | None, *, already: bool = False
+    ) -> PartitionsWritten:
+        length = sum(one.length for one in plan)
+        return PartitionsWritten(shown, len(plan), _files(plan), length, merged, marked, already)
 
     def _plan(self, frame: Frame, target: WriteTarget, job: JobDirectory) -> int:
         """Settle what is to be shown, with small files merged; return how many were."""
@@ -134,8 +167,3 @@ class PartitionWriter:
 
 def _files(plan: Sequence[WrittenPartition]) -> int:
     return sum(len(one.files) for one in plan)
-
-
-def _sums(plan: Sequence[WrittenPartition], shown: Shown, merged: int, *, already: bool = False) -> PartitionsWritten:
-    length = sum(one.length for one in plan)
-    return PartitionsWritten(shown, len(plan), _files(plan), length, merged, already)

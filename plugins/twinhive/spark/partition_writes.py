@@ -1,5 +1,6 @@
 """`write_partitions`: rows of a data frame as partitions of a table of Hive, for jobs in PySpark."""
 
+from collections.abc import Mapping
 from contextlib import closing
 
 from pyspark.sql import DataFrame, SparkSession
@@ -8,6 +9,7 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
 from twinhive.model.errors import ActNow
 from twinhive.model.files import authority
+from twinhive.model.sets.spec import set_text
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter, Report
 from twinhive.spark.partition_frame import SparkFrame
@@ -23,6 +25,7 @@ def write_partitions(
     job: str,
     mode: str = "add",
     small_files: SmallFiles | None = _MERGED,
+    set_done: Mapping[str, str] | str | None = None,
     user: str | None = None,
     report: Report = print,
 ) -> PartitionsWritten:
@@ -32,16 +35,17 @@ def write_partitions(
     partition that is there is an error), `append` or `overwrite` (of the partitions that the frame has rows for).
     `job` names the write: the same one, repeated after whatever ended it, goes on, and once it is done does nothing.
     Files are gathered by partition; small ones are merged before anybody sees them (`small_files`, None: never).
-    Partitions appear at most 1,000 a call, when all is written. Raises ActNow, TryAgain.
+    Partitions appear at most 1,000 a call, when all is written. `set_done`, values by keys or a text, is the set that
+    is marked as done when all of them are there. Raises ActNow, TryAgain.
     """
-    request = PartitionWrite.of(table, mode, job, small_files)
+    request = PartitionWrite.of(table, mode, job, small_files, None if set_done is None else set_text(set_done))
     properties = _hadoop_properties(frame.sparkSession)
     default_root = authority(properties.get("fs.defaultFS", "file:///"))
     with closing(ThriftTableWriter(_addresses(metastore), user=user, file_system=default_root)) as writer:
         found = writer.table(request.table)
         root = authority(found.location) if found and found.location else default_root
         with closing(HadoopFiles(root, properties, user)) as files:
-            return PartitionWriter(request, writer, files, report).write(SparkFrame(frame))
+            return PartitionWriter(request, writer, files, report, user).write(SparkFrame(frame))
 
 
 def _addresses(uris: str) -> tuple[tuple[str, int], ...]:

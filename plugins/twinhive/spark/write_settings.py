@@ -29,6 +29,7 @@ class WriteJobSettings:
     job: str
     user: str | None = None
     small_files: SmallFiles | None = field(default_factory=SmallFiles)
+    set_done: str | None = None
     version: str = __version__
 
     @property

@@ -10,12 +10,14 @@ from tests.support.rows_frame import RowsFrame, lines_of
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import Killable
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.model.errors import ActNow, Foreign, TryAgain
+from twinhive.model.errors import ActNow, Foreign, TryAgain, TwinhiveError
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.tjson import from_text, to_text
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter
+from twinhive.sets.listing import SetsOfDatabase
+from twinhive.sets.marking import UnmarkSet
 
 NAME = TableName("sales", "days")
 PARQUET = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
@@ -45,14 +47,20 @@ class Written(Followed):
         tasks: int = 1,
         small_files: SmallFiles | None = None,
         frame: RowsFrame | None = None,
+        set_done: str | None = None,
     ) -> PartitionsWritten:
         metastore, files = self.world.source, self.world.source_files
         if switch is not None:
             metastore, files = Killable(metastore, switch), Killable(files, switch)
         given = [((value,), line) for value, lines in rows.items() for line in lines]
-        request = PartitionWrite.of(str(NAME), mode, job, small_files)
+        request = PartitionWrite.of(str(NAME), mode, job, small_files, set_done)
         writer = PartitionWriter(request, metastore, files, self.log.append)
         return writer.write(frame or RowsFrame(files, given, tasks=tasks))
+
+    def marks(self) -> list[tuple[str, int, int | None]]:
+        """Return set, how often it was marked, how many partitions it had."""
+        listed = SetsOfDatabase(self.world.source, "sales", None, "30d").read()
+        return [(one.mark.spec, one.mark.count, one.mark.partitions) for one in listed]
 
     def rows(self) -> dict[str, list[str]]:
         table = self.world.source.table(NAME)
@@ -270,3 +278,89 @@ def test_a_table_that_is_not_there_is_said(written: Written) -> None:
     writer = PartitionWriter(request, written.world.source, written.world.source_files, written.log.append)
     with pytest.raises(ActNow, match=r"partitions of sales\.nowhere cannot be written"):
         writer.write(RowsFrame(written.world.source_files, []))
+
+
+def test_the_set_is_marked_behind_its_data(written: Written) -> None:
+    done = written.write({"a": ["1"], "b": ["2"]}, set_done="P=a")
+    assert done.set_done == "p=a"
+    assert written.marks() == [("p=a", 1, 1)]
+    log = [(row.event_type, row.table) for row in written.world.source.events_after(0, 10**6)]
+    assert log.index(("ADD_PARTITION", "days")) < log.index(("ADD_PARTITION", "twinhive_sets"))
+    written.follow()
+    written.assert_twin()
+
+
+def test_a_day_without_rows_is_done_too(written: Written) -> None:
+    written.write({}, set_done="p=a")
+    assert (written.rows(), written.marks()) == ({}, [("p=a", 1, 0)])
+
+
+def test_a_job_marks_once_and_one_that_was_done_before_marks_a_set_that_it_has_not_marked(written: Written) -> None:
+    written.write({"a": ["1"]}, set_done="p=a")
+    UnmarkSet(NAME, "p=a").run(written.world.source)
+    written.write({"a": ["1"]}, set_done="p=a")
+    assert written.marks() == []  # it was unmarked by somebody who meant it
+    written.write({"a": ["1"]}, set_done="*")
+    assert written.marks() == [("*", 1, 1)]
+    written.write({"a": ["2"]}, "append", "two", set_done="*")
+    assert written.marks() == [("*", 2, 1)]
+
+
+def test_what_cannot_be_shown_is_not_marked(written: Written) -> None:
+    written.write({"a": ["1"]})
+    with pytest.raises(ActNow, match="are there already"):
+        written.write({"a": ["2"]}, job="two", set_done="p=a")
+    assert written.marks() == []
+
+
+def a_replica(written: Written) -> None:
+    database = written.world.source.database("sales")
+    assert database is not None
+    written.world.source.set_database_parameters("sales", {**database.parameters, "twinhive.policy": "up"})
+
+
+def a_foreign_table(written: Written) -> None:
+    written.world.source.create_table(a_table("sales", "twinhive_sets", keys=("p",)))
+
+
+@pytest.mark.parametrize(
+    ("set_done", "job", "before", "said"),
+    [
+        ("day=1", "one", None, "'day' is no partition key of the table"),
+        ("p", "one", None, "'p' is no set"),
+        ("p=" + "x" * 300, "one", None, "is too long"),
+        ("p=a", "j" * 1_001, None, "the token of a set is too long"),
+        ("p=a", "one", a_replica, "its sets come from the source"),
+        ("p=a", "one", a_foreign_table, "is not a table of sets"),
+    ],
+)
+def test_a_set_that_cannot_be_marked_is_said_before_anything_is_written(
+    written: Written, set_done: str, job: str, before: Any, said: str
+) -> None:
+    if before:
+        before(written)
+    files = written.world.source_files.paths()
+    with pytest.raises(TwinhiveError, match=said):
+        written.write({"a": ["1"]}, job=job, set_done=set_done)
+    assert written.rows() == {}
+    assert written.world.source_files.paths() == files
+
+
+def test_killed_at_any_change_no_set_is_marked_before_its_data_and_in_the_end_it_is_once() -> None:
+    rows = {"a": ["2"], "b": ["3"], "ü/=": ["4"]}
+
+    def begin() -> Written:
+        begun = Written()
+        begun.write({"a": ["1"]}, job="before")
+        return begun
+
+    def write(begun: Written, switch: Any = None) -> None:
+        begun.write(rows, "overwrite", switch=switch, tasks=2, set_done="*")
+
+    for left in left_by_kills(begin, write, least=10):
+        if left.marks():
+            assert left.rows() == rows
+        write(left)
+        assert (left.rows(), left.marks()) == (rows, [("*", 1, 3)])
+        left.follow()
+        left.assert_twin()

@@ -98,6 +98,13 @@ class SetSpec:
             )
 
 
+def set_text(given: Mapping[str, str] | str) -> str:
+    """Return a set as people write it; no values at all: the whole table."""
+    if isinstance(given, str):
+        return given
+    return "/".join(f"{escape_path_name(key)}={escape_path_name(str(value))}" for key, value in given.items()) or WHOLE
+
+
 def _check_value(key: str, value: str, kind: str) -> None:
     if not value:
         raise _wrong(f"{key} has no value", found="''", expected="a value; leave the key out where any will do")
