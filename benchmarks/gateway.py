@@ -118,7 +118,7 @@ async def compare(rows: Rows, direct: int, gateway: int, pid: int, counts: Seque
             times: dict[str, list[float]] = {"direct": [], "same": [], "other": []}
             spent = {"same": 0.0, "other": 0.0}
             size = 0
-            rounds = max(3, runs // (10 if count > _PER_CALL else 1)) if "get_partitions" in what else runs
+            rounds = max(3, runs // (4 if count > _PER_CALL else 1)) if "get_partitions" in what else runs
             for _ in range(rounds):
                 seconds, size = await at_west.seconds(message)
                 times["direct"].append(seconds)

@@ -11,6 +11,8 @@ from twinhive.connectors.context import ConnectorContext
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalogs import ByteLink, ConnectorPlace
 
+_READ_AHEAD: Final = 1 << 20
+
 URIS: Final = "hive.metastore.uris"
 _PORT: Final = 9083
 _USER: Final = re.compile(r"//[^/@]*@")
@@ -50,7 +52,7 @@ class ThriftConnector:
         for address in addresses:
             try:
                 async with asyncio.timeout(self.connect_seconds):
-                    return await asyncio.open_connection(address.host, address.port)
+                    return await asyncio.open_connection(address.host, address.port, limit=_READ_AHEAD)
             except TimeoutError:
                 problems.append(f"{address}: no connection within {self.connect_seconds:g} s")
             except (OSError, UnicodeError) as error:

@@ -7,30 +7,34 @@ from dataclasses import dataclass
 
 from twinhive.gateway.metrics import LOCAL, Ending
 from twinhive.wire.message import Head, WireError, WireMessage, declared_error
+from twinhive.wire.reader import MOST_BUFFERED_BYTES
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """An answer that is too long to be held: it is handed on as it comes; `release` is called after its end."""
+    """An answer that is handed on as it comes; `release` is called after its end.
+
+    Who gives it is not made to wait for a slow client until as much waits here as of an answer that is held.
+    """
 
     head: Head
     pieces: AsyncGenerator[bytes, None]
     seconds: float
-    """For each piece to come and to be taken."""
+    """For each piece to be taken."""
     release: Callable[[], Awaitable[object]]
 
     async def written_to(self, writer: StreamWriter) -> None:
         """Hand it on. Raises NoAnswerError, TimeoutError and OSError in the middle: then the client is hung up on."""
+        writer.transport.set_write_buffer_limits(high=MOST_BUFFERED_BYTES)
         try:
-            while True:
+            async for piece in self.pieces:
+                writer.write(piece)
                 async with asyncio.timeout(self.seconds):
-                    try:
-                        writer.write(await anext(self.pieces))
-                    except StopAsyncIteration:
-                        return
                     await writer.drain()
         finally:
             await self.release()
+            writer.transport.set_write_buffer_limits()
+        await writer.drain()
 
 
 @dataclass(frozen=True)

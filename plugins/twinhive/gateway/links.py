@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
@@ -16,6 +17,8 @@ Open = Callable[[], Awaitable[Streams]]
 """Connect to one of a metastore's addresses. Raises OSError."""
 
 
+EARLY_BYTES: Final = 1 << 18
+"""A longer list of partitions is handed on while it comes: nothing but names is changed in it."""
 Greeting = Callable[[], Iterable[WireMessage]]
 """What a metastore is told on a new connection before the first call."""
 
@@ -30,11 +33,19 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True)
 class LinkLimits:
-    """Seconds for connecting and for one call; bytes of an answer that are held before it is handed on."""
+    """Seconds for connecting and for one call; bytes of an answer that are held before it is handed on.
+
+    early     the same of a list of partitions
+    """
 
     connect: float
     call: float
     buffered: int = MOST_BUFFERED_BYTES
+    early: int = EARLY_BYTES
+
+    def held(self, method: str) -> int:
+        """Return how many bytes of an answer to a method are held."""
+        return min(self.buffered, self.early) if method.startswith("get_partition") else self.buffered
 
 
 class RefusedGreetingError(Exception):
@@ -69,17 +80,24 @@ class Link:
         return self.followed(answer.pieces(renames))
 
     async def followed(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-        """Yield the pieces of a long answer of this connection. Raises NoAnswerError where it breaks off."""
+        """Yield the pieces of a long answer of this connection. Raises NoAnswerError where it breaks off or stops."""
         has_ended = False
         try:
-            async for piece in pieces:
+            while (piece := await self._next(pieces)) is not None:
                 yield piece
             has_ended = True
+        except TimeoutError as error:
+            text = f"nothing more of an answer within {self._limits.call:g} s"
+            raise NoAnswerError(text, was_sent=True) from error
         except (OSError, EOFError, WireError) as error:
             raise NoAnswerError(str(error) or type(error).__name__, was_sent=True) from error
         finally:
             if not has_ended:
                 self._drop()
+
+    async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
+        async with asyncio.timeout(self._limits.call):
+            return await anext(pieces, None)
 
     async def close(self) -> None:
         """Close the connection; the next call opens another one."""
@@ -143,7 +161,7 @@ class Link:
     ) -> WireMessage | LongAnswer:
         writer.write(message.raw)
         await writer.drain()
-        answer = await reader.read_answer(self._limits.buffered)
+        answer = await reader.read_answer(self._limits.held(message.head.method))
         if answer.head.method != message.head.method:
             raise WireError(f"an answer to {answer.head.method}, where {message.head.method} was asked")
         return answer

@@ -1,6 +1,7 @@
 """Ask the local metastore for one client."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure
@@ -26,7 +27,10 @@ class LocalCalls:
 
     def __init__(self, shared: Shared, client: Client, port: Port | None = None) -> None:
         self._shared, self._port = shared, port
-        self._link = Link(shared.local, shared.local_limits, client.greeting)
+        limits = shared.local_limits
+        if isinstance(port, ClusterPort):  # locations are changed there: as few answers as can be are judged in parts
+            limits = replace(limits, early=limits.buffered)
+        self._link = Link(shared.local, limits, client.greeting)
 
     async def answer(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
         """Hand a call on as it is."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Hashable
+from collections.abc import AsyncGenerator, Hashable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -122,14 +122,12 @@ class RemoteCalls:
                 except RefusedGreetingError as error:
                     text = f"remote {definition.local} ({remote.name}) refuses the connection: {error}"
                     raise RemoteError(text, remote.name) from error
-                if breaker.failing_since is not None:
-                    breaker.answered()
-                    self._note(remote)
                 if isinstance(answer, LongAnswer):
-                    pieces = link.pieces(answer, renames_of(definition).back)
+                    pieces = self._watched(link.pieces(answer, renames_of(definition).back), remote)
                     held.push_async_callback(pieces.aclose)
                     handed_on = without_views(pieces) if returns_tables(answer.head.method) else pieces
                     return Pieces(answer.head, handed_on, remote.guard.limits.call, held.pop_all().aclose)
+                self._answered(remote)
                 return answer
         except RemoteDownError:
             raise RemoteError(self._away(definition, remote), remote.name) from None
@@ -140,6 +138,24 @@ class RemoteCalls:
                 f"ended within {limits.wait:g} s; try again"
             )
             raise RemoteError(text, remote.name) from None
+
+    async def _watched(self, pieces: AsyncGenerator[bytes, None], remote: Remote) -> AsyncGenerator[bytes, None]:
+        """Hand pieces on, and note whether the remote has given all of them."""
+        try:
+            async for piece in pieces:
+                yield piece
+            self._answered(remote)
+        except NoAnswerError as error:
+            remote.guard.breaker.failed(error.text)
+            self._note(remote)
+            raise
+        finally:
+            await pieces.aclose()
+
+    def _answered(self, remote: Remote) -> None:
+        if remote.guard.breaker.failing_since is not None:
+            remote.guard.breaker.answered()
+            self._note(remote)
 
     def _link(self, remote: Remote) -> Link:
         if remote.key not in self._links:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from hive_metastore import ttypes
+from thrift.transport.TTransport import TTransportException
 
 from tests.support.breaking_server import BreakingServer
 from tests.support.running_gateway import RunningGateway
+from tests.support.wire_messages import request
 from tests.support.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.gateway import remote_calls
 from twinhive.gateway.isolation import RemoteLimits
@@ -27,7 +29,7 @@ LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 class World:
     """A local metastore, one elsewhere, and the gateway."""
 
-    def __init__(self, buffered: int = 1 << 20) -> None:
+    def __init__(self, buffered: int = 1 << 20, limits: RemoteLimits = LIMITS) -> None:
         self.here, self.there = Contents("here"), Contents("there")
         self.here.add("shop", "orders")
         self.here.add("shop", "remote_orders")
@@ -36,7 +38,7 @@ class World:
         self.there.add("sales", "orders", comment="sales", partitions=("day=1", "day=2"))
         self.there.add("other", "hidden")
         self.local, self.remote = WireMetastore(self.here), WireMetastore(self.there)
-        self.gateway = RunningGateway(self.local.port, limits=replace(LIMITS, buffered=buffered))
+        self.gateway = RunningGateway(self.local.port, limits=replace(limits, buffered=buffered))
         self.define(self.remote.port)
 
     def define(self, port: int, **more: str) -> None:
@@ -342,6 +344,45 @@ def test_a_long_answer_that_breaks_off_ends_the_clients_connection_and_frees_the
         assert asking.get_all_tables("far") == ["orders"]
 
 
+@pytest.mark.parametrize("then", [None, b""], ids=["breaks off", "is silent"])
+def test_a_remote_that_never_ends_its_lists_of_partitions_is_not_there_for_now(then: bytes | None) -> None:
+    """They are handed on while they come; who begins to answer and does not end has not answered."""
+    world = World(32 << 20)
+    body = b"\x0f\x00\x00\x0b" + (10**6).to_bytes(4, "big") + (b"\x00\x00\x00\x01x" * 200_000)
+
+    def answers(data: bytes) -> list[bytes | None]:
+        greeted: list[bytes | None] = [_REPLY + b"\x10get_config_value\0\0\0\0\x0b\0\0\0\0\0\0\0"]
+        begun: list[bytes | None] = [_REPLY + b"\x13get_partition_names\0\0\0\0" + body, then]
+        return greeted * (b"get_config_value" in data) + begun * (b"get_partition_names" in data)
+
+    breaking = BreakingServer(answers)
+    world.define(breaking.port)
+    try:
+        for _ in range(LIMITS.failures):
+            with client_of(world.gateway.port) as asking, pytest.raises(TTransportException):
+                asking.get_partition_names("far", "orders", -1)
+        with client_of(world.gateway.port) as asking, pytest.raises(ttypes.MetaException, match="not there for now"):
+            asking.get_partition_names("far", "orders", -1)
+    finally:
+        breaking.close()
+        world.close()
+
+
+def test_a_client_that_does_not_take_its_partitions_keeps_no_remote_from_others() -> None:
+    """As much waits for it here as of an answer that is held; the remote is free."""
+    world = World(32 << 20, replace(LIMITS, calls_at_once=1, wait=5.0))
+    days = tuple(f"day={number:0250}" for number in range(60_000))
+    world.there.partitions["sales", "orders"] = list(days)
+    try:
+        with socket.create_connection(("127.0.0.1", world.gateway.port), timeout=10) as slow:
+            slow.sendall(request("get_partition_names", db_name="far", tbl_name="orders", max_parts=-1).raw)
+            assert slow.recv(1) == b"\x80"
+            with client_of(world.gateway.port) as other:
+                assert tuple(other.get_partition_names("far", "orders", -1)) == days
+    finally:
+        world.close()
+
+
 @pytest.mark.parametrize("sent", [b"\x80", b"\x80\x01\x00\x01\x00\x00\x00\x08get_"])
 def test_a_client_that_stops_in_the_middle_of_a_request_is_hung_up_on(world: World, sent: bytes) -> None:
     with socket.create_connection(("127.0.0.1", world.gateway.port), timeout=10) as raw:
@@ -371,16 +412,17 @@ def test_a_large_answer_is_renamed_while_others_are_answered(monkeypatch: pytest
 
     monkeypatch.setattr(remote_calls, "renamed_pieces", slow)
     world = World(buffered=32 << 20)
-    names = tuple(f"day={number:0100}" for number in range(50_000))
-    world.there.add("sales", "orders", partitions=names)
+    names = [f"t{number:0100}" for number in range(50_000)]
+    orders = world.there.tables.pop(("sales", "orders"))
+    world.there.tables |= {("sales", name): orders for name in names}
     try:
         with client_of(world.gateway.port) as one, ThreadPoolExecutor(1) as pool:
-            large = pool.submit(one.get_partition_names, "far", "orders", -1)
+            large = pool.submit(one.get_all_tables, "far")
             assert begun.wait(20)
             with client_of(world.gateway.port) as other:
-                assert other.get_all_tables("far") == ["orders"]
+                assert other.get_partition_names("far", names[0], -1) == []
             others_are_answered.set()
-            assert tuple(large.result()) == names
+            assert large.result() == names
     finally:
         others_are_answered.set()
         world.close()
