@@ -1,7 +1,6 @@
 """Hold the fake and the real metastore to the same behaviour."""
 
 import socket
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.support import builders
+from tests.support.cutting_proxy import CuttingProxy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
 from tests.support.hive.fake_metastore import InMemoryMetastore
@@ -476,50 +476,6 @@ def test_rename_to_another_database_names_both_tables(real: ThriftMetastore, rea
         (row,) = [row for row in real.events_after(begin, 100) if row.event_type == "ALTER_TABLE"]
         assert (row.database, row.table) == (new.database, new.table)
         assert names_touched(row) == {old, new}
-
-
-class CuttingProxy:
-    """Pass bytes to a server, and cut the connection instead of passing on its next answer."""
-
-    def __init__(self, target: tuple[str, int]) -> None:
-        self._target = target
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address: tuple[str, int] = self._listening.getsockname()
-        self.cuts = False
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def close(self) -> None:
-        self._listening.close()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                client, _ = self._listening.accept()
-                server = socket.create_connection(self._target)
-            except OSError:
-                return
-            threading.Thread(target=self._pass_on, args=(client, server), daemon=True).start()
-            threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
-
-    def _pass_on(self, client: socket.socket, server: socket.socket) -> None:
-        with client, server:
-            while piece := _received(client):
-                server.sendall(piece)
-
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        with client, server:
-            while piece := _received(server):
-                if self.cuts:
-                    client.shutdown(socket.SHUT_RDWR)
-                    return
-                client.sendall(piece)
-
-
-def _received(channel: socket.socket) -> bytes:
-    try:
-        return channel.recv(65_536)
-    except OSError:
-        return b""
 
 
 @pytest.fixture
