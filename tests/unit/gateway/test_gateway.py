@@ -12,6 +12,7 @@ import pytest
 from hive_metastore import ttypes
 from thrift.transport.TTransport import TTransportException
 
+from tests.support.answering_metastore import whole_message
 from tests.support.breaking_server import BreakingServer
 from tests.support.running_gateway import RunningGateway
 from tests.support.wire_messages import request
@@ -379,6 +380,9 @@ def test_a_client_that_does_not_take_its_partitions_keeps_no_remote_from_others(
             assert slow.recv(1) == b"\x80"
             with client_of(world.gateway.port) as other:
                 assert tuple(other.get_partition_names("far", "orders", -1)) == days
+            taken, left = whole_message(slow, b"\x80") or (None, b"")
+            assert taken is not None and taken.raw.count(b"day=") == len(days)
+            assert left == b""
     finally:
         world.close()
 
