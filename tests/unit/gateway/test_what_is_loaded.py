@@ -1,0 +1,58 @@
+"""A gateway has loaded what it serves with; what is for single remotes, for views and for statements comes when met."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+HEAVY = (
+    *("airflow", "asyncssh", "boto3", "botocore", "fastapi", "fsspec", "jpype", "lark", "moto", "numpy", "pandas"),
+    *("pyarrow", "pyiceberg", "pyspark", "requests", "sqlalchemy", "sqlglot", "uvicorn"),
+)
+PROGRAM = f"""
+import sys
+from pathlib import Path
+import twinhive.cli.app
+from twinhive.cli import gateway
+from twinhive.cli.base import configuration_of
+
+configuration = configuration_of(Path(sys.argv[1]))
+resolve = gateway.resolver()
+ports = gateway.gateway_ports(configuration, "east", resolve, 9093)
+assert sorted(ports) == [9093, 9094], ports
+wiring = gateway.RemotesWiring(configuration, "east", resolve)
+wiring.connectors.of("thrift")
+wiring.access
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+METASTORE = '{"conn_type": "hive_metastore", "host": "localhost", "port": 1}'
+
+
+def _cluster(name: str) -> dict[str, Any]:
+    return {
+        "metastore": {"connection": "metastore"},
+        "file_system": {"connection": f"{name}_files"},
+        "job_tracker": {"connection": f"{name}_spark"},
+    }
+
+
+def test_a_gateway_with_a_port_for_a_cluster_has_loaded_nothing_that_it_may_never_need(tmp_path: Path) -> None:
+    clusters = {
+        "east": _cluster("east"),
+        "west": {**_cluster("west"), "metastore": {"of": "east"}, "gateway": {"port": 9094}},
+    }
+    (tmp_path / "clusters.yaml").write_text(yaml.safe_dump({"clusters": clusters, "default_cluster": "east"}))
+    (tmp_path / "policies").mkdir()
+    files = {
+        f"AIRFLOW_CONN_{name.upper()}_FILES": f'{{"conn_type": "hdfs", "host": "{name}", "extra": {{"uri": "hdfs://{name}"}}}}'
+        for name in clusters
+    }
+    connections = {"AIRFLOW_CONN_METASTORE": METASTORE, **files}
+    words = (sys.executable, "-c", PROGRAM, str(tmp_path))
+    environment = {**os.environ, **connections, "PYTHONPATH": str(PLUGINS)}
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert (ended.returncode, ended.stdout) == (0, "[]\n"), ended.stderr
