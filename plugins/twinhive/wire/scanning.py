@@ -58,7 +58,7 @@ def _texts_alike(window: bytes, at: int, most: int) -> int:
     head = window[at : at + 4]
     if len(head) < 4 or head[0] > 0x7F:
         return 0
-    step = 4 + _INT(head)[0]
+    step: int = 4 + _INT(head)[0]
     count = min(most, (len(window) - at) // step)
     for place in range(4):
         same = window[at + place : at + count * step : step]
