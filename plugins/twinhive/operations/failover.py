@@ -22,7 +22,7 @@ from twinhive.model.promotion import How
 from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.text import Text, render
 from twinhive.operations.operation import Holder, a_reason
-from twinhive.operations.promoting import promote, replica_alone, taken_over
+from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.source_scope import tables_in_bulk
@@ -66,7 +66,7 @@ class Failover:
         policy = self.policy
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
-            return taken_over(policy, database)
+            return end_promotion(ports, self.policy, self.holder, database)
         if problems := readiness(ports, policy).problems:
             raise together(problems, f"the replica of policy {policy.name} is not ready to take over")
         self._refuse_copies(ports)
@@ -117,7 +117,7 @@ class Failover:
 
     def _compared(self, ports: WritePorts) -> list[str]:
         """Return what is said of two sides that are equal."""
-        found = Verify(Work(self.policy, holder=self.holder)).run(ports)
+        found = Verify(Work(self.policy, holder=self.holder), wait=self.wait).run(ports)
         if found.is_equal:
             return found.lines()
         names = [*found.findings, *found.suspects, *(f"{name}: {why}" for name, why in found.not_judged.items())]
@@ -173,7 +173,7 @@ class UnplannedFailover:
         reason = a_reason(self.reason, "failover")
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
-            return taken_over(self.policy, database)
+            return end_promotion(ports, self.policy, self.holder, database)
         lost = [render(line) for line in self._lost(ports, database, state)]
 
         def as_named(now: ReplicaState) -> None:

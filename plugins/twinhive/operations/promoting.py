@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from twinhive.events.reader import position_at
+from twinhive.external.stopping import stop_copies
 from twinhive.model.errors import ActNow, Foreign, Missing
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
@@ -54,12 +55,13 @@ def promote(
     """Open the replica to writers; one that has taken over already stays as it is.
 
     `last_look` is asked under the lease, also just before, and raises what speaks against it. Directories that nothing
-    uses any more go first: as content of a primary they would come back with the next partition of that name.
+    uses any more go first: as content of a primary they would come back with the next partition of that name. Copies of
+    external data that are under way are stopped: they would delete what users write beside them.
     """
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.EVENTS) as lease:
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
-            return taken_over(policy, database)
+            return end_promotion(ports, policy, holder, database)
         last_look(state)
         lines = remove_leftovers(ports, policy, lease)
         log = ports.replica.log_id()
@@ -70,7 +72,15 @@ def promote(
         lease.confirm()
         ports.replica.set_database_parameters(database.name, said.written(database.parameters))
     database, _ = replica_alone(ports, policy)
-    return [*lines, *taken_over(policy, database)]
+    return [*lines, *end_promotion(ports, policy, holder, database)]
+
+
+def end_promotion(ports: WritePorts, policy: Policy, holder: Holder, database: Database) -> list[str]:
+    """Stop what a try that was killed right after the call has left, and say what the replica is now.
+
+    Copies are stopped after the call: none that begins now gets past the mark.
+    """
+    return [*stop_copies(ports, policy, holder), *taken_over(policy, database)]
 
 
 def taken_over(policy: Policy, database: Database) -> list[str]:

@@ -7,13 +7,25 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.external_world import ExternalWorld
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, killable, tuned
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.operations.test_readiness import READY
 from twinhive.incremental.event_reached import missing_of_database
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Missing, Promoted, Refused, TryAgain, Unreachable
+from twinhive.model.errors import (
+    ActNow,
+    Foreign,
+    InvalidSettings,
+    LeaseLost,
+    Missing,
+    Promoted,
+    Refused,
+    TryAgain,
+    Unreachable,
+)
 from twinhive.model.frozen import with_frozen
+from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
 from twinhive.model.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover import Failover, UnplannedFailover
@@ -22,6 +34,7 @@ from twinhive.operations.operations import KINDS, OperationFields, operation_of
 from twinhive.operations.replica_status import read_status
 from twinhive.pipeline.phases import PHASES
 from twinhive.pipeline.runner import run_whole
+from twinhive.transfer.tree.places import Places
 
 HOLDER = {"run": "terminal-1", "task": "failover", "by": "ann"}
 
@@ -281,6 +294,25 @@ def test_an_apply_that_wakes_up_after_the_promotion_changes_nothing(followed: Fo
     with pytest.raises((TryAgain, ActNow)):
         followed.run_with(ports)
     assert woken and parameters(followed) == woken[0]
+
+
+@pytest.mark.parametrize("was_killed", [False, True])
+def test_a_copy_of_external_data_that_is_under_way_is_stopped(was_killed: bool) -> None:
+    """It would delete what users write beside it; also where a first try was killed right after its call."""
+    world = ExternalWorld()
+    world.put("/data/events/f")
+    world.cycle()
+    record, ports = world.record("/data/events"), world.ports()
+    assert record is not None
+    failover = UnplannedFailover(world.policy, 0, "east is gone", HOLDER)
+    if was_killed:
+        failover.run(ports)
+    place = Places(record.target, is_new=False).lease
+    with pytest.raises(LeaseLost), ports.trees.lease.hold(place, {"run": "old"}, LeaseKind.COPY) as lease:
+        assert f"stopped: a copy into {record.target}" in failover.run(ports)
+        lease.confirm()
+        pytest.fail("it may still delete what users write")
+    assert not any(line.startswith("stopped") for line in failover.run(ports))
 
 
 def test_a_mark_is_read_as_it_was_written() -> None:
