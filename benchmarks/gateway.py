@@ -49,6 +49,10 @@ class Caller:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
         return cls(MessageReader(reader, MOST_ANSWER_BYTES), writer)
 
+    def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+
     async def seconds(self, message: WireMessage) -> tuple[float, int]:
         """Return how long a call took, and the bytes of its answer."""
         began = time.perf_counter()
@@ -177,7 +181,10 @@ async def idle(port: int, pid: int, clients: int) -> str:
     callers = [await Caller.to(port) for _ in range(clients)]
     for caller in callers:
         await caller.seconds(request("get_all_databases"))
-    return f"{clients} idle clients: {resident_mib(pid):.0f} MiB, {before:.0f} without them"
+    held = resident_mib(pid)
+    for caller in callers:
+        caller.close()
+    return f"{clients} idle clients: {held:.0f} MiB, {before:.0f} without them"
 
 
 def main() -> int:
@@ -209,6 +216,7 @@ def main() -> int:
 async def _measure(direct: int, port: int, pid: int, given: argparse.Namespace) -> None:
     rows = Rows("call", "bytes", "direct, ms", "gateway, same name, ms", "gateway, other name, ms")
     _console.print(machine())
+    _console.print(f"{await idle(port, pid, given.clients)}, of a gateway that has just begun")
     await compare(rows, direct, port, pid, given.partitions, given.runs)
     _console.print(rows)
     _console.print("least / median of the rounds; extra time by the medians; milliseconds of CPU in the gateway")
