@@ -218,6 +218,10 @@ class UnplannedFailover:
             f"lost: all that {policy.source} has logged after event {position.event_id}{since}, and what was written "
             "there without an event since the last scan"
         )
+        yield (
+            f"in doubt: the next event after {position.event_id}, where a run was killed while it applied it: of one "
+            "insert some files may be there and others not"
+        )
         if policy.external.brings_data:
             yield "lost: what was written into external tables since the last pass of each"
             yield (

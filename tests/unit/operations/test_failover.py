@@ -234,6 +234,7 @@ def test_unplanned_it_takes_over_where_it_is_and_asks_nothing_of_the_source(foll
     silent(followed)
     told = "\n".join(unplanned(followed).plan(followed.world.ports()))
     assert f"after event {at}" in told and "quarantined: orders" in told and f"--at {at}" in told
+    assert f"in doubt: the next event after {at}" in told
     lines = unplanned(followed).run(followed.world.ports())
     assert "reason: east is gone" in lines
     assert (promotion(followed).how, promotion(followed).position.event_id) == (How.UNPLANNED, at)
