@@ -29,7 +29,7 @@ class Place:
         self.users.create_table("orders", ("day",))
         self.users.add_partitions("orders", {("1",): {"a": b"x,1\n"}, ("a b/ü",): {"b": b"y,2\n"}})
         self.users.create_table("plain", files={"f": b"z,3\n"})
-        policies.add(self.name)
+        policies.add(self.name, external_tables={"include": False})
         policies.run(self.name)
 
     def fail_over(self, wait: Callable[[float], None]) -> list[str]:
@@ -91,6 +91,43 @@ def test_planned_from_a_source_that_stands_still(place: Place, capfd: pytest.Cap
     assert "has taken over" in said and f"twinhive status {place.name}" in said
     assert place.type("status", place.name) == 0
     assert "promoted" in capfd.readouterr().out
+
+
+def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest.CaptureFixture[str]) -> None:
+    at = place.west.client.get_database(place.name).parameters["repl.last.id"]
+    place.users.insert("orders", ("1",), {"lost": b"v,5\n"})
+    assert place.type("failover", place.name, "--unplanned", "--at", at, "--reason", "rehearsal") == 0
+    west = place.west
+    table = west.client.get_table_req(ttypes.GetTableRequest(dbName=place.name, tblName="orders")).table
+    west.add_partition(table, "new in west", files={"n": b"n,6\n"})
+    back = f"{place.name}_back"
+    sides = {"source": "west", "replica": "east"}
+    policies.write(
+        f"policies/{back}.yaml",
+        {
+            "policy": back,
+            "external_tables": {"include": False},
+            **{side: {"cluster": name, "database": place.name} for side, name in sides.items()},
+        },
+    )
+    assert place.type("failback", back) == 0
+    capfd.readouterr()
+    assert place.type("resync", back, "--all", "--dry-run") == 0
+    said = capfd.readouterr().out
+    assert "new in west" in said and "day=1" in said
+    assert place.type("pause", back, "--off") == 0
+    while not policies.follow(back)["window"].idle:
+        pass
+    assert_equal_twin(west, place.name, place.east)
+    assert place.type("verify", back) == 0
+    wiring = policies.wiring(back)
+    Failover(wiring.policy, HOLDER, wait=lambda seconds: None).run(wiring.write_ports())
+    place.users.insert("plain", None, {"f2": b"u,7\n"})
+    assert place.type("failback", place.name) == 0
+    assert place.type("pause", place.name, "--off") == 0
+    while not policies.follow(place.name)["window"].idle:
+        pass
+    assert_equal_twin(place.east, place.name, west)
 
 
 def test_unplanned_from_a_source_that_is_gone(

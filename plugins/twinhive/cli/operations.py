@@ -171,6 +171,16 @@ def failover(
     _show("failover", policy, lines, as_json=as_json, dry_run=dry_run)
 
 
+@app.command()
+def failback(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+    """Make the old primary the replica of what took over from it.
+
+    POLICY is one whose source is the new primary and whose replica is the old one. Nothing is copied: the policy is
+    paused, so that people see what differs before the next window brings that over.
+    """
+    _operate("failback", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
+
+
 def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report) -> None:
     """Apply windows until nothing is left; a replica that has taken over already needs none."""
     _, state = replica_alone(ports, policy)

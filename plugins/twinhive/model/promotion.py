@@ -1,7 +1,7 @@
 """What the database of a replica says once it has taken over from its source.
 
 `twinhive.promoted` tells how far the old direction had come, and from where in the replica's own log the other one goes
-on: `<source log>:<event>:<time>:<digest>@<replica log>:<event>:<time>:<digest>#<how>`.
+on: `<source log>:<event>:<time>:<digest>@<replica log>:<event>:<time>:<digest>#<how>#<source database>`.
 """
 
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ class Promotion:
     """A replica that became a primary.
 
     source_log, position   the log that it had followed, and how far it had come
+    source                 the database that it had followed
     log, begin             its own log, and the newest event before it was opened to writers
     """
 
@@ -38,18 +39,21 @@ class Promotion:
     log: str
     begin: Position
     how: How
+    source: str
 
     def __str__(self) -> str:
-        return f"{self.source_log}:{_written(self.position)}@{self.log}:{_written(self.begin)}#{self.how.value}"
+        sides = f"{self.source_log}:{_written(self.position)}@{self.log}:{_written(self.begin)}"
+        return f"{sides}#{self.how.value}#{self.source}"
 
     @classmethod
     def read(cls, parameters: Parameters) -> "Promotion | None":
         """Return what a database's parameters say of it; None where they say nothing that can be read."""
-        sides, _, how = parameters.get(PROMOTED, "").rpartition("#")
+        told, _, source = parameters.get(PROMOTED, "").rpartition("#")
+        sides, _, how = told.rpartition("#")
         old, _, new = sides.partition("@")
         try:
             (source_log, position), (log, begin) = _side(old), _side(new)
-            return cls(source_log, position, log, begin, How(how))
+            return cls(source_log, position, log, begin, How(how), source)
         except ValueError:
             return None
 

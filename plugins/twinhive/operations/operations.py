@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.policy import Policy
+from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operation import Holder, Operation
@@ -89,6 +90,13 @@ _ALL = (
         "let the replica take over at the event that it has reached; what the source has after it is lost",
         ("event_id", "reason"),
         lambda policy, holder, fields: UnplannedFailover(policy, fields.event_id or 0, fields.reason or "", holder),
+        gives_up=True,
+    ),
+    OperationKind(
+        "failback",
+        "of a reverse policy: make the old primary the replica of what took over from it, and look at what differs",
+        (),
+        lambda policy, holder, _: Failback(policy, holder),
         gives_up=True,
     ),
     OperationKind(

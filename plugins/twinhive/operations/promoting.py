@@ -68,7 +68,7 @@ def promote(
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)
         last_look(state)
-        said = Promotion(str(state.log_id), state.position, log, begin, how)
+        said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database)
         lease.confirm()
         ports.replica.set_database_parameters(database.name, said.written(database.parameters))
     database, _ = replica_alone(ports, policy)

@@ -1,0 +1,157 @@
+"""Make the database that was failed over from the replica of what took over: the first step of the reverse policy.
+
+Nothing of its content is changed: it is stamped, and marked as following from the event after which the users of the
+new primary began. The policy is paused then, with everything asked for: people look at what differs before it goes on,
+and the next window brings that over, and nothing that is equal.
+"""
+
+from dataclasses import dataclass
+
+from twinhive.dump.claiming import claim_dumps
+from twinhive.model.errors import ActNow, Foreign, Missing, Refused
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
+from twinhive.model.next_steps import command
+from twinhive.model.objects import Database
+from twinhive.model.policy import Policy
+from twinhive.model.promotion import PROMOTED, Promotion
+from twinhive.model.text import Text, render
+from twinhive.operations.operation import Holder, person
+from twinhive.owned.staging import claim_staging
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.stamping import stamp_everything
+from twinhive.requests.request_files import pause, request_everything
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+
+
+@dataclass(frozen=True)
+class Failback:
+    """Let the reverse policy follow: its source is the primary that took over, its replica the database before that."""
+
+    policy: Policy
+    holder: Holder
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what would be done."""
+        promotion, database = self._found(ports)
+        if self._follows(database, promotion):
+            return self._next(promotion)
+        tables = len(ports.replica.table_names(database.name))
+        return [
+            f"{self.policy.source} has taken over from {self.policy.replica} after event {promotion.begin.event_id} of "
+            "its own log",
+            f"would stamp {tables} tables of {self.policy.replica} with their partitions; no content is changed",
+            f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
+        ]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Stamp, ask for everything, pause, and mark last; a second run goes on where a first one was killed."""
+        policy = self.policy
+        promotion, database = self._found(ports)
+        if self._follows(database, promotion):
+            return self._next(promotion)
+        claim_staging(ports.replica_files, policy)
+        claim_dumps(ports.dump_files, policy)
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
+            promotion, database = self._found(ports)
+            stamp = Stamp(promotion.log, promotion.begin.event_id)
+            tables = stamp_everything(ports, policy, lease, stamp, lambda text: _log_of(text) == promotion.log)
+            ports.source_marker.mark(policy.source.database, policy.name)
+            request_everything(ports.replica_files, policy, person(self.holder))
+            pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))
+            lease.confirm()
+            database = self._found(ports)[1]
+            gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
+            kept = {key: value for key, value in database.parameters.items() if key not in gone}
+            ports.replica.set_database_parameters(database.name, {**kept, **self._state(promotion).written()})
+        return [f"stamped: {tables} tables of {policy.replica}", *self._next(promotion)]
+
+    def _state(self, promotion: Promotion) -> ReplicaState:
+        return ReplicaState(Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin)
+
+    def _follows(self, database: Database, promotion: Promotion) -> bool:
+        state = ReplicaState.read(database.parameters) if POLICY in database.parameters else None
+        return state is not None and state.phase is Phase.FOLLOWING and state.log_id == promotion.log
+
+    def _next(self, promotion: Promotion) -> list[str]:
+        policy = self.policy
+        return [
+            f"{policy.replica} is the replica of policy {policy.name} since event {promotion.begin.event_id} of "
+            f"{policy.source}",
+            f"look at what differs: twinhive resync {policy.name} --all --dry-run",
+            "what only the old primary has is replaced by what the new one has; to bring it over: "
+            f"twinhive pause {policy.name} --off",
+        ]
+
+    def _found(self, ports: ReadPorts) -> tuple[Promotion, Database]:
+        """Return since when the source is the primary, and the old one. Raises what keeps the two from being these."""
+        policy = self.policy
+        if policy.external.included:
+            raise Refused(
+                f"policy {policy.name} brings external tables, whose places are not known in this direction",
+                found="external_tables.include: true",
+                expected="external_tables.include: false",
+                next_step="leave external tables out in the policy file, and copy their data by other means, as with "
+                "twinhive copy",
+            )
+        source = ports.source.database(policy.source.database)
+        if source is None:
+            raise Missing(
+                f"there is no source database {policy.source}",
+                found="no such database",
+                expected="a database that has taken over from another one",
+                next_step="correct source.database in the policy file",
+            )
+        promotion = Promotion.read(source.parameters)
+        if promotion is None or promotion.log != ports.source.log_id():
+            raise ActNow(
+                f"{policy.source} has not taken over from {policy.replica}",
+                found=f"{PROMOTED} = {source.parameters.get(PROMOTED) or '(not set)'}",
+                expected=f"the mark of a failover, with the log {ports.source.log_id()}",
+                next_step="fail over first, by the policy that replicates into it; or give the two sides of the policy "
+                "file the other way round",
+            )
+        return promotion, self._old_primary(ports, promotion)
+
+    def _old_primary(self, ports: ReadPorts, promotion: Promotion) -> Database:
+        policy = self.policy
+        database = ports.replica.database(policy.replica.database)
+        if database is None:
+            raise Missing(
+                f"the old primary {policy.replica} is not there any more",
+                found="no such database",
+                expected="the database that was failed over from",
+                next_step=f"start the DAG {policy.name}.bootstrap: all of it is copied",
+            )
+        was = (promotion.source_log, promotion.source)
+        if was != (ports.replica.log_id(), policy.replica.database):
+            raise Foreign(
+                f"{policy.replica} is not what {policy.source} has taken over from: nothing of it is touched",
+                found=f"database {policy.replica.database}, log {ports.replica.log_id()}",
+                expected=f"database {promotion.source}, log {promotion.source_log}",
+                next_step="correct replica in the policy file",
+            )
+        owner = database.parameters.get(POLICY)
+        if owner not in (None, policy.name):
+            raise Foreign(
+                f"{policy.replica} belongs to another policy",
+                found=f"{POLICY} = {owner}",
+                expected=f"no mark, or that of policy {policy.name}",
+                next_step="end that policy first with: " + command("twinhive", "forget", owner),
+            )
+        return database
+
+
+def _log_of(text: str | None) -> str | None:
+    stamp = Stamp.parse(text)
+    return stamp.log_id if stamp else None
+
+
+def _look_first(policy: Policy) -> Text:
+    return (
+        "failback: look at what differs with: "
+        + command("twinhive", "resync", policy.name, "--all", "--dry-run")
+        + "; then bring it over with: "
+        + command("twinhive", "pause", policy.name, "--off")
+    )

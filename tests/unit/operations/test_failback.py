@@ -1,0 +1,225 @@
+"""The old primary becomes the replica of what took over: only what differs is copied; there and back twice."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.builders import a_policy, an_external
+from tests.support.hdfs.fake_lease import InMemoryLease
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, World, killable
+from tests.unit.incremental.test_incremental import Followed
+from tests.unit.operations.test_readiness import READY
+from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.leaves.side import sides_of
+from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
+from twinhive.model.marks import PHASE, POLICY, Phase
+from twinhive.model.policy import DatabaseAddress, Policy
+from twinhive.model.promotion import PROMOTED, Promotion
+from twinhive.operations.failback import Failback
+from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.pausing import Unpause
+from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_phase
+from twinhive.ports import TreePorts, WritePorts
+from twinhive.step.base import Work
+from twinhive.verify.verify import Verify
+
+HOLDER = {"run": "terminal-1", "task": "failback", "by": "ann"}
+BACK = a_policy(
+    name="sales_back",
+    source=DatabaseAddress("west", "sales"),
+    replica=DatabaseAddress("east", "sales"),
+    dump_root="hdfs://west/twinhive/back/dumps",
+    staging_root="hdfs://east/twinhive/back/staging",
+)
+
+
+class Switched:
+    """Two clusters of which west has taken over, with a policy in each direction."""
+
+    def __init__(self, *, loses: bool = False) -> None:
+        followed = Followed()
+        self.there: Policy = followed.policy
+        self.world: World = followed.world
+        self.back_lease = InMemoryLease()
+        self.log: list[str] = []
+        world = self.world
+        world.replica.configurations[REPLICA_ADDRESS] |= READY | {"metastore.repl.cmrootdir": "/cmroot"}
+        world.source.configurations[SOURCE_ADDRESS] |= READY | {
+            "metastore.warehouse.dir": "hdfs://east/warehouse/managed"
+        }
+        self.east, self.west = followed.users, SourceWriter(world.replica, world.replica_files, "sales")
+        if loses:
+            self.east.insert("plain", None, [b"never seen in west"])
+            self.east.drop_partitions("orders", [("a b",)])
+            at = int(world.replica.database("sales").parameters["repl.last.id"])
+            UnplannedFailover(self.there, at, "gone", HOLDER).run(world.ports())
+        else:
+            Failover(self.there, HOLDER, wait=lambda seconds: None).run(world.ports())
+
+    @property
+    def lease(self) -> InMemoryLease:
+        return self.back_lease
+
+    def ports(self) -> WritePorts:
+        """Return the ports of the reverse policy."""
+        world = self.world
+        return WritePorts(
+            source=world.replica,
+            replica=world.source,
+            source_files=world.replica_files,
+            replica_files=world.source_files,
+            dump_files=world.replica_files,
+            lease=self.back_lease,
+            source_marker=MetastoreMarker(world.replica),
+            trees=TreePorts(world.replica_files, world.source_files, self.back_lease),
+        )
+
+    def go_on(self, policy: Policy, ports: Callable[[], WritePorts]) -> None:
+        """Do what the lines say: let the policy go on; follow to the end, and prove both sides equal."""
+        Unpause(policy).run(ports())
+        for _ in range(20):
+            if run_phase(INCREMENTAL, policy, ports(), {"run": "i"}, lambda line: None)["window"].idle:
+                break
+        found = Verify(Work(policy, holder=HOLDER), deep=True).run(ports())
+        assert found.is_equal, found.lines()
+
+    def fail_back(self) -> None:
+        Failback(BACK, HOLDER).run(self.ports())
+        self.go_on(BACK, self.ports)
+
+
+def files_of(switched: Switched) -> dict[str, int]:
+    files = switched.world.source_files
+    return {path: files.status(path).file_id for path in files.paths() if "/warehouse/" in path}
+
+
+def change_west(switched: Switched) -> None:
+    switched.west.insert("plain", None, [b"west's rows"])
+    switched.west.create_table("new", files=[b"n"])
+    switched.west.add_partitions("orders", {("later",): [b"l"]})
+
+
+@pytest.mark.parametrize("loses", [False, True])
+def test_the_old_primary_becomes_an_equal_replica(loses: bool) -> None:
+    switched = Switched(loses=loses)
+    change_west(switched)
+    switched.fail_back()
+    said = switched.world.source.database("sales").parameters
+    assert (said[POLICY], said[PHASE]) == ("sales_back", "following")
+    switched.west.overwrite("plain", None, {"o": b"later"})
+    switched.go_on(BACK, switched.ports)
+
+
+def test_what_is_equal_stays_as_it_is() -> None:
+    switched = Switched()
+    before = files_of(switched)
+    switched.west.insert("plain", None, [b"west's rows"])
+    switched.fail_back()
+    after = files_of(switched)
+    assert {path: after.get(path) for path in before if "/orders" in path} == {
+        path: number for path, number in before.items() if "/orders" in path
+    }
+
+
+def test_nothing_is_changed_before_people_have_looked() -> None:
+    switched = Switched(loses=True)
+    before = files_of(switched)
+    lines = Failback(BACK, HOLDER).run(switched.ports())
+    assert any("--all --dry-run" in line for line in lines)
+    found = run_phase(INCREMENTAL, BACK, switched.ports(), {"run": "i"}, lambda line: None)["window"]
+    assert "look at what differs" in str(found.already)
+    assert files_of(switched) == before
+    assert Failback(BACK, HOLDER).run(switched.ports()) == lines[1:] == Failback(BACK, HOLDER).plan(switched.ports())
+
+
+def test_killed_at_any_change_a_rerun_ends_alike() -> None:
+    switched = Switched(loses=True)
+    change_west(switched)
+
+    def act(world: Any, switch: Any) -> None:
+        Failback(BACK, HOLDER).run(killable(world.ports(), switch))
+
+    for left in left_by_kills(lambda: switched, act):
+        left.fail_back()
+
+
+def test_there_and_back_and_there_again() -> None:
+    switched = Switched()
+    for number in range(2):
+        switched.west.insert("plain", None, [f"west {number}".encode()])
+        switched.fail_back()
+        Failover(BACK, HOLDER, wait=lambda seconds: None).run(switched.ports())
+        with pytest.raises(Promoted):
+            run_phase(INCREMENTAL, BACK, switched.ports(), {"run": "i"}, lambda line: None)
+        switched.east.insert("plain", None, [f"east {number}".encode()])
+        Failback(switched.there, HOLDER).run(switched.world.ports())
+        switched.go_on(switched.there, switched.world.ports)
+        assert PROMOTED not in switched.world.replica.database("sales").parameters
+        Failover(switched.there, HOLDER, wait=lambda seconds: None).run(switched.world.ports())
+        assert Promotion.read(switched.world.replica.database("sales").parameters) is not None
+
+
+def other_database(switched: Switched) -> Policy:
+    SourceWriter.with_database(switched.world.source, switched.world.source_files, "precious")
+    return replace(BACK, replica=DatabaseAddress("east", "precious"))
+
+
+def of_another_policy(switched: Switched) -> Policy:
+    parameters = switched.world.source.database("sales").parameters
+    switched.world.source.set_database_parameters("sales", {**parameters, POLICY: "other", PHASE: "following"})
+    return BACK
+
+
+def never_failed_over(switched: Switched) -> Policy:
+    parameters = dict(switched.world.replica.database("sales").parameters)
+    del parameters[PROMOTED]
+    switched.world.replica.set_database_parameters("sales", parameters)
+    return BACK
+
+
+def without_the_old_primary(switched: Switched) -> Policy:
+    MetastoreMarker(switched.world.source).unmark("sales", "sales")
+    switched.world.source.drop_database("sales")
+    return BACK
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "says"),
+    [
+        (other_database, Foreign, "is not what west/sales has taken over from"),
+        (of_another_policy, Foreign, "belongs to another policy"),
+        (never_failed_over, ActNow, "has not taken over"),
+        (without_the_old_primary, Missing, "is not there any more"),
+        (lambda _: replace(BACK, source=DatabaseAddress("west", "nowhere")), Missing, "no source database"),
+        (lambda _: replace(BACK, external=an_external()), Refused, "brings external tables"),
+    ],
+)
+def test_what_was_not_failed_over_from_is_not_touched(
+    spoil: Callable[[Switched], Policy], error: type[Exception], says: str
+) -> None:
+    switched = Switched()
+    policy = spoil(switched)
+
+    def said() -> dict[str, Any]:
+        found = {name: switched.world.source.database(name) for name in ("sales", "precious")}
+        return {name: dict(one.parameters) for name, one in found.items() if one}
+
+    before = said()
+    for act in (Failback(policy, HOLDER).plan, Failback(policy, HOLDER).run):
+        with pytest.raises(error, match=says):
+            act(switched.ports())
+    assert said() == before
+
+
+def test_the_sides_are_those_of_the_reverse_policy() -> None:
+    switched = Switched()
+    assert [side.metastore for side in sides_of(switched.ports(), BACK)] == [
+        switched.world.replica,
+        switched.world.source,
+    ]
+    assert Phase(switched.world.replica.database("sales").parameters[PHASE]) is Phase.PROMOTED
