@@ -90,7 +90,7 @@ def test_planned_from_a_source_that_stands_still(place: Place, capfd: pytest.Cap
     said = capfd.readouterr().err
     assert "has taken over" in said and f"twinhive status {place.name}" in said
     assert place.type("status", place.name) == 0
-    assert "promoted" in capfd.readouterr().out
+    assert "has taken over" in capfd.readouterr().out
 
 
 def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest.CaptureFixture[str]) -> None:
@@ -145,4 +145,7 @@ def test_unplanned_from_a_source_that_is_gone(
     assert place.type("failover", place.name, "--unplanned", "--at", at, "--reason", "fire in the hall") == 0
     found = place.promotion
     assert found is not None and (found.how, str(found.position.event_id)) == (How.UNPLANNED, at)
+    capfd.readouterr()
+    assert place.type("status", place.name) == 0
+    assert "has taken over" in capfd.readouterr().out
     place.west.client.drop_table(place.name, "plain", True)

@@ -12,10 +12,11 @@ from twinhive.cli.base import configuration_of, wiring_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import plain, print_json
-from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, escape, waiting
+from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, escape, say, waiting
 from twinhive.journal.standing import monitor_seen
 from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase
 from twinhive.model.spoken import spoken_time
+from twinhive.operations.promoting import said_of_promoted
 from twinhive.operations.replica_status import ReplicaStatus, read_status
 from twinhive.wiring.lag import PolicyLag, measure_policies
 
@@ -27,6 +28,7 @@ _COLOURS = {
     Phase.FOLLOWING.value: "green",
     Phase.LOADING.value: "cyan",
     Phase.ABSENT.value: "dim",
+    Phase.PROMOTED.value: "magenta",
     UNREACHABLE: "yellow",
     UNUSABLE: "red",
 }
@@ -50,6 +52,8 @@ def status(
         return
     with errors_shown(as_json=as_json):
         wiring = wiring_of(config, policy)
+        if lines := said_of_promoted(wiring.write_ports(), wiring.policy):
+            return _promoted(policy, lines, as_json=as_json)
         found = read_status(wiring.write_ports(), wiring.policy)
         (lag,) = measure_policies(wiring.configuration, resolver(), names=[policy])
     if as_json:
@@ -64,6 +68,14 @@ def status(
     ]:
         table.add_row(escape(label), escape(value))
     console.print(table)
+
+
+def _promoted(policy: str, lines: list[str], *, as_json: bool) -> None:
+    """Say what a replica is that has taken over; its source, which may be gone, is not asked."""
+    if as_json:
+        print_json({"policy": policy, "phase": Phase.PROMOTED.value, "said": lines})
+    else:
+        say(*lines)
 
 
 def _all(config: Path | None, *, as_json: bool) -> None:

@@ -16,6 +16,8 @@ class LeaseKind(Enum):
     """Scan, sweep, and removing what was given up: it can wait for the next time."""
     FORGET = "forget"
     """Giving a replica up."""
+    PROMOTE = "promote"
+    """Opening a replica to writers: whoever changes it is waited for, and is not cut off in the middle of an event."""
     UNLOCK = "unlock"
     """A person says that the holder is dead."""
     COPY = "copy"

@@ -30,12 +30,15 @@ def plan_leftovers(ports: WritePorts, policy: Policy) -> list[str]:
     return [*first_of(lines, _NAMED), *_not_looked_through(ports, policy)]
 
 
-def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease) -> list[str]:
-    """Take away what nothing uses any more. Raises Refused, after all others are gone, when some cannot be."""
+def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease, up_to: int = sys.maxsize) -> list[str]:
+    """Take away what nothing uses any more, of events up to one. Raises Refused when some cannot be, after all others.
+
+    Where no event comes any more, what was made for a later one is left over too.
+    """
     root = managed_root(ports.replica, policy)
     lines = list(_not_looked_through(ports, policy))
     refused: list[Refused] = []
-    for directory in list(_leftovers(ports, policy)):
+    for directory in list(_leftovers(ports, policy, up_to)):
         lease.confirm()
         owned = table_of(ports.replica_files, root, directory, policy.name)
         try:
@@ -79,9 +82,8 @@ def _own_directories(ports: WritePorts, policy: Policy) -> Iterator[tuple[str, O
         yield policy.staging, own_staging(ports.replica_files, policy)
 
 
-def _leftovers(ports: WritePorts, policy: Policy) -> Iterator[str]:
-    # No event comes any more: what was made for a later one is left over too.
-    return unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize, in_hives_places=True)
+def _leftovers(ports: WritePorts, policy: Policy, up_to: int = sys.maxsize) -> Iterator[str]:
+    return unused_directories(ports.replica, ports.replica_files, policy, up_to, in_hives_places=True)
 
 
 def _not_looked_through(ports: WritePorts, policy: Policy) -> Iterator[str]:

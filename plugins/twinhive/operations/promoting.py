@@ -49,21 +49,31 @@ def replica_alone(ports: ReadPorts, policy: Policy) -> tuple[Database, ReplicaSt
     return database, state
 
 
+def said_of_promoted(ports: ReadPorts, policy: Policy) -> list[str]:
+    """Return what there is to say of a replica that has taken over, without a question to its source; else nothing."""
+    database = ports.replica.database(policy.replica.database)
+    state = ReplicaState.read(database.parameters if database else None)
+    if database is None or state.policy != policy.name or state.phase is not Phase.PROMOTED:
+        return []
+    return taken_over(policy, database)
+
+
 def promote(
     ports: WritePorts, policy: Policy, holder: Holder, how: How, last_look: Callable[[ReplicaState], None]
 ) -> list[str]:
     """Open the replica to writers; one that has taken over already stays as it is.
 
-    `last_look` is asked under the lease, also just before, and raises what speaks against it. Directories that nothing
-    uses any more go first: as content of a primary they would come back with the next partition of that name. Copies of
-    external data that are under way are stopped: they would delete what users write beside them.
+    Whoever changes the replica is waited for: an event that is cut off in its middle would stay so. `last_look` is
+    asked under the lease, also just before, and raises what speaks against it. Directories that nothing uses any more
+    go first: as content of a primary they would come back with the next partition of that name. Copies of external
+    data that are under way are stopped: they would delete what users write beside them.
     """
-    with hold_lease(ports, Work(policy, holder=holder), LeaseKind.EVENTS) as lease:
+    with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, policy, holder, database)
         last_look(state)
-        lines = remove_leftovers(ports, policy, lease)
+        lines = remove_leftovers(ports, policy, lease, state.position.event_id)
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)

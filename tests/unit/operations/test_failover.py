@@ -17,6 +17,7 @@ from twinhive.model.errors import (
     ActNow,
     Foreign,
     InvalidSettings,
+    LeaseHeld,
     LeaseLost,
     Missing,
     Promoted,
@@ -32,6 +33,7 @@ from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operations import KINDS, OperationFields, operation_of
 from twinhive.operations.replica_status import read_status
+from twinhive.operations.unlock import Unlock
 from twinhive.pipeline.phases import PHASES
 from twinhive.pipeline.runner import run_whole
 from twinhive.transfer.tree.places import Places
@@ -287,6 +289,9 @@ def test_an_apply_that_wakes_up_after_the_promotion_changes_nothing(followed: Fo
 
     def late(*given: object, **named: object) -> object:
         followed.world.replica.alter_table = original
+        with pytest.raises(LeaseHeld, match="is being changed by other work"):
+            unplanned(followed).run(followed.world.ports())
+        Unlock(followed.policy, HOLDER).run(followed.world.ports())
         unplanned(followed).run(followed.world.ports())
         woken.append(parameters(followed))
         return original(*given, **named)
