@@ -28,9 +28,7 @@ def running_gateway(
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
     with (
         log.open("ab") if log else nullcontext() as lines,
-        subprocess.Popen(
-            [*command, "--config", str(configuration), *options], env=environment, stderr=lines
-        ) as process,
+        subprocess.Popen(command, env=environment, stderr=lines) as process,
     ):
         try:
             for one in (port, *others):
