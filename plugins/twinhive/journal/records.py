@@ -28,7 +28,7 @@ class PolicyState:
     """How a policy was when it was last looked at.
 
     source, replica   `cluster/database`, '' where the policy file does not say
-    phase        absent, loading, following; unusable or unreachable: `trouble` says why
+    phase        absent, loading, following, promoted; unusable or unreachable: `trouble` says why
     replicated, newest   event ids of the replica and of the source's log
     lag_events, lag_seconds   None for a policy that does not follow
     max_lag      seconds that the policy allows, None: any

@@ -15,6 +15,7 @@ from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.follower import Follower, Limits, file_system_name, metastore_name
+from twinhive.observe.old_primaries import questions_of_old, written_after
 from twinhive.observe.watched import WatchedPolicy, first_questions, second_questions, watched
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import shown_state
@@ -33,7 +34,8 @@ class PolicyLag:
     """How one policy was found.
 
     at           when, in seconds since 1970
-    phase        `absent`, `loading`, `following`, or `unusable` (the policy file), `unreachable` (a server of it)
+    phase        `absent`, `loading`, `following`, `promoted`, or `unusable` (the policy file), `unreachable` (a server
+                 of it)
     replicated   the replicated event id; None unless the replica follows
     newest       the newest event of the source's log, of whatever database
     lag_events   events that concern the policy and are not applied; with `at_least` there may be more
@@ -145,6 +147,8 @@ def _second_questions(
             most = _OF_ONE_PAUSED if isinstance(paused, dict) and name in paused else COUNTED
             count = partial(count_events, logs[server], one.policy, state.position, known.get(name), most)
             yield Question(server, ("behind", name), count)
+        if state.phase is Phase.PROMOTED:
+            yield from questions_of_old(one, first["replica", name], logs, known.get(name))
         if state.phase is Phase.ABSENT:
             files = one.ports.dump_files
             yield Question(file_system_name(files), ("followed", name), partial(_has_followed, files, one.policy))
@@ -162,6 +166,8 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
     ]
     if followed is True:
         errors.append(_gone(policy))
+    if written := written_after(one, answers):
+        errors.append(written)
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)
     following = isinstance(state, ReplicaState) and state.phase is Phase.FOLLOWING
     known = following and isinstance(log, tuple) and isinstance(behind, Counted)

@@ -18,8 +18,10 @@ from twinhive.log.counted_events import Counted, NotApplied, recalled, remembere
 from twinhive.log.log_pages import LogPages
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
+from twinhive.model.marks import ReplicaState
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
+from twinhive.model.promotion import How, Promotion
 from twinhive.model.spoken import spoken_time
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
@@ -229,6 +231,26 @@ def test_lag_beyond_what_the_policy_allows_is_an_alert_and_a_pause_is_none(many:
     assert many.alerts() == {}
     sales = many.measured()["sales"]
     assert sales.too_late and sales.paused == "moving house" and "paused: moving house" in state_line(sales)
+
+
+def test_an_old_primary_that_is_written_is_an_alert_until_it_is_a_replica(many: Many) -> None:
+    many.load()
+    many.write("stock", "items")
+    parameters = many.world.replica.database("sales").parameters
+    position = ReplicaState.read(parameters).position
+    promotion = Promotion("log-east", position, "log-west", Position(1), How.PLANNED, "sales")
+    many.world.replica.set_database_parameters("sales", promotion.written(parameters))
+    assert many.alerts() == {}
+    assert many.measured()["sales"].phase == "promoted"
+    many.write("sales", "plain")
+    [alert] = alerts_of(list(many.measured().values()))
+    assert (alert.policy, alert.kind) == ("sales", "trouble")
+    assert "east/sales is written" in str(alert.error) and "2 events" in str(alert.error.found)
+    old = many.world.source.database("sales")
+    many.world.source.set_database_parameters("sales", {**old.parameters, "twinhive.phase": "following"})
+    assert many.alerts() == {}
+    many.world.source.expire_events(many.world.source.current_event_id())
+    assert "sales" not in many.alerts(), "a gap in the log of a source that nobody follows"
 
 
 def test_somebody_elses_database_is_an_alert(many: Many) -> None:
