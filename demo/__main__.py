@@ -17,7 +17,7 @@ from demo import machine
 from demo.follow import follow
 from demo.straight import wait_for_external, write_and_follow
 from demo.summary import summary_table
-from demo.twin import remove_twin
+from demo.twin import remove_database
 from sandbox import Sandbox
 
 POLICY = "flights"
@@ -51,7 +51,7 @@ def run() -> int:
         airflow = pool.submit(box.up, "airflow")
         _step("loading 336,776 flights into east with Spark (Airflow starts meanwhile)", _load)
         airflow.result()
-    if remove_twin(box.clusters["west"]):
+    if remove_database(box.clusters["west"]):
         console.print("removed the twin of an earlier demo from west")
     state, dag_id, run_id = follow(box.airflow, POLICY, console)
     page = f"{box.airflow.url}/dags/{dag_id}/runs/{run_id.replace('+', '%2B')}"

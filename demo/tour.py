@@ -12,6 +12,7 @@ from demo.many_clusters import clusters
 from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
 from demo.showing import gateway, look, run, say, title
+from demo.switching import failover
 from sandbox import Sandbox
 from sandbox.ports import free_ports
 
@@ -53,7 +54,7 @@ def remotes(box: Sandbox) -> None:
     look("more: docs/remotes.md")
 
 
-CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {"remotes": remotes, "clusters": clusters}
+CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {"remotes": remotes, "clusters": clusters, "failover": failover}
 
 
 if __name__ == "__main__":

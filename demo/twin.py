@@ -1,4 +1,4 @@
-"""Remove the demo's twin, so that a later demo has something to do."""
+"""Remove a database of the demo, so that a later one has something to do."""
 
 from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import NoSuchObjectException
@@ -10,13 +10,13 @@ from demo.names import DATABASE
 from sandbox import Cluster
 
 
-def remove_twin(cluster: Cluster) -> bool:
-    """Drop the database of the demo on the replica with all its data; False when there was none."""
+def remove_database(cluster: Cluster, name: str = DATABASE) -> bool:
+    """Drop a database of a cluster, by default that of the demo, with all its data; False when there was none."""
     transport = TBufferedTransport(TSocket(cluster.metastore_host, cluster.metastore_port))
     client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
     transport.open()
     try:
-        client.drop_database(DATABASE, deleteData=True, cascade=True)
+        client.drop_database(name, deleteData=True, cascade=True)
     except NoSuchObjectException:
         return False
     finally:
