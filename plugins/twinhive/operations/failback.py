@@ -56,7 +56,9 @@ class Failback:
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             promotion, database = self._found(ports)
             stamp = Stamp(promotion.log, promotion.begin.event_id)
-            tables = stamp_everything(ports, policy, lease, stamp, lambda text: _log_of(text) == promotion.log)
+            tables = stamp_everything(
+                ports, policy, lease, stamp, lambda text: _log_of(text) == promotion.log, made_by="failback"
+            )
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
             pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))

@@ -1,0 +1,135 @@
+"""Random histories of failovers and failbacks: each primary is what its users have made of the one before."""
+
+import os
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.support.seeds import seeds
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.twins import contents
+from tests.unit.operations.test_failback import BACK, HOLDER, Switched
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.names import partition_name
+from twinhive.model.policy import Policy
+from twinhive.operations.failback import Failback
+from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.unlock import Unlock
+from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_phase
+from twinhive.ports import WritePorts
+
+HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 12)
+VALUES = [("1",), ("a b/c:ü",), ("%2F",)]
+
+
+class Users:
+    """Do something at random where the primary is; what cannot be done now is left."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance, self.count = chance, 0
+
+    def act(self, users: SourceWriter) -> None:
+        self.count += 1
+        with suppress(TwinhiveError, KeyError, IndexError, ValueError, AssertionError):
+            self.chance.choice(self._acts(users))()
+
+    def _acts(self, users: SourceWriter) -> list[Callable[[], object]]:
+        table, values = self.chance.choice(("orders", "plain", "later")), self.chance.choice(VALUES)
+        content, here = {f"f{self.count}": b"x" * self.count}, values if table == "orders" else None
+        return [
+            lambda: self._is_new(users, "later") and users.create_table("later", files=content),
+            lambda: self._is_new(users, "orders", values) and users.add_partitions("orders", {values: content}),
+            lambda: users.insert(table, here, content),
+            lambda: users.overwrite(table, here, content),
+            lambda: users.alter_partitions("orders", [values], {"x": str(self.count)}),
+            lambda: users.rename_partition("orders", values, self.chance.choice(VALUES)),
+            lambda: users.drop_partitions("orders", [values]),
+            lambda: users.drop_table("later"),
+            lambda: users.rename_table("later", "plain"),
+            lambda: users.truncate(table, None if here is None else [here]),
+            lambda: users.alter_database_parameters({"x": str(self.count)}),
+        ]
+
+    def _is_new(self, users: SourceWriter, table: str, values: tuple[str, ...] | None = None) -> bool:
+        """Tell whether it can be made: what is refused must leave no files, of which no event would tell."""
+        if values is None:
+            return users.metastore.table(users.name(table)) is None
+        return partition_name(("p",), values) not in users.metastore.partition_names(users.name(table))
+
+
+class Sides:
+    """Which of the two is the primary, and which policy leads away from it."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance, self.users, self.switched = chance, Users(chance), Switched()
+        # West has taken over: the reverse policy leads away from the primary.
+        self.away: tuple[Policy, Callable[[], WritePorts]] = (BACK, self.switched.ports)
+        self.other: tuple[Policy, Callable[[], WritePorts]] = (self.switched.there, self.switched.world.ports)
+
+    @property
+    def primary(self) -> SourceWriter:
+        return self.switched.west if self.away[0] is BACK else self.switched.east
+
+    def write(self) -> None:
+        for _ in range(self.chance.randrange(6)):
+            self.users.act(self.primary)
+
+    def killed_first(self, run: Callable[[WritePorts], Any]) -> Any:
+        """Do it, now and then after tries that were killed."""
+        policy, ports = self.away
+        while self.chance.random() < 0.5:
+            switch = KillSwitch(self.chance.randrange(1, 25), after_effect=self.chance.random() < 0.5)
+            try:
+                return run(killable(ports(), switch))
+            except Killed:
+                Unlock(policy, HOLDER).run(ports())
+        return run(ports())
+
+    def follow(self) -> None:
+        policy, ports = self.away
+        while not run_phase(INCREMENTAL, policy, ports(), {"run": "i"}, lambda line: None)["window"].idle:
+            pass
+
+    def fail_back(self) -> None:
+        policy, _ = self.away
+        self.killed_first(Failback(policy, HOLDER).run)
+        self.write()
+        self.switched.go_on(*self.away)
+        primary, other = self.held()
+        assert primary == other
+
+    def fail_over(self) -> None:
+        """Let the other side take over, with all that the primary held when it was followed last."""
+        policy, ports = self.away
+        self.write()
+        self.follow()
+        before = self.held()[0]
+        if self.chance.random() < 0.5:
+            self.killed_first(Failover(policy, HOLDER, wait=lambda seconds: None).run)
+        else:
+            self.write()
+            said = ports().replica.database("sales")
+            at = int(said.parameters["repl.last.id"]) if said else 0
+            self.killed_first(UnplannedFailover(policy, at, "gone", HOLDER).run)
+        assert self.held()[1] == before
+        self.away, self.other = self.other, self.away
+
+    def held(self) -> tuple[Any, Any]:
+        """Return what the primary holds, and what the other side does."""
+        ports = self.away[1]()
+        return contents(ports.source, ports.source_files), contents(ports.replica, ports.replica_files)
+
+
+@pytest.mark.parametrize("seed", seeds(HISTORIES, kind=11))
+def test_each_primary_is_what_its_users_have_made_of_the_one_before(seed: int) -> None:
+    sides = Sides(random.Random(seed))
+    for _ in range(4):
+        sides.write()
+        sides.fail_back()
+        sides.fail_over()
+    sides.fail_back()
