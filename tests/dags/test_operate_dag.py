@@ -78,7 +78,12 @@ def test_a_thoughtless_trigger_shows_the_status_and_changes_nothing(dag: DAG, wo
     assert (dict(world.replica.database("sales").parameters), world.replica_files.paths()) == before
 
 
-@pytest.mark.parametrize("name", list(KINDS))
+def test_a_failback_of_what_nobody_failed_over_is_refused(giving_up: DAG) -> None:
+    with pytest.raises(PersonMustAct, match="brings external tables"):
+        operate(giving_up, operation="failback")
+
+
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"failback"}))
 def test_every_operation_is_rehearsed_by_default(dag: DAG, giving_up: DAG, world: World, name: str) -> None:
     event = world.source.emit("ALTER_TABLE", database="sales", table="plain", message={"nonsense": 1}).event_id
     before = dict(world.replica.database("sales").parameters), world.replica_files.paths()
