@@ -73,8 +73,9 @@ class Failover:
         end = self._quiet_end(ports, state.position)
         compared = self._compared(ports)
 
-        def nothing_came(now: ReplicaState) -> None:
-            self._refuse_news(ports, now.position, end)
+        def nothing_came(_: ReplicaState) -> None:
+            # Also what was applied meanwhile: a source that is written was not quiet.
+            self._refuse_news(ports, end)
 
         return [*compared, *promote(ports, policy, self.holder, How.PLANNED, nothing_came)]
 
@@ -101,11 +102,11 @@ class Failover:
                 + command("twinhive", "run", self.policy.name, "incremental"),
             )
         self.wait(self.quiet_seconds)
-        self._refuse_news(ports, end, end)
+        self._refuse_news(ports, end)
         return end
 
-    def _refuse_news(self, ports: ReadPorts, begin: Position, quiet_since: Position) -> None:
-        _, news = _first_news(ports, self.policy, begin)
+    def _refuse_news(self, ports: ReadPorts, quiet_since: Position) -> None:
+        _, news = _first_news(ports, self.policy, quiet_since)
         if news:
             raise ActNow(
                 f"{self.policy.source} is still written: no failover without loss",

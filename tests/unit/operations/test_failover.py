@@ -169,7 +169,8 @@ def test_a_source_that_is_written_is_not_left(followed: Followed) -> None:
     assert_follows(followed)
 
 
-def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Followed) -> None:
+@pytest.mark.parametrize("is_applied", [False, True])
+def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Followed, is_applied: bool) -> None:
     original, calls = followed.world.replica.set_database_parameters, []
     ports = followed.world.ports()
 
@@ -182,12 +183,16 @@ def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Foll
         if not calls:
             calls.append(database)
             followed.users.insert("plain", None, [b"late"])
+            if is_applied:
+                followed.world.replica.set_database_parameters = original
+                followed.follow()
+                followed.world.replica.set_database_parameters = release
         return listing(database)
 
     followed.world.replica.set_database_parameters = release
     operation = Failover(followed.policy, HOLDER, wait=lambda seconds: setattr(ports.replica, "table_names", listed))
     try:
-        with pytest.raises((ActNow, TryAgain)):
+        with pytest.raises((ActNow, TryAgain), match="is still written" if is_applied else ""):
             operation.run(ports)
     finally:
         followed.world.replica.set_database_parameters = original
