@@ -67,8 +67,9 @@ class StompBroker:
         return StompSubscription(connection, frames)
 
     def probe(self) -> None:
-        """See that it answers, and lets us in."""
-        self._connected()
+        """See that it answers now, and lets us in: an open connection says nothing of a broker that has just died."""
+        connection, _ = self._connect()
+        _leave(connection)
 
     def close(self) -> None:
         """Leave; a later call connects again."""
