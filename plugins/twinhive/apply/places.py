@@ -1,4 +1,4 @@
-"""Find where the replica keeps its managed tables."""
+"""Find where a metastore keeps managed tables."""
 
 from twinhive.model.errors import Missing
 from twinhive.model.files import authority, join, qualified
@@ -22,10 +22,13 @@ def managed_root(replica: MetastoreReader, policy: Policy) -> str:
             expected="the database that a load has made",
             next_step="find out who dropped it; then " + Clear("the failed task"),
         )
-    root = database.managed_location or _default_root(replica, database)
-    return qualified(root, authority(policy.staging_root))
+    return qualified(managed_directory(replica, database), authority(policy.staging_root))
 
 
-def _default_root(replica: MetastoreReader, database: Database) -> str:
-    warehouse = replica.configuration(replica.addresses()[0], "metastore.warehouse.dir")
-    return join(warehouse, f"{database.name}.db")
+def managed_directory(metastore: MetastoreReader, database: Database) -> str:
+    """Return the directory of a database's managed tables, as the metastore writes it."""
+    if database.managed_location:
+        return database.managed_location
+    warehouse = metastore.configuration(metastore.addresses()[0], "metastore.warehouse.dir")
+    # Hive: `Warehouse.getDefaultDatabasePath`; the tables of the database `default` lie beside the other databases.
+    return warehouse if database.name == "default" else join(warehouse, f"{database.name}.db")

@@ -39,7 +39,7 @@ _RESOURCE_TYPE, _RESOURCE_URI = "1", "2"
 _JAVA, _JAR = 1, 1
 
 # StorageDescriptor, SerDeInfo, FieldSchema
-_COLUMNS, _LOCATION, _SERDE = "1", "2", "7"
+_COLUMNS, _LOCATION, _INPUT_FORMAT, _OUTPUT_FORMAT, _SERDE = "1", "2", "3", "4", "7"
 _SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
 _BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
@@ -115,16 +115,23 @@ def read_function(tree: Tree, text: str | None = None) -> Function:
 
 @dataclass(frozen=True)
 class Storage:
-    """How the files of a table are written: Hive's class for its rows, and the columns that choose a bucket."""
+    """How the files of a table are written: Hive's classes for rows and files, and the columns that choose a bucket."""
 
     serde: str
     bucket_columns: tuple[str, ...]
+    input_format: str
+    output_format: str
 
 
 def storage_of(table: Table) -> Storage:
     """Return how the files of a table are written."""
     sd = _record(from_text(table.thrift), _TABLE_SD)
-    return Storage(_text(_record(sd, _SERDE), _SERDE_LIBRARY) or "", tuple(_items(sd, _BUCKET_COLUMNS)))
+    return Storage(
+        serde=_text(_record(sd, _SERDE), _SERDE_LIBRARY) or "",
+        bucket_columns=tuple(_items(sd, _BUCKET_COLUMNS)),
+        input_format=_text(sd, _INPUT_FORMAT) or "",
+        output_format=_text(sd, _OUTPUT_FORMAT) or "",
+    )
 
 
 def partition_key_types(table: Table) -> tuple[tuple[str, str], ...]:

@@ -40,6 +40,10 @@ class Purpose(StrEnum):
     """What one job writes into a table, below the table's directory; the owner is the job."""
     COPIES = "copies"
     """All copies of a placement; the owner is the placement."""
+    EXPORT = "export"
+    """What an export is put together in, beside its directory; the owner is that directory."""
+    IMPORT = "import"
+    """What an import is put together in, beside the table's directory; the owner is the table."""
 
 
 @dataclass(frozen=True)

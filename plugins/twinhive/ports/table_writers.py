@@ -10,7 +10,10 @@ from twinhive.ports.metastores import MetastoreWriter
 
 @dataclass(frozen=True)
 class LoggedInsert:
-    """Files that were written into a partition: (path, checksum as HDFS writes it; None where there is none)."""
+    """Files that were written into a partition: (path, checksum as HDFS writes it; None where there is none).
+
+    Of a table without partitions `values` is empty.
+    """
 
     values: tuple[str, ...]
     files: tuple[tuple[str, str | None], ...]
@@ -22,7 +25,7 @@ class TableWriter(MetastoreWriter, Protocol):
     """Write one metastore, and tell its log of files."""
 
     def fire_inserts(self, table: TableName, inserts: Sequence[LoggedInsert]) -> None:
-        """Log that files were written into partitions of a table, by one call: an event for each.
+        """Log that files were written into partitions of a table, or into itself, by one call: an event for each.
 
         Raises Refused where the metastore does not take such events.
         """

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
@@ -144,3 +145,10 @@ def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
     of_cluster = endpoint.cluster, endpoint.file_system
     return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)
+
+
+@cache
+def table_writer(endpoint: MetastoreEndpoint) -> ThriftTableWriter:
+    """Return a client of a metastore that tells its log of files too."""
+    of_cluster = endpoint.cluster, endpoint.file_system
+    return ThriftTableWriter(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)

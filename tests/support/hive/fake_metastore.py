@@ -270,7 +270,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     def fire_inserts(self, table: TableName, inserts: Sequence[LoggedInsert]) -> None:
         """Log that files were written into partitions of a table: an event for each."""
         for insert in inserts:
-            self.fire_insert(table, insert.values, insert.files, replaces=insert.replaces)
+            self.fire_insert(table, insert.values or None, insert.files, replaces=insert.replaces)
 
     def recycle(self, path: str) -> None:
         """Move a file, or all files of a directory, into the change manager. Raises Missing."""

@@ -11,7 +11,7 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.worlds.fake_world import World
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.ports import WritePorts
-from twinhive.statements.running import dumping, loading, replicas, running
+from twinhive.statements.running import dumping, loading, replicas, running, table_files
 from twinhive.wiring.policies import Servers
 
 
@@ -37,5 +37,7 @@ def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) 
     patch.setattr(loading, "files", files)
     patch.setattr(loading, "ports_between", ports_between)
     patch.setattr(running, "metastore", metastore)
+    patch.setattr(table_files, "files", files)
+    patch.setattr(table_files, "table_writer", metastore)
     patch.setattr(replicas, "metastore", metastore)
     patch.setattr(replicas, "lease_keeper", lambda endpoint, settle_seconds: world().lease)

@@ -35,5 +35,5 @@ def _insert(insert: LoggedInsert) -> ttypes.InsertEventRequestData:
         filesAdded=[path for path, _ in insert.files],
         # Hive pairs the two lists: without one checksum none can be said.
         filesAddedChecksum=checksums if len(checksums) == len(insert.files) else None,
-        partitionVal=list(insert.values),
+        partitionVal=list(insert.values) or None,
     )

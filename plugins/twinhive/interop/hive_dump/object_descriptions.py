@@ -55,9 +55,9 @@ def encode_database(database: str) -> bytes:
     return _written({"db": database})
 
 
-def encode_table(spec: Spec, table: str, partitions: Iterable[str] = ()) -> bytes:
-    """Describe a table with partitions, given in TJSON."""
-    return _written({**spec.fields(), "table": table, "partitions": list(partitions)})
+def encode_table(spec: Spec | None, table: str, partitions: Iterable[str] = ()) -> bytes:
+    """Describe a table with partitions, given in TJSON; that of an export says nothing of replication (None)."""
+    return _written({**(spec.fields() if spec else {}), "table": table, "partitions": list(partitions)})
 
 
 def encode_function(state: int, function: str) -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from twinhive.model.marks import LAST_ID, without_marks
-from twinhive.model.objects import Database, Function, Partition, Table
+from twinhive.model.objects import Database, Function, Parameters, Partition, Table
 from twinhive.model.thrift_objects import fresh_database, fresh_function, fresh_partition, fresh_table
 from twinhive.model.tjson import from_text
 
@@ -19,15 +19,14 @@ def database_text(database: Database, event_id: int) -> str:
     return _text(fresh_database(replace(database, parameters=parameters)))
 
 
-def table_text(table: Table, event_id: int) -> str:
-    """Return a table as of an event."""
-    return _text(fresh_table(table.with_parameters({**without_marks(table.parameters), LAST_ID: str(event_id)})))
+def table_text(table: Table, event_id: int | None = None) -> str:
+    """Return a table as of an event; without one as nobody's replica."""
+    return _text(fresh_table(table.with_parameters(_parameters(table, event_id))))
 
 
-def partition_text(partition: Partition, event_id: int) -> str:
-    """Return a partition as of an event."""
-    parameters = {**without_marks(partition.parameters), LAST_ID: str(event_id)}
-    return _text(fresh_partition(partition.with_parameters(parameters)))
+def partition_text(partition: Partition, event_id: int | None = None) -> str:
+    """Return a partition as of an event; without one as nobody's replica."""
+    return _text(fresh_partition(partition.with_parameters(_parameters(partition, event_id))))
 
 
 def function_text(function: Function, resources: tuple[str, ...]) -> str:
@@ -38,6 +37,11 @@ def function_text(function: Function, resources: tuple[str, ...]) -> str:
 def struct_text(thrift: str) -> str:
     """Return a struct of an event's message as it was in there."""
     return _text(from_text(thrift))
+
+
+def _parameters(one: Table | Partition, event_id: int | None) -> Parameters:
+    plain = without_marks(one.parameters)
+    return plain if event_id is None else {**plain, LAST_ID: str(event_id)}
 
 
 def _text(value: Any) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lark import Token, Tree
 
+from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
-from twinhive.statements.language.quoting import unquoted
 from twinhive.statements.language.syntax import Grammar, Node
 from twinhive.statements.remote_language.values import (
     CreateConnector,
@@ -87,10 +87,10 @@ def parse_remote(text: str) -> RemoteStatement:
 
 
 def _create_table(tree: Node) -> CreateRemoteTable:
-    parts = _parts(tree)
+    parts = parts_of(tree)
     return CreateRemoteTable(
         _name(parts["name"]),
-        _name(_parts(parts["connected"])["name"]) if "connected" in parts else None,
+        _name(parts_of(parts["connected"])["name"]) if "connected" in parts else None,
         _via(parts),
         _properties(parts.get("table_properties")),
         "if_not_exists" in parts,
@@ -98,59 +98,59 @@ def _create_table(tree: Node) -> CreateRemoteTable:
 
 
 def _create_database(tree: Node) -> CreateRemoteDatabase:
-    parts = _parts(tree)
+    parts = parts_of(tree)
     return CreateRemoteDatabase(
         _database(parts["name"]),
-        _database(_parts(parts["connected"])["name"]) if "connected" in parts else None,
+        _database(parts_of(parts["connected"])["name"]) if "connected" in parts else None,
         _via(parts),
         _properties(parts.get("database_properties")),
         "if_not_exists" in parts,
-        _checked_database(_tokens(parts["using"])[0]) if "using" in parts else None,
+        _checked_database(tokens_of(parts["using"])[0]) if "using" in parts else None,
     )
 
 
 def _create_connector(tree: Node) -> CreateConnector:
-    parts = _parts(tree)
-    name, kind, url = _tokens(tree)
+    parts = parts_of(tree)
+    name, kind, url = tokens_of(tree)
     return CreateConnector(
         _checked_database(name),
-        _text(kind),
-        _text(url),
-        _text(_tokens(parts["comment"])[0]) if "comment" in parts else None,
+        said_by(kind),
+        said_by(url),
+        said_by(tokens_of(parts["comment"])[0]) if "comment" in parts else None,
         _properties(parts.get("connector_properties")),
         "if_not_exists" in parts,
     )
 
 
 def _drop_connector(tree: Node) -> DropConnector:
-    return DropConnector(_checked_database(_tokens(tree)[0]), "if_exists" in _parts(tree))
+    return DropConnector(_checked_database(tokens_of(tree)[0]), "if_exists" in parts_of(tree))
 
 
 def _show_connectors(tree: Node) -> ShowConnectors:
-    parts = _parts(tree)
-    return ShowConnectors(_text(_tokens(parts["like"])[0]) if "like" in parts else None)
+    parts = parts_of(tree)
+    return ShowConnectors(said_by(tokens_of(parts["like"])[0]) if "like" in parts else None)
 
 
 def _drop(tree: Node) -> DropRemoteTable | DropRemoteDatabase:
-    parts = _parts(tree)
-    if _tokens(tree)[0].type == "TABLE":
+    parts = parts_of(tree)
+    if tokens_of(tree)[0].type == "TABLE":
         return DropRemoteTable(_name(parts["name"]), "if_exists" in parts)
     return DropRemoteDatabase(_database(parts["name"]), "if_exists" in parts)
 
 
 def _show(tree: Node) -> ShowRemotes:
-    parts = _parts(tree)
-    database = _database(_parts(parts["in_database"])["name"]) if "in_database" in parts else None
-    like = _text(_tokens(parts["like"])[0]) if "like" in parts else None
-    return ShowRemotes(_tokens(tree)[0].type == "DATABASES", database, like)
+    parts = parts_of(tree)
+    database = _database(parts_of(parts["in_database"])["name"]) if "in_database" in parts else None
+    like = said_by(tokens_of(parts["like"])[0]) if "like" in parts else None
+    return ShowRemotes(tokens_of(tree)[0].type == "DATABASES", database, like)
 
 
 def _describe(tree: Node) -> DescribeRemote:
-    return DescribeRemote(_name(_parts(tree)["name"]), bool(_tokens(tree)))
+    return DescribeRemote(_name(parts_of(tree)["name"]), bool(tokens_of(tree)))
 
 
 def _use(tree: Node) -> UseDatabase:
-    return UseDatabase(_database(_parts(tree)["name"]))
+    return UseDatabase(_database(parts_of(tree)["name"]))
 
 
 _READERS: Mapping[str, Callable[[Node], RemoteStatement]] = {
@@ -167,17 +167,17 @@ _READERS: Mapping[str, Callable[[Node], RemoteStatement]] = {
 
 
 def _name(tree: Node) -> NameSaid:
-    first, *more = _tokens(tree)
+    first, *more = tokens_of(tree)
     for token in (first, *more):
-        if not _word(token).strip():
+        if not word_of(token).strip():
             raise Misplaced(token.start_pos or 0, found="blanks", expected="a name", next_step=CORRECT_IT)
     if not more:
-        return NameSaid(None, _word(first))
-    return NameSaid(_checked_database(first), _word(more[0]))
+        return NameSaid(None, word_of(first))
+    return NameSaid(_checked_database(first), word_of(more[0]))
 
 
 def _database(tree: Node) -> str:
-    first, *more = _tokens(tree)
+    first, *more = tokens_of(tree)
     if more:
         raise Misplaced(
             more[0].start_pos or 0,
@@ -189,7 +189,7 @@ def _database(tree: Node) -> str:
 
 
 def _checked_database(token: Token) -> str:
-    name = _word(token)
+    name = word_of(token)
     if not _DATABASE.fullmatch(name):
         raise Misplaced(
             token.start_pos or 0,
@@ -200,35 +200,19 @@ def _checked_database(token: Token) -> str:
     return name
 
 
-def _word(token: Token) -> str:
-    return token.strip("`").lower()
-
-
 def _via(parts: Mapping[str, Node]) -> str | None:
-    return _text(_tokens(parts["via"])[0]) if "via" in parts else None
-
-
-def _text(token: Token) -> str:
-    return unquoted(token, token.start_pos or 0)
+    return said_by(tokens_of(parts["via"])[0]) if "via" in parts else None
 
 
 def _properties(tree: Node | None) -> tuple[Property, ...]:
-    tokens = [] if tree is None else _tokens(tree)
+    tokens = [] if tree is None else tokens_of(tree)
     properties: dict[str, str] = {}
     for key_token, value_token in zip(tokens[::2], tokens[1::2], strict=True):
-        key = _text(key_token)
+        key = said_by(key_token)
         if not key.strip() or key in properties:
             found = f"key {key} for the second time" if key.strip() else "a key without a name"
             raise Misplaced(
                 key_token.start_pos or 0, found=found, expected="each key once, with a name", next_step=CORRECT_IT
             )
-        properties[key] = _text(value_token)
+        properties[key] = said_by(value_token)
     return tuple(properties.items())
-
-
-def _parts(tree: Node) -> dict[str, Node]:
-    return {str(child.data): child for child in tree.children if isinstance(child, Tree)}
-
-
-def _tokens(tree: Node) -> list[Token]:
-    return [child for child in tree.children if isinstance(child, Token)]

@@ -16,11 +16,13 @@ from twinhive.statements.running.dumping import Dumping, dumping_of
 from twinhive.statements.running.loading import Loading, loading_of
 from twinhive.statements.running.remote_statements import plan_remotes
 from twinhive.statements.running.running import for_statements, run_statement
+from twinhive.statements.running.table_files import plan_table_files
 from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_events import events_asked
 from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
 from twinhive.statements.steps.repl_load import ReplLoad
+from twinhive.statements.table_language.parsing import is_about_table_files
 from twinhive.step.base import Work
 
 
@@ -29,6 +31,8 @@ def plan_statement(text: str, place: StatementPlace) -> list[str]:
     """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
     if is_about_remotes(text):
         return plan_remotes(text, place)
+    if is_about_table_files(text):
+        return plan_table_files(text, place)
     statement = parse(text)
     match statement:
         case DumpStatement():

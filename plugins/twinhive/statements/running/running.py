@@ -16,8 +16,10 @@ from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hi
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.loading import loading_of
 from twinhive.statements.running.remote_statements import run_remotes
+from twinhive.statements.running.table_files import run_table_files
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
+from twinhive.statements.table_language.parsing import is_about_table_files
 from twinhive.step.base import Report, Work
 from twinhive.wiring.policies import metastore
 
@@ -39,13 +41,15 @@ def lines_of_statements(say: Callable[[str], None]) -> Report:
 
 @for_statements()
 def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], say: Callable[[str], None]) -> Answer:
-    """Run a REPL statement, or several about remotes (seed 004). Raises InvalidSettings for a text that is none.
+    """Run a REPL statement, EXPORT or IMPORT, or several about remotes. Raises InvalidSettings for no such text.
 
     `holder` says who does, for the lease. The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump,
     `last_repl_id` of a status, which has no row for a database that no replication knows.
     """
     if is_about_remotes(text):
         return run_remotes(text, place, say)
+    if is_about_table_files(text):
+        return run_table_files(text, place, say)
     statement, report = parse(text), lines_of_statements(say)
     match statement:
         case DumpStatement():

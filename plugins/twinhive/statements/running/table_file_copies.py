@@ -1,0 +1,76 @@
+"""Copy the files of an EXPORT or an IMPORT: few in this process, many by Spark where the statement names one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from twinhive.dump.shards import pack_lines
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.files import join
+from twinhive.model.policy import Options
+from twinhive.model.spoken import readable
+from twinhive.ports import FileReader, FileWriter
+from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.endings import NextSteps, NotAllCopied
+from twinhive.spark.listed_copy import ListedCopy
+from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.job import JobSettings
+from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.staged import CopyItem
+
+NEXT_STEPS = NextSteps(
+    act_now="mend what is said above, then run the statement again",
+    unusable="mend the Spark that copies (its connection, or the executors' Python and Java), or run the statement "
+    "without Spark",
+    try_again="run the statement again; what is copied is not copied again",
+)
+
+
+@dataclass(frozen=True)
+class TableFileCopies:
+    """Two file systems, and the Spark that copies between them; None: all is copied in this process."""
+
+    source: FileReader
+    target: FileWriter
+    endpoints: tuple[FileSystemEndpoint, FileSystemEndpoint]
+    options: Options
+    spark: Callable[[], SparkCluster] | None
+    say: Callable[[str], None]
+
+    def copy(self, items: Sequence[CopyItem], staging: str, label: str) -> CopyOutcome:
+        """Copy items into staging; what is there already is not copied again."""
+        length = sum(item.length for item in items)
+        if self.spark is not None and not self.options.is_little(len(items), length):
+            self.say(f"{label}: {len(items):,} files with {readable(length)} are copied by Spark")
+            try:
+                self._submit(items, staging, label, self.spark())
+            except NotAllCopied as error:
+                self.say(f"what Spark could not copy is tried here: {error.words.what}")
+            else:
+                return CopyOutcome(files=len(items), bytes=length, copied_files=len(items), copied_bytes=length)
+        options = self.options
+        return copy_items(
+            items,
+            self.source,
+            self.target,
+            staging,
+            options.copy_threads,
+            self.say,
+            bytes_per_second=options.bytes_per_second,
+        )
+
+    def _submit(self, items: Sequence[CopyItem], staging: str, label: str, cluster: SparkCluster) -> None:
+        listing, (source, target) = join(staging, "files.jsonl.gz"), self.endpoints
+        self.target.write(listing, pack_lines(item.to_line() for item in items))
+        rate = self.options.bytes_per_second
+        settings = JobSettings(
+            source=source,
+            target=target,
+            dump=target,
+            dump_name="",
+            batch="",
+            label=label,
+            threads=self.options.copy_threads,
+            tasks=cluster.tasks,
+            bytes_per_second=rate and rate / cluster.tasks,
+        )
+        ListedCopy(listing, staging, join(staging, "result.json")).run(cluster, settings, NEXT_STEPS, self.say)

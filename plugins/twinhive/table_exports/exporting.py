@@ -1,0 +1,177 @@
+"""EXPORT TABLE: a directory with the table as of one event, that is there whole or not at all.
+
+Unlike Hive's, which writes its description first and file after file into the directory: here it is put together
+beside that, and renamed when all is in it. Cut off anywhere, the same statement goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.model.errors import ActNow, AlreadyThere, TryAgain
+from twinhive.model.files import FileStatus, directory_around, is_below, join, qualified, short_hash
+from twinhive.model.names import TableName
+from twinhive.model.spoken import readable
+from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
+from twinhive.ports import FileReader, FileWriter, MetastoreReader
+from twinhive.table_exports.building import Copy, Tree, build, has_moved, missing_items, raise_failures
+from twinhive.table_exports.description import METADATA
+from twinhive.table_exports.reading import TableFiles, read_table_files
+
+_MOST_ROUNDS = 5
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export holds: partitions (0 for a table without), files, bytes, as of an event of the source's log."""
+
+    directory: str
+    event_id: int
+    partitions: int
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ExportTable:
+    """Export a table, or its partitions with some values, to a directory, a full URI.
+
+    `overwrites`: an export that is there is replaced; anything else is refused as ever.
+    """
+
+    table: TableName
+    directory: str
+    spec: Mapping[str, str] = field(default_factory=dict)
+    overwrites: bool = False
+
+    def plan(self, metastore: MetastoreReader, source: FileReader, target: FileReader) -> list[str]:
+        """Return what `run` would do. Raises what it would raise; nothing is changed."""
+        there = self._refuse_target(target)
+        if problem := foreign(target, self.work, self._mark, _of_nobody):
+            raise problem
+        found = self._read(metastore, source)
+        sums = self._sums(found)
+        what = f"{sums.partitions:,} partitions, " if found.described.table.partition_keys else ""
+        replaced = [f"would replace the export that is at {self.directory}"] if there else []
+        return [
+            *replaced,
+            f"would export {self.table} as of event {sums.event_id} to {self.directory}",
+            f"{what}{sums.files:,} files with {readable(sums.bytes)} would be copied",
+        ]
+
+    def run(self, metastore: MetastoreReader, source: FileReader, target: FileWriter, copy: Copy, say: Say) -> Exported:
+        """Export it. Raises ActNow with nothing changed, TryAgain with the copies kept for another try."""
+        self._refuse_target(target)
+        self._read_around(target)
+        owned = claim(target, self.work, self._mark, _of_nobody)
+        for _ in range(_MOST_ROUNDS):
+            found = self._read(metastore, source)
+            tree = Tree(self.work, tuple(found.places), found.items, found.described.encode())
+            missing = missing_items(target, tree)
+            say(f"{self.table} as of event {found.event_id}: {len(missing):,} of {len(found.items):,} files to copy")
+            outcome = copy(missing, self.work, f"export of {self.table}")
+            if not has_moved(outcome):
+                raise_failures(f"export of {self.table}", outcome)
+                build(target, tree, missing)
+                target.write(join(tree.path, METADATA), found.described.encode())
+                self._show(target, owned, tree)
+                owned.discard()
+                return self._sums(found)
+            say(f"{self.table} has changed while it was copied; it is read again")
+        raise TryAgain(
+            f"{self.table} changes faster than it can be copied",
+            found=f"files that were gone or changed in each of {_MOST_ROUNDS} rounds",
+            expected="a round without",
+            next_step="run the statement again when less is written; what is copied is kept",
+        )
+
+    def _read(self, metastore: MetastoreReader, source: FileReader) -> TableFiles:
+        found = read_table_files(metastore, source, self.table, self.spec)
+        table = found.described.table
+        for name, place in {table.name.table: qualified(table.location or "", source.root), **found.places}.items():
+            if self.directory == place or is_below(self.directory, place) or is_below(place, self.directory):
+                raise ActNow(
+                    f"{self.table} cannot be exported to {self.directory}",
+                    found=f"its own files lie at {place} ({name})",
+                    expected="a directory apart from the table's",
+                    next_step="name another directory",
+                )
+        return found
+
+    def _show(self, target: FileWriter, owned: Owned, tree: Tree) -> None:
+        """Rename the tree to its directory; what is replaced is out of the way for that moment only."""
+        if self._refuse_target(target):
+            aside = join(self.work, "replaced")
+            owned.discard(aside)
+            if not target.rename(self.directory, aside):
+                raise self._in_the_way("something that could not be moved aside")
+            self._rename(target, tree)
+            owned.take_away(aside)
+            return
+        if target.status(self.directory) is not None:
+            target.delete_file(self.directory)
+        self._rename(target, tree)
+
+    def _rename(self, target: FileWriter, tree: Tree) -> None:
+        if not target.rename(tree.path, self.directory):
+            raise TryAgain(
+                f"{self.table} was copied, and could not be put at {self.directory}",
+                found="something that came there meanwhile, or another export to the same directory",
+                expected="nothing there",
+                next_step="look what it is; then run the statement again",
+            )
+
+    def _refuse_target(self, target: FileReader) -> bool:
+        """Return whether an export is there that is to be replaced. Raises AlreadyThere for anything else there."""
+        there = target.status(self.directory)
+        if there is None:
+            return False
+        children = _children(target, there)
+        if children == []:
+            return False
+        is_export = children is not None and any(child.path == join(self.directory, METADATA) for child in children)
+        if self.overwrites and is_export:
+            return True
+        if children is None:
+            raise self._in_the_way("a file")
+        raise self._in_the_way("an export" if is_export else f"{len(children)} files or directories, and no export")
+
+    def _in_the_way(self, found: str) -> AlreadyThere:
+        return AlreadyThere(
+            f"{self.table} cannot be exported to {self.directory}",
+            found=found,
+            expected="nothing there, or an empty directory",
+            next_step="name another directory; WITH ('overwrite'='true') replaces an export, and nothing else",
+        )
+
+    def _read_around(self, target: FileWriter) -> None:
+        around = directory_around(self.directory)
+        if (there := target.status(around)) is None:
+            target.make_directories(around)
+        elif not there.is_directory:
+            raise self._in_the_way(f"{around} is a file")
+
+    def _sums(self, found: TableFiles) -> Exported:
+        partitions = len(found.described.partitions)
+        return Exported(self.directory, found.event_id, partitions, len(found.items), found.length)
+
+    @property
+    def work(self) -> str:
+        """What the export is put together in: beside its directory, so that one rename shows it."""
+        return join(directory_around(self.directory), f".twinhive-export-{short_hash(self.directory)}")
+
+    @property
+    def _mark(self) -> Mark:
+        return Mark(Purpose.EXPORT, self.directory)
+
+
+def _children(files: FileReader, there: FileStatus) -> list[FileStatus] | None:
+    """Return what is in a directory, None for a file."""
+    if not there.is_directory:
+        return None
+    ((_, children),) = files.list_directories([there.path])
+    return children or []
+
+
+def _of_nobody(files: FileReader, directory: str) -> bool:
+    return False
