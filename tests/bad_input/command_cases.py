@@ -20,6 +20,7 @@ _ARGUMENTS = {
     "STATEMENT": "REPL STATUS sales",
     "ACTION": "list",
     "CLUSTER": "east",
+    "DIRECTORY": "hdfs://west/export",
 }
 _REQUIRED_OPTIONS = {"--reason": "why"}
 

@@ -14,6 +14,7 @@ from tests.bad_input.cluster_cases import CONNECTION_CASES, EXTERNAL_CASES, PREF
 from tests.bad_input.command_cases import COPY_CASES, NEXT_EVENT, PHASES_CASES, POLICY_CASES, usage_cases
 from tests.bad_input.connector_cases import CONNECTOR_CASES
 from tests.bad_input.desk import Desk
+from tests.bad_input.export_cases import EXPORT_CASES
 from tests.bad_input.file_cases import FILE_CASES, cluster_cases, policy_cases
 from tests.bad_input.message_cases import MESSAGE_CASES
 from tests.bad_input.move_cases import MOVE_CASES
@@ -53,6 +54,7 @@ CASES: tuple[Case, ...] = (
     *PREFLIGHT_CASES,
     *EXTERNAL_CASES,
     *STATEMENT_CASES,
+    *EXPORT_CASES,
     *REMOTE_COMMAND_CASES,
     *SET_CASES,
     *MESSAGE_CASES,

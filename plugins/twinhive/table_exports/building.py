@@ -30,7 +30,7 @@ Copy = Callable[[Sequence[CopyItem], str, str], CopyOutcome]
 
 
 @dataclass(frozen=True)
-class Tree:
+class TableTree:
     """Directories that are put together in a directory of work: their names, and the items that go into them.
 
     `content` is whatever else makes this tree another one than others.
@@ -58,14 +58,14 @@ class Tree:
         return sum(item.length for item in self.items)
 
 
-def missing_items(files: FileReader, tree: Tree) -> list[CopyItem]:
+def missing_items(files: FileReader, tree: TableTree) -> list[CopyItem]:
     """Return the items that no earlier try has put in their places."""
     roots = [(one, place_below(tree.path, one)) for one in tree.directories]
     there = {(owner, relative) for owner, relative, _ in list_files(files, roots)}
     return [item for item in tree.items if (item.partition, item.relative) not in there]
 
 
-def build(files: FileWriter, tree: Tree, items: Sequence[CopyItem]) -> None:
+def build(files: FileWriter, tree: TableTree, items: Sequence[CopyItem]) -> None:
     """Put copies of items in their places, and make all directories. Raises TryAgain for a copy that is gone."""
     moves = {place_below(tree.path, item.partition or "", item.relative): item for item in items}
     wanted = {parent(target) for target in moves} | {place_below(tree.path, one) for one in tree.directories}

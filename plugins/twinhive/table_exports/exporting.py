@@ -4,17 +4,17 @@ Unlike Hive's, which writes its description first and file after file into the d
 beside that, and renamed when all is in it. Cut off anywhere, the same statement goes on.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.model.errors import ActNow, AlreadyThere, TryAgain
-from twinhive.model.files import FileStatus, directory_around, is_below, join, qualified, short_hash
+from twinhive.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.spoken import readable
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
-from twinhive.table_exports.building import Copy, Tree, build, has_moved, missing_items, raise_failures
-from twinhive.table_exports.description import METADATA
+from twinhive.table_exports.building import Copy, TableTree, build, has_moved, missing_items, raise_failures
+from twinhive.table_exports.description import METADATA, read_description
 from twinhive.table_exports.reading import TableFiles, read_table_files
 
 _MOST_ROUNDS = 5
@@ -66,7 +66,7 @@ class ExportTable:
         owned = claim(target, self.work, self._mark, _of_nobody)
         for _ in range(_MOST_ROUNDS):
             found = self._read(metastore, source)
-            tree = Tree(self.work, tuple(found.places), found.items, found.described.encode())
+            tree = TableTree(self.work, tuple(found.places), found.items, found.described.encode())
             missing = missing_items(target, tree)
             say(f"{self.table} as of event {found.event_id}: {len(missing):,} of {len(found.items):,} files to copy")
             outcome = copy(missing, self.work, f"export of {self.table}")
@@ -98,7 +98,7 @@ class ExportTable:
                 )
         return found
 
-    def _show(self, target: FileWriter, owned: Owned, tree: Tree) -> None:
+    def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> None:
         """Rename the tree to its directory; what is replaced is out of the way for that moment only."""
         if self._refuse_target(target):
             aside = join(self.work, "replaced")
@@ -112,7 +112,7 @@ class ExportTable:
             target.delete_file(self.directory)
         self._rename(target, tree)
 
-    def _rename(self, target: FileWriter, tree: Tree) -> None:
+    def _rename(self, target: FileWriter, tree: TableTree) -> None:
         if not target.rename(tree.path, self.directory):
             raise TryAgain(
                 f"{self.table} was copied, and could not be put at {self.directory}",
@@ -129,12 +129,22 @@ class ExportTable:
         children = _children(target, there)
         if children == []:
             return False
-        is_export = children is not None and any(child.path == join(self.directory, METADATA) for child in children)
-        if self.overwrites and is_export:
-            return True
         if children is None:
             raise self._in_the_way("a file")
-        raise self._in_the_way("an export" if is_export else f"{len(children)} files or directories, and no export")
+        is_export = self._is_export(target, children)
+        if not (self.overwrites and is_export):
+            found = f"{len(children)} files or directories, and no export, or not that alone"
+            raise self._in_the_way("an export" if is_export else found)
+        return True
+
+    def _is_export(self, target: FileReader, children: Sequence[FileStatus]) -> bool:
+        """True for an export and nothing beside it: other things have files called `_metadata` too, as Parquet's."""
+        try:
+            described = read_description(target, self.directory)
+        except ActNow:
+            return False
+        known = {METADATA, *(name.partition("/")[0] for name in described.directories)}
+        return all(base_name(child.path) in known for child in children)
 
     def _in_the_way(self, found: str) -> AlreadyThere:
         return AlreadyThere(

@@ -17,7 +17,7 @@ from twinhive.model.spoken import first_of, readable
 from twinhive.owned.directories import MARKER, Mark, Owned, Purpose, claim, foreign, proven
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
 from twinhive.ports.table_writers import LoggedInsert, TableWriter
-from twinhive.table_exports.building import Copy, Tree, build, in_threads, missing_items, raise_failures
+from twinhive.table_exports.building import Copy, TableTree, build, in_threads, missing_items, raise_failures
 from twinhive.table_exports.description import DATA, Described
 from twinhive.table_exports.reading import listed_items
 
@@ -120,7 +120,7 @@ class Importing:
             if added:
                 metastore.add_partitions(added)
 
-    def _fill(self, metastore: TableWriter, target: FileWriter, tree: Tree, placed: Placed) -> None:
+    def _fill(self, metastore: TableWriter, target: FileWriter, tree: TableTree, placed: Placed) -> None:
         """Let the rows of a table be there: of a new one before it is, of an empty one with an event that says so."""
         if self.there is not None:
             # Before the rows: who trusts the old counts would answer count(*) by them.
@@ -134,7 +134,7 @@ class Importing:
             logged = tuple((path, target.checksum(path, ChecksumForm.IDENTITY)) for path in files)
             metastore.fire_inserts(self.name, [LoggedInsert((), logged, replaces=False)])
 
-    def _put(self, target: FileWriter, tree: Tree, name: str, placed: Placed) -> None:
+    def _put(self, target: FileWriter, tree: TableTree, name: str, placed: Placed) -> None:
         """Rename a directory to its place, where nothing or an empty directory is."""
         source, place = join(tree.path, name), self._place_of(name)
         there = target.status(place)
@@ -149,7 +149,7 @@ class Importing:
                 next_step="look what it is; then run the statement again",
             )
 
-    def _take_back(self, metastore: MetastoreReader, target: FileWriter, owned: Owned, tree: Tree) -> None:
+    def _take_back(self, metastore: MetastoreReader, target: FileWriter, owned: Owned, tree: TableTree) -> None:
         """Remove what an import of something else into the same table has placed, and was cut off before it showed."""
         ((_, children),) = target.list_directories([owned.directory])
         for child in children or ():
@@ -213,7 +213,7 @@ class Importing:
     def _place_of(self, name: str) -> str:
         return join(self.location, name) if self.described.table.partition_keys else self.location
 
-    def _tree(self, exported: FileReader) -> Tree:
+    def _tree(self, exported: FileReader) -> TableTree:
         places = {name: join(self.directory, name) for name in self.described.directories}
         gone = sorted(place for place, page in exported.list_pages(list(places.values())) if page is None)
         if gone:
@@ -225,9 +225,9 @@ class Importing:
             )
         items = tuple(listed_items(exported, self.name, places))
         content = f"{self.name}\0{self.location}\0".encode() + self.described.encode()
-        return Tree(self._work, tuple(places), items, content)
+        return TableTree(self._work, tuple(places), items, content)
 
-    def _keep_placed(self, target: FileWriter, tree: Tree) -> dict[str, int]:
+    def _keep_placed(self, target: FileWriter, tree: TableTree) -> dict[str, int]:
         """Write down the ids of the directories before the first is renamed: they keep them."""
         found = {}
         for name in tree.directories:
@@ -260,12 +260,12 @@ class Importing:
         return Mark(Purpose.IMPORT, str(self.name))
 
 
-def _placed(files: FileReader, tree: Tree) -> dict[str, int]:
+def _placed(files: FileReader, tree: TableTree) -> dict[str, int]:
     path = _list_of_placed(tree)
     return {} if files.status(path) is None else dict(json.loads(files.read(path)))
 
 
-def _list_of_placed(tree: Tree) -> str:
+def _list_of_placed(tree: TableTree) -> str:
     return join(tree.place, _PLACED)
 
 

@@ -82,6 +82,22 @@ def test_a_directory_with_something_in_it_is_refused_and_an_empty_one_is_taken(t
     assert tables.exported_rows("plain") == flat(tables.of_source("plain"))
 
 
+@pytest.mark.parametrize("spoil", ["PAR1", "beside", "in another export"])
+def test_what_only_looks_like_an_export_is_not_replaced(tables: ExportedTables, spoil: str) -> None:
+    files, place = tables.world.replica_files, f"{EXPORTS}/plain"
+    if spoil == "PAR1":
+        files.put(f"{place}/_metadata", b"PAR1 a summary of Parquet")
+        files.put(f"{place}/part-0.parquet", b"mine")
+    else:
+        tables.export("plain")
+        files.put(f"{place}/mine" if spoil == "beside" else f"{place}/orders/_metadata", b"mine")
+    before = files.paths()
+    with pytest.raises(AlreadyThere, match="cannot be exported") as refused:
+        tables.export("plain", overwrites=True)
+    assert "and no export, or not that alone" in str(refused.value.words.found)
+    assert files.paths() == before
+
+
 def test_an_export_is_replaced_when_that_is_said_and_the_old_one_goes_to_the_trash(tables: ExportedTables) -> None:
     tables.world.replica_files.keeps_trash = True
     tables.export("plain")

@@ -1,4 +1,4 @@
-"""Make the DAG `twinhive.sql`: REPL statements from a form that changes nothing by default."""
+"""Make the DAG `twinhive.sql`: statements from a form that changes nothing by default."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def sql_dag(config: Path, configuration: Configuration) -> DAG:
     """Build the DAG; the form offers the clusters and policies there are."""
     with DAG(
         dag_id=SQL,
-        description="REPL DUMP, REPL LOAD, REPL STATUS",
+        description="REPL DUMP, LOAD, STATUS; EXPORT, IMPORT TABLE; remotes",
         doc_md=_documentation(configuration),
         # Of two different statements within seconds, none may be taken for a second click.
         schedule=None,
@@ -40,8 +40,9 @@ def sql_dag(config: Path, configuration: Configuration) -> DAG:
 def _documentation(configuration: Configuration) -> str:
     clusters = ", ".join(f"`{name}`" for name in sorted(configuration.clusters))
     return (
-        "Say `REPL DUMP`, `REPL LOAD` or `REPL STATUS` (docs/repl.md) to a cluster: the source of a DUMP, the replica "
-        f"of a LOAD or STATUS. Clusters: {clusters or 'none'}. `dry_run` is the default: the log says what would be "
+        "Say `REPL DUMP`, `LOAD` or `STATUS` (docs/repl.md), `EXPORT TABLE` or `IMPORT TABLE` (docs/export.md), or "
+        "statements about remotes (docs/remotes.md) to a cluster: the source of a DUMP, the replica of a LOAD or "
+        f"STATUS. Clusters: {clusters or 'none'}. `dry_run` is the default: the log says what would be "
         "done."
     )
 

@@ -1,0 +1,1 @@
+"""Commands that run statements: `twinhive sql`, `export`, `import`."""
