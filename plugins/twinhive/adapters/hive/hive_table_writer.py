@@ -13,10 +13,14 @@ class ThriftTableWriter(ThriftMetastore):
     """Read and write one metastore, and tell its log of files. Threads may share an instance."""
 
     def fire_inserts(self, table: TableName, inserts: Sequence[LoggedInsert]) -> None:
-        """Log that files were written into partitions of a table, by one call: an event for each."""
+        """Log that files were written into partitions of a table, or into itself, by one call: an event for each."""
+        several = [_insert(insert) for insert in inserts if insert.values]
+        # The server fails at a list where there are no partitions.
+        itself = [_insert(insert) for insert in inserts if not insert.values]
+        data = {"insertDatas": several} if several else {"insertData": itself[0]}
         request = ttypes.FireEventRequest(
             successful=True,
-            data=ttypes.FireEventRequestData(insertDatas=[_insert(insert) for insert in inserts]),
+            data=ttypes.FireEventRequestData(**data),
             dbName=table.database,
             tableName=table.table,
         )
