@@ -108,6 +108,11 @@ class AirflowApi:
         cleared: list[dict[str, Any]] = self._send("POST", f"/dags/{dag_id}/clearTaskInstances", body)["task_instances"]
         return cleared
 
+    def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
+        """Choose an option where a task waits for a person."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
+        self._send("PATCH", path, {"chosen_options": [option], "params_input": {}})
+
     def mark_task(self, dag_id: str, run_id: str, task_id: str, state: str, map_index: int = -1) -> None:
         """Set a task instance to success or failed, as the buttons of the grid do; a running one is ended."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}"

@@ -15,6 +15,7 @@ from tests.dags.airflow_home import create_database, parse_dags
 from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
 from twinhive.airflow_edge.dags.task_places import refuse_unknown_executors
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
@@ -85,7 +86,7 @@ def refused(dag: Any, form: dict[str, Any]) -> str:
 def test_each_rule_of_each_form_refuses_what_breaks_it(parsed: dict[str, Any], world: World) -> None:
     before = state(world)
     cases = list(form_cases(parsed))
-    assert {phase for phase, *_ in cases} == {*PHASES, *FORMS} and len(cases) > 20
+    assert {phase for phase, *_ in cases} == {*PHASES, *FORMS, FAILOVER} and len(cases) > 20
     for phase, name, rule, value in cases:
         said = refused(parsed[phase], {name: value})
         assert f"sales.{phase}" in said and name in said and repr(value) in said, (phase, name, rule)

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import BaseSensorOperator
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
@@ -18,6 +20,7 @@ TASKS = {
     "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
     "give_up": {"give_up"},
+    "failover": {"prepare", "approve", "drain", "prove_quiet", "verify", "promote"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 
@@ -26,9 +29,11 @@ def errors_of(dag: Any, ending: type[TaskStopped] = PersonMustAct) -> dict[str, 
     """Run every task of a DAG; return what each fails with, which must be for good, or end as is said."""
     errors = {}
     for task in dag.tasks:
+        if isinstance(task, ApprovalOperator):  # it asks a person, when the task before it has not failed
+            continue
         task = task.unmap({"batch": {"name": "b1", "dump": "d"}}) if task.is_mapped else task
         with pytest.raises(ending) as failure:
-            task.execute(a_context(dag, task.task_id))
+            (task.poke if isinstance(task, BaseSensorOperator) else task.execute)(a_context(dag, task.task_id))
         errors[task.task_id] = str(failure.value)
     return errors
 

@@ -10,6 +10,7 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
 from twinhive.airflow_edge.dags.dag_arguments import with_form
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
 from twinhive.pipeline.phases import PHASES
 
@@ -49,7 +50,7 @@ def test_a_running_task_builds_only_its_own_dag(
 
 def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
     wanted = {f"db{number}.{phase}" for number in range(COUNT) for phase in PHASES}
-    operations = {f"db{number}.{form}" for number in range(COUNT) for form in FORMS}
+    operations = {f"db{number}.{form}" for number in range(COUNT) for form in (*FORMS, FAILOVER)}
     assert set(parse_dags(config)) == wanted | operations | {"twinhive.monitor", "twinhive.sql"}
     assert sorted(built) == sorted(wanted)
 

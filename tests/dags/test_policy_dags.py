@@ -12,6 +12,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from tests.dags.airflow_home import CHECKOUT, parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import dag_factory
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
 from twinhive.airflow_edge.dags.run_ids import StartedByPeople
 from twinhive.airflow_edge.dags.schedule import schedule_of
@@ -86,7 +87,7 @@ def dag(dags: dict[str, DAG], phase: str) -> DAG:
 def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
-    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS)}
+    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS, FAILOVER)}
     assert set(dags) == {*phases, "twinhive.monitor", "twinhive.sql"}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
@@ -107,7 +108,7 @@ def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dic
 
 
 def test_of_two_requests_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
-    assert {phase for phase, dag in dags.items() if dag.schedule is None} == set(FORMS)
+    assert {phase for phase, dag in dags.items() if dag.schedule is None} == {*FORMS, FAILOVER}
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:
@@ -299,7 +300,7 @@ def test_a_dag_survives_being_stored_and_read_back(dag: DAG, phase: str) -> None
 def test_parsing_twice_gives_the_same_dags_so_that_no_version_is_made_for_nothing(policies: PolicyFiles) -> None:
     policies.add("sales")
     once, again = (_stored(parse_dags(policies.directory)) for _ in range(2))
-    assert len(once) == len(PHASES) + len(FORMS) + 2
+    assert len(once) == len(PHASES) + len(FORMS) + 3
     assert once == again
 
 

@@ -11,6 +11,7 @@ from airflow.sdk import DAG, get_parsing_context, task_group
 
 from twinhive.airflow_edge.dags.assets import outlets_of
 from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER, failover_dag
 from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.dags.operate_dag import FORMS, form_dag
@@ -38,7 +39,7 @@ _COPY_JOB = "copy_files"
 def replication_dags(
     config: Path, project: Path, notify: Sequence[Notify] = (), *, statements: bool = True, share: Share = WHOLE
 ) -> dict[str, DAG]:
-    """Return the DAGs by id: `<policy>.<phase>`, the forms of each policy, `twinhive.monitor` and `twinhive.sql`.
+    """Return the DAGs by id: those of each policy (phases, failover, forms), `twinhive.monitor`, `twinhive.sql`.
 
     `config` holds clusters.yaml, policies/, and placements/ with one DAG each, `<placement>.copies`; `project` holds
     spark_jobs/; `notify` are called with the context of a
@@ -78,6 +79,8 @@ def _makers(
     """Return what makes each of the DAGs of a policy, or of a placement."""
     phases = {phase: partial(build_dag, phase=phase, clusters=clusters, place=place) for phase in phases_of_it}
     forms = {name: partial(form_dag, config=place.config, form=form) for name, form in forms_of_it.items()}
+    if forms_of_it:
+        forms[FAILOVER] = partial(failover_dag, config=place.config)
     return {f"{entry.name}.{name}": partial(_red_or, build, entry) for name, build in {**phases, **forms}.items()}
 
 

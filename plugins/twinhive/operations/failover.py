@@ -20,7 +20,7 @@ from twinhive.model.objects import Database
 from twinhive.model.policy import WINDOW_END, Policy
 from twinhive.model.promotion import How
 from twinhive.model.spoken import first_of, spoken_time
-from twinhive.model.text import Text, render
+from twinhive.model.text import Clear, Text, render
 from twinhive.operations.operation import Holder, a_reason
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
@@ -32,6 +32,8 @@ from twinhive.verify.verify import Verify
 
 QUIET_SECONDS = 20.0
 """So long the source must log nothing of the policy: longer than a writer takes from its last file to its event."""
+OLD_SECONDS = 900.0
+"""So old a comparison may be when the replica takes over."""
 _NAMED = 5
 
 
@@ -46,6 +48,7 @@ class Failover:
     holder: Holder
     quiet_seconds: float = QUIET_SECONDS
     wait: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.time
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what stands in the way now, and what would be done."""
@@ -63,21 +66,53 @@ class Failover:
 
     def run(self, ports: WritePorts) -> list[str]:
         """Prove it, then promote. Raises ActNow or TryAgain, and has changed nothing then."""
-        policy = self.policy
-        database, state = replica_alone(ports, policy)
-        if state.phase is Phase.PROMOTED:
-            return end_promotion(ports, self.policy, self.holder, database)
-        if problems := readiness(ports, policy).problems:
-            raise together(problems, f"the replica of policy {policy.name} is not ready to take over")
+        if end_of := self.ended(ports):
+            return end_of
+        end = self.prove_quiet(ports)
+        compared = self.compare(ports)
+        return [*compared, *self.promote(ports, end, self.clock())]
+
+    def ended(self, ports: WritePorts) -> list[str]:
+        """Return what there is to say where it has taken over already, and end what that has left; else nothing."""
+        database, state = replica_alone(ports, self.policy)
+        return end_promotion(ports, self.policy, self.holder, database) if state.phase is Phase.PROMOTED else []
+
+    def refuse_unready(self, ports: WritePorts) -> None:
+        """Raise all that stands in the way of a failover but news and differences."""
+        if problems := readiness(ports, self.policy).problems:
+            raise together(problems, f"the replica of policy {self.policy.name} is not ready to take over")
+
+    def is_behind(self, ports: ReadPorts) -> str | None:
+        """Return which events the replica still lacks, in words, None when there are none."""
+        _, state = replica_alone(ports, self.policy)
+        _, news = _first_news(ports, self.policy, state.position)
+        return (
+            f"the replica at event {state.position.event_id}; the next of this policy: {_told(news)}" if news else None
+        )
+
+    def prove_quiet(self, ports: WritePorts) -> Position:
+        """Return the newest event of a source that has logged nothing of the policy for a while."""
+        self.refuse_unready(ports)
         self._refuse_copies(ports)
-        end = self._quiet_end(ports, state.position)
-        compared = self._compared(ports)
+        _, state = replica_alone(ports, self.policy)
+        return self._quiet_end(ports, state.position)
+
+    def promote(self, ports: WritePorts, end: Position, compared_at: float) -> list[str]:
+        """Open a replica that is proved equal: at `end`, compared at a time in seconds since the epoch."""
+        age = self.clock() - compared_at
+        if age > OLD_SECONDS:
+            raise ActNow(
+                f"policy {self.policy.name}: the proof that both sides are equal is too old",
+                found=f"they were compared {spoken_time(age)} ago",
+                expected=f"at most {spoken_time(OLD_SECONDS)}: what leaves no event may have been written since",
+                next_step=Clear("the task prove_quiet with all tasks after it"),
+            )
 
         def nothing_came(_: ReplicaState) -> None:
             # Also what was applied meanwhile: a source that is written was not quiet.
             self._refuse_news(ports, end)
 
-        return [*compared, *promote(ports, policy, self.holder, How.PLANNED, nothing_came)]
+        return promote(ports, self.policy, self.holder, How.PLANNED, nothing_came)
 
     def _refuse_copies(self, ports: ReadPorts) -> None:
         """Wait for copies of external data: they would write and delete beside the new primary's own writers."""
@@ -96,7 +131,7 @@ class Failover:
         if news:
             raise TryAgain(
                 f"the replica of policy {self.policy.name} is not at the source's newest event yet",
-                found=f"the replica at event {position.event_id}; the next of this policy: {_told(news)}",
+                found=_behind(position, news),
                 expected="no event of this policy after the replica's position",
                 next_step="stop all writers; then bring it further with: "
                 + command("twinhive", "run", self.policy.name, "incremental"),
@@ -116,7 +151,7 @@ class Failover:
                 + command("twinhive", "failover", self.policy.name),
             )
 
-    def _compared(self, ports: WritePorts) -> list[str]:
+    def compare(self, ports: WritePorts) -> list[str]:
         """Return what is said of two sides that are equal."""
         found = Verify(Work(self.policy, holder=self.holder), wait=self.wait).run(ports)
         if found.is_equal:
@@ -168,6 +203,11 @@ class UnplannedFailover:
             f"would open {self.policy.replica} to writers at event {state.position.event_id}, with: "
             f"twinhive failover {self.policy.name} --unplanned --at {state.position.event_id} --reason '...'",
         ]
+
+    def event_now(self, ports: ReadPorts) -> int:
+        """Return the event that the replica is at."""
+        _, state = replica_alone(ports, self.policy)
+        return state.position.event_id
 
     def run(self, ports: WritePorts) -> list[str]:
         """Promote at the event that was named."""
@@ -245,6 +285,10 @@ def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Posi
         if event_range.rows:
             return end, event_range.rows
     return end, ()
+
+
+def _behind(position: Position, news: tuple[EventRow, ...]) -> str:
+    return f"the replica at event {position.event_id}; the next of this policy: {_told(news)}"
 
 
 def _told(rows: tuple[EventRow, ...]) -> str:

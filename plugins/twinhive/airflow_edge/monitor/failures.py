@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, ClassVar
 
+from airflow.providers.standard.exceptions import HITLTimeoutError
 from airflow.sdk.definitions.retry_policy import RetryAction, RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowException
 
@@ -65,7 +66,8 @@ class RetryRules(RetryPolicy):
 
     def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
         """Return what is done about one failure; errors of Airflow's own are left to it."""
-        if isinstance(exception, PersonMustAct):
+        # Who did not answer in time is not asked again by itself.
+        if isinstance(exception, (PersonMustAct, HITLTimeoutError)):
             return RetryDecision(action=RetryAction.FAIL)
         # A clear gives new tries: the first one has as many after it as there are retries.
         is_first = max_tries - try_number >= _TRIES_AGAIN - 1

@@ -1,0 +1,106 @@
+"""Make the DAG `<policy>.failover`: the replica takes over, task by task, with a person's approval in between."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import DAG, Param
+
+from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
+from twinhive.airflow_edge.dags.lanes import priority_of
+from twinhive.airflow_edge.dags.params import dry_run_first
+from twinhive.airflow_edge.dags.task_places import TaskKind, placed
+from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
+from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.tasks.failover_tasks import (
+    APPROVE,
+    DRAIN,
+    PREPARE,
+    PROMOTE,
+    PROVE_QUIET,
+    SAID,
+    UNPLANNED,
+    VERIFY,
+    DrainSource,
+    PrepareFailover,
+    PromoteReplica,
+    ProveQuiet,
+    VerifyBoth,
+)
+from twinhive.settings import PolicyEntry
+
+FAILOVER = "failover"
+PLANNED = "planned"
+_ANSWER_WITHIN = timedelta(hours=4)
+_DRAINED_WITHIN = timedelta(hours=12)
+_TASKS = f"""
+| task | what it does | cleared, it |
+|---|---|---|
+| `{PREPARE}` | says what stands in the way; of an unplanned failover, what is lost | says it as it is now |
+| `{APPROVE}` | waits four hours for a person, who stops all writers of the source before | asks again |
+| `{DRAIN}` | waits until the replica has all that the source has logged; `incremental` brings it there | waits again |
+| `{PROVE_QUIET}` | the source logs nothing of the policy for 20 seconds | proves it again |
+| `{VERIFY}` | compares all that is replicated | compares again |
+| `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
+
+Before `{PROMOTE}` nothing is changed: to give up, mark the run failed and let the writers go on. An unplanned
+failover asks nothing of the source, and passes over what proves it equal. The same from a terminal:
+`twinhive failover` (docs/failover.md).
+"""
+
+
+def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
+    """Build the DAG. A policy that cannot be used gives the same tasks, and the first fails with the reason."""
+    of_policy = {"config": str(config), "policy": entry.name}
+    with DAG(
+        dag_id=f"{entry.name}.{FAILOVER}",
+        description="the replica takes over from its source",
+        doc_md=_documentation(entry),
+        schedule=None,
+        max_active_runs=1,
+        is_paused_upon_creation=False,
+        tags={"twinhive", entry.name, *red_tag(entry)},
+        default_args={
+            **RETRIES,
+            **priority_of(FAILOVER),
+            **placed(entry.settings, TaskKind.FORMS),
+            **failure_callbacks(config, entry.name, FAILOVER),
+        },
+        **ALWAYS,
+    ) as dag:
+        approve = ApprovalOperator(
+            task_id=APPROVE,
+            subject=f"Let the replica of {entry.name} take over ({{{{ params.mode }}}})?",
+            body=f"{{{{ ti.xcom_pull(task_ids='{PREPARE}', key='{SAID}') }}}}",
+            ignore_downstream_trigger_rules=True,
+            response_timeout=_ANSWER_WITHIN,
+            execution_timeout=None,
+        )
+        drain = DrainSource(
+            task_id=DRAIN, mode="reschedule", poke_interval=15, timeout=_DRAINED_WITHIN.total_seconds(), **of_policy
+        )
+        quiet, verify = ProveQuiet(task_id=PROVE_QUIET, **of_policy), VerifyBoth(task_id=VERIFY, **of_policy)
+        promote = PromoteReplica(task_id=PROMOTE, **of_policy)
+        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> drain >> quiet >> verify >> promote
+    return with_form(dag, _params())
+
+
+def _documentation(entry: PolicyEntry) -> str:
+    problem = f"\n\n```\n{entry.error}\n```" if entry.error else ""
+    return f"Let the replica of policy **{entry.name}** take over. `dry_run` is the default.\n{_TASKS}{problem}"
+
+
+def _params() -> dict[str, Param]:
+    return {
+        "mode": Param(
+            PLANNED,
+            type="string",
+            enum=[PLANNED, UNPLANNED],
+            title="Planned or unplanned",
+            description="Planned: the source answers, nothing is lost. Unplanned: it is gone, nothing is asked of it",
+        ),
+        "reason": Param(
+            None, type=["null", "string"], title="Reason", description="Of an unplanned failover: tells others why"
+        ),
+        "dry_run": dry_run_first(),
+    }

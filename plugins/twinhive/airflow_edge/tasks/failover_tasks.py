@@ -1,0 +1,185 @@
+"""The tasks of `<policy>.failover`. Each can be cleared alone or with all after it, at any time.
+
+What is proved by one task is handed to the next: the event at which the source is quiet, and when both sides were
+compared. Once the replica has taken over, all of them say so and change nothing.
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.forms import checked_form
+from twinhive.airflow_edge.dags.params import NOTHING_CHANGED
+from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import ActNow
+from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
+from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.operation import a_reason
+from twinhive.operations.promoting import said_of_promoted
+from twinhive.ports import WritePorts
+from twinhive.settings import load_configuration
+from twinhive.wiring.policies import Wiring
+
+PREPARE, APPROVE, DRAIN, PROVE_QUIET, VERIFY, PROMOTE = (
+    "prepare",
+    "approve",
+    "drain",
+    "prove_quiet",
+    "verify",
+    "promote",
+)
+UNPLANNED = "unplanned"
+SAID = "said"
+"""Under this key `prepare` leaves what is to be approved, as one text."""
+Found = dict[str, Any] | None
+
+
+def planned_failover(policy: Policy, context: Any) -> Failover:
+    """Return a planned failover of the task that runs."""
+    return Failover(policy, holder(context), wait=lambda seconds: time.sleep(seconds))
+
+
+class FailoverOperator(BaseOperator):
+    """Be one task of a failover; `execute` does what the task is called."""
+
+    ui_color = "#fde8e8"
+
+    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.policy = policy
+
+    def execute(self, context: Any) -> Found:
+        """Do the task's part; return what others need of it."""
+        with as_airflow_failures():
+            form = checked_form(context)
+            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+            stage = StageOf(self.config, self.policy, "failover", self.task_id)
+            with recorded_task(stage, context):
+                return self._do(context, form, wiring, wiring.write_ports())
+
+    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
+        if said := said_of_promoted(ports, wiring.policy):
+            self._say(said)
+            return None
+        if form["mode"] == UNPLANNED:
+            self.log.info("nothing to do: the failover is unplanned, and asks nothing of the source")
+            return None
+        return self._prove(planned_failover(wiring.policy, context), ports)
+
+    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+        raise NotImplementedError
+
+    def _say(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.log.info(line)
+
+
+class PrepareFailover(FailoverOperator, SkipMixin):
+    """Say what stands in the way, or what would be lost; in a dry run that is all."""
+
+    inherits_from_skipmixin = True
+
+    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
+        policy = wiring.policy
+        unplanned = form["mode"] == UNPLANNED
+        planned = planned_failover(policy, context)
+        found: Found = None
+        if unplanned:
+            reason = "a rehearsal" if form["dry_run"] else a_reason(form["reason"] or "", "failover")
+            order = UnplannedFailover(policy, 0, reason, holder(context))
+            lines, found = order.plan(ports), {"event_id": order.event_now(ports)}
+        else:
+            lines = planned.plan(ports)
+        self._say(lines)
+        if form["dry_run"]:
+            self.log.info(NOTHING_CHANGED)
+            # Skipping ends the task, so that nothing after this line would be pushed.
+            self.skip(context["ti"], [context["dag"].get_task(one) for one in sorted(self._all_after(context))])
+            return found
+        if not unplanned and not said_of_promoted(ports, policy):
+            planned.refuse_unready(ports)
+        context["ti"].xcom_push(key=SAID, value="\n".join(f"* {line}" for line in lines))
+        return found
+
+    @staticmethod
+    def _all_after(context: Any) -> set[str]:
+        return set(context["task"].get_flat_relative_ids(upstream=False))
+
+
+class ProveQuiet(FailoverOperator):
+    """Prove that nobody writes the source any more."""
+
+    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+        end = failover.prove_quiet(ports)
+        self.log.info("the source is quiet at event %s", end.event_id)
+        return {"event_id": end.event_id, "time": end.time, "digest": end.digest}
+
+
+class VerifyBoth(FailoverOperator):
+    """Prove that the replica equals its source."""
+
+    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+        self._say(failover.compare(ports))
+        return {"compared_at": time.time()}
+
+
+class PromoteReplica(FailoverOperator):
+    """Let the replica take over: the point of no return."""
+
+    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
+        policy, instance = wiring.policy, context["ti"]
+        planned = planned_failover(policy, context)
+        if ended := planned.ended(ports):
+            self._say(ended)
+        elif form["mode"] == UNPLANNED:
+            event_id = self._of(instance, PREPARE)["event_id"]
+            self._say(UnplannedFailover(policy, event_id, form["reason"] or "", holder(context)).run(ports))
+        else:
+            quiet, compared = self._of(instance, PROVE_QUIET), self._of(instance, VERIFY)
+            end = Position(quiet["event_id"], quiet["time"], quiet["digest"])
+            self._say(planned.promote(ports, end, compared["compared_at"]))
+        return None
+
+    def _of(self, instance: Any, task_id: str) -> dict[str, Any]:
+        found = instance.xcom_pull(task_ids=task_id)
+        if not isinstance(found, dict):
+            raise ActNow(
+                f"policy {self.policy}: the task {task_id} has left nothing to go on from",
+                found=repr(found),
+                expected="what it has proved, in this run of the DAG",
+                next_step=Clear(f"the task {task_id} with all tasks after it"),
+            )
+        return found
+
+
+class DrainSource(BaseSensorOperator):
+    """Wait until the replica has all that its source has logged; the policy's own runs bring it there."""
+
+    ui_color = "#fde8e8"
+
+    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.policy = policy
+
+    def poke(self, context: Any) -> bool:
+        """Tell whether nothing is missing any more."""
+        with as_airflow_failures():
+            form = checked_form(context)
+            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+            ports = wiring.write_ports()
+            if form["mode"] == UNPLANNED or said_of_promoted(ports, wiring.policy):
+                return True
+            missing = planned_failover(wiring.policy, context).is_behind(ports)
+        if missing:
+            self.log.info("%s", missing)
+        return missing is None

@@ -1,0 +1,229 @@
+"""`<policy>.failover`, over two clusters in memory: what each task proves, and what it says when it is cleared."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import DAG
+from airflow.sdk.exceptions import DownstreamTasksSkipped
+
+from tests.dags.task_context import a_context
+from tests.support.policies import PolicyFiles
+from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
+from tests.unit.operations.test_readiness import READY
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.failover_dag import failover_dag
+from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
+from twinhive.airflow_edge.tasks import failover_tasks
+from twinhive.model.marks import PHASE
+from twinhive.operations import failover
+from twinhive.pipeline.runner import run_bootstrap, run_whole
+from twinhive.settings import load_configuration
+from twinhive.wiring.policies import Wiring
+
+PROOFS = ("drain", "prove_quiet", "verify")
+
+
+class Run:
+    """One run of the DAG: what its tasks have pushed, and who runs them."""
+
+    def __init__(self, dag: DAG, **form: Any) -> None:
+        self.dag, self.form = dag, {"dry_run": False, **form}
+        self.pushed: dict[tuple[str, str], Any] = {}
+
+    def do(self, task_id: str) -> Any:
+        """Run one task; return what it returns."""
+        task = self.dag.get_task(task_id)
+        context = a_context(self.dag, task_id, **self.form)
+        context["params"] |= self.form
+        context |= {"task": task}
+        context["ti"] = SimpleNamespace(
+            task_id=task_id,
+            try_number=1,
+            map_index=-1,
+            xcom_push=lambda key, value: self.pushed.__setitem__((task_id, key), value),
+            xcom_pull=lambda task_ids, key="return_value": self.pushed.get((task_ids, key)),
+        )
+        if task_id == "drain":
+            return task.poke(context)
+        found = task.execute(context)
+        self.pushed[task_id, "return_value"] = json.loads(json.dumps(found))
+        return found
+
+    def all_but_approve(self) -> None:
+        """Run the tasks one after the other, as after an approval."""
+        for task_id in ("prepare", *PROOFS, "promote"):
+            assert self.do(task_id) is not False
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    world = a_world()
+    world.replica.configurations[REPLICA_ADDRESS] |= READY
+    for cluster in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    return world
+
+
+@pytest.fixture
+def users(world: World) -> SourceWriter:
+    return SourceWriter(world.source, world.source_files, "sales")
+
+
+@pytest.fixture
+def dag(policies: PolicyFiles, world: World) -> DAG:
+    """The DAG of a policy whose replica follows."""
+    policies.add("sales", external_tables={"include": False})
+    made = failover_dag(load_configuration(policies.directory).policy("sales"), policies.directory)
+    run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)
+    return made
+
+
+def policy_of(dag: DAG) -> Any:
+    config = Path(dag.get_task("prepare").config)
+    return Wiring.of(load_configuration(config), "sales", resolve_from_airflow).policy
+
+
+def follow(dag: DAG, world: World) -> None:
+    run_whole("incremental", policy_of(dag), world.ports(), {"run": "i"}, lambda line: None)
+
+
+def phase(world: World) -> str:
+    return str(world.replica.database("sales").parameters[PHASE])
+
+
+def test_its_tasks_stand_in_a_row_and_a_person_approves(dag: DAG) -> None:
+    row = ["prepare", "approve", "drain", "prove_quiet", "verify", "promote"]
+    assert [task.task_id for task in dag.topological_sort()] == row
+    approve = dag.get_task("approve")
+    assert isinstance(approve, ApprovalOperator)
+    assert (approve.defaults, approve.fail_on_reject) == (None, False)
+    assert approve.response_timeout is not None
+    assert approve.ignore_downstream_trigger_rules
+    assert not dag.is_paused_upon_creation
+    assert dag.params["dry_run"] is True
+
+
+@pytest.mark.parametrize("mode", ["planned", "unplanned"])
+def test_by_default_it_says_what_it_would_do_and_passes_the_rest_over(dag: DAG, world: World, mode: str) -> None:
+    run = Run(dag, dry_run=True, mode=mode)
+    with pytest.raises(DownstreamTasksSkipped) as skipped:
+        run.do("prepare")
+    assert set(skipped.value.tasks) == {"approve", *PROOFS, "promote"}
+    assert phase(world) == "following"
+
+
+def test_a_planned_failover_task_by_task(dag: DAG, world: World, users: SourceWriter) -> None:
+    users.insert("plain", None, [b"last"])
+    run = Run(dag)
+    run.do("prepare")
+    assert "would open" in run.pushed["prepare", "said"]
+    assert run.do("drain") is False
+    with pytest.raises(MayPass, match="not at the source's newest event yet"):
+        run.do("prove_quiet")
+    follow(dag, world)
+    assert run.do("drain") is True
+    run.do("prove_quiet")
+    run.do("verify")
+    assert phase(world) == "following"
+    run.do("promote")
+    assert phase(world) == "promoted"
+
+
+def test_each_task_can_be_cleared_once_it_has_taken_over(dag: DAG, world: World) -> None:
+    run = Run(dag)
+    run.all_but_approve()
+    before = dict(world.replica.database("sales").parameters)
+    for task_id in ("promote", "verify", "prove_quiet", "drain", "prepare", "promote"):
+        assert run.do(task_id) is not False
+    Run(dag, mode="unplanned", reason="again").all_but_approve()
+    assert dict(world.replica.database("sales").parameters) == before
+
+
+def test_what_is_written_after_it_was_quiet_is_refused(dag: DAG, world: World, users: SourceWriter) -> None:
+    run = Run(dag)
+    for task_id in ("prepare", *PROOFS):
+        run.do(task_id)
+    users.insert("plain", None, [b"late"])
+    with pytest.raises(PersonMustAct, match="is still written"):
+        run.do("promote")
+    follow(dag, world)
+    with pytest.raises(PersonMustAct, match="is still written"):
+        run.do("promote")
+    assert phase(world) == "following"
+    for task_id in (*PROOFS, "promote"):
+        run.do(task_id)
+    assert phase(world) == "promoted"
+
+
+def test_what_was_compared_long_ago_counts_no_more(dag: DAG, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(dag)
+    for task_id in ("prepare", *PROOFS):
+        run.do(task_id)
+    run.pushed["verify", "return_value"]["compared_at"] -= failover.OLD_SECONDS + 1
+    with pytest.raises(PersonMustAct, match=r"is too old(.|\n)*clear the task prove_quiet with all tasks after it"):
+        run.do("promote")
+    assert phase(world) == "following"
+
+
+@pytest.mark.parametrize("gone", ["prove_quiet", "verify"])
+def test_it_does_not_take_over_without_what_the_tasks_before_have_proved(dag: DAG, world: World, gone: str) -> None:
+    run = Run(dag)
+    for task_id in ("prepare", *PROOFS):
+        run.do(task_id)
+    del run.pushed[gone, "return_value"]
+    with pytest.raises(PersonMustAct, match=f"the task {gone} has left nothing to go on from"):
+        run.do("promote")
+    assert phase(world) == "following"
+
+
+def test_a_replica_that_is_not_ready_is_refused_before_anybody_is_asked(dag: DAG, world: World) -> None:
+    world.replica.configurations[REPLICA_ADDRESS]["metastore.repl.cm.enabled"] = "false"
+    with pytest.raises(PersonMustAct, match="keeps no dropped files"):
+        Run(dag).do("prepare")
+
+
+def test_an_unplanned_failover_asks_nothing_of_a_source_that_is_gone(
+    dag: DAG, world: World, users: SourceWriter
+) -> None:
+    users.insert("plain", None, [b"lost"])
+    world.source.down = world.source_files.down = True
+    run = Run(dag, mode="unplanned", reason="east is gone")
+    run.do("prepare")
+    assert "lost: all that east/sales has logged" in run.pushed["prepare", "said"]
+    for task_id in (*PROOFS, "promote"):
+        run.do(task_id)
+    assert phase(world) == "promoted"
+
+
+def test_an_unplanned_failover_wants_a_reason(dag: DAG, world: World) -> None:
+    for reason in (None, "", "  "):
+        with pytest.raises(PersonMustAct, match="reason is missing"):
+            Run(dag, mode="unplanned", reason=reason).do("prepare")
+    assert phase(world) == "following"
+
+
+def test_a_replica_that_has_moved_since_it_was_approved_is_refused(dag: DAG, world: World, users: SourceWriter) -> None:
+    run = Run(dag, mode="unplanned", reason="east is gone")
+    run.do("prepare")
+    users.insert("plain", None, [b"more"])
+    follow(dag, world)
+    with pytest.raises(PersonMustAct, match="not at the event that was named"):
+        run.do("promote")
+    run.do("prepare")
+    run.do("promote")
+    assert phase(world) == "promoted"
+
+
+def test_what_is_approved_stands_in_the_question(dag: DAG) -> None:
+    approve = dag.get_task("approve")
+    assert "xcom_pull(task_ids='prepare', key='said')" in str(approve.body)
+    assert failover_tasks.SAID == "said"
+    assert "{{ params.mode }}" in approve.subject
