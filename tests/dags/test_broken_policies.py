@@ -20,7 +20,7 @@ TASKS = {
     "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
     "give_up": {"give_up"},
-    "failover": {"prepare", "approve", "drain", "prove_quiet", "verify", "promote"},
+    "failover": {"prepare", "approve", "catch_up", "prove_quiet", "verify", "promote"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 

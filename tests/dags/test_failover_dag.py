@@ -25,7 +25,7 @@ from twinhive.pipeline.runner import run_bootstrap, run_whole
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
-PROOFS = ("drain", "prove_quiet", "verify")
+PROOFS = ("catch_up", "prove_quiet", "verify")
 
 
 class Run:
@@ -48,7 +48,7 @@ class Run:
             xcom_push=lambda key, value: self.pushed.__setitem__((task_id, key), value),
             xcom_pull=lambda task_ids, key="return_value": self.pushed.get((task_ids, key)),
         )
-        if task_id == "drain":
+        if task_id == "catch_up":
             return task.poke(context)
         found = task.execute(context)
         self.pushed[task_id, "return_value"] = json.loads(json.dumps(found))
@@ -100,7 +100,7 @@ def phase(world: World) -> str:
 
 
 def test_its_tasks_stand_in_a_row_and_a_person_approves(dag: DAG) -> None:
-    row = ["prepare", "approve", "drain", "prove_quiet", "verify", "promote"]
+    row = ["prepare", "approve", "catch_up", "prove_quiet", "verify", "promote"]
     assert [task.task_id for task in dag.topological_sort()] == row
     approve = dag.get_task("approve")
     assert isinstance(approve, ApprovalOperator)
@@ -125,11 +125,11 @@ def test_a_planned_failover_task_by_task(dag: DAG, world: World, users: SourceWr
     run = Run(dag)
     run.do("prepare")
     assert "would open" in run.pushed["prepare", "said"]
-    assert run.do("drain") is False
+    assert run.do("catch_up") is False
     with pytest.raises(MayPass, match="not at the source's newest event yet"):
         run.do("prove_quiet")
     follow(dag, world)
-    assert run.do("drain") is True
+    assert run.do("catch_up") is True
     run.do("prove_quiet")
     run.do("verify")
     assert phase(world) == "following"
@@ -141,7 +141,7 @@ def test_each_task_can_be_cleared_once_it_has_taken_over(dag: DAG, world: World)
     run = Run(dag)
     run.all_but_approve()
     before = dict(world.replica.database("sales").parameters)
-    for task_id in ("promote", "verify", "prove_quiet", "drain", "prepare", "promote"):
+    for task_id in ("promote", "verify", "prove_quiet", "catch_up", "prepare", "promote"):
         assert run.do(task_id) is not False
     Run(dag, mode="unplanned", reason="again").all_but_approve()
     assert dict(world.replica.database("sales").parameters) == before

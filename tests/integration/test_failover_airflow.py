@@ -61,7 +61,7 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     assert plan.wait() == "success"
     assert plan.states() == {
         "prepare": {"success"},
-        **{task: {"skipped"} for task in ("approve", "drain", "prove_quiet", "verify", "promote")},
+        **{task: {"skipped"} for task in ("approve", "catch_up", "prove_quiet", "verify", "promote")},
     }
     assert "would open" in plan.log("prepare")
 
@@ -75,7 +75,7 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     run = airflow.trigger(dag_id, dry_run=False)
     approved(run, "Approve")
     # What the source has logged has to be there first; the policy's own runs bring it.
-    run.wait_for("drain", "up_for_reschedule")
+    run.wait_for("catch_up", "up_for_reschedule")
     while not policies.follow(name)["window"].idle:
         pass
     run.wait_for("verify", "success")
@@ -85,7 +85,7 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     assert_equal_twin(east, name, west)
     before = west.client.get_database(name).parameters
 
-    run.clear("drain")
+    run.clear("catch_up")
     assert run.wait() == "success"
     run.clear_alone("prepare")
     assert run.wait() == "success"

@@ -12,6 +12,7 @@ import typer
 
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
 from twinhive.cli.app import app
+from twinhive.operations.failover import PROVE_QUIET
 from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
 # A failed copy does not know the one table that is meant.
@@ -94,9 +95,11 @@ def test_a_command_that_is_not_there_is_found(text: str) -> None:
 
 
 TASK = re.compile(r"clear the task (?!that\b|with\b|of\b|again\b|which\b)([a-z_]+)")
-TASKS = {stage.name for stages in (*PHASES.values(), *PLACEMENT_PHASES.values()) for stage in stages} | {
-    hand_over.name for some in HAND_OVERS.values() for hand_over in some
-}
+TASKS = (
+    {stage.name for stages in (*PHASES.values(), *PLACEMENT_PHASES.values()) for stage in stages}
+    | {hand_over.name for some in HAND_OVERS.values() for hand_over in some}
+    | {PROVE_QUIET}
+)
 
 
 def test_every_task_that_a_text_names_exists() -> None:

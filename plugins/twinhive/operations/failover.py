@@ -32,6 +32,8 @@ from twinhive.verify.verify import Verify
 
 QUIET_SECONDS = 20.0
 """So long the source must log nothing of the policy: longer than a writer takes from its last file to its event."""
+PROVE_QUIET = "prove_quiet"
+"""The task of the DAG <policy>.failover from which on all is proved again."""
 OLD_SECONDS = 900.0
 """So old a comparison may be when the replica takes over."""
 _NAMED = 5
@@ -105,7 +107,7 @@ class Failover:
                 f"policy {self.policy.name}: the proof that both sides are equal is too old",
                 found=f"they were compared {spoken_time(age)} ago",
                 expected=f"at most {spoken_time(OLD_SECONDS)}: what leaves no event may have been written since",
-                next_step=Clear("the task prove_quiet with all tasks after it"),
+                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it"),
             )
 
         def nothing_came(_: ReplicaState) -> None:

@@ -14,31 +14,31 @@ from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
 from twinhive.airflow_edge.monitor.failures import RETRIES
 from twinhive.airflow_edge.tasks.failover_tasks import (
     APPROVE,
-    DRAIN,
+    CATCH_UP,
     PREPARE,
     PROMOTE,
-    PROVE_QUIET,
     SAID,
     UNPLANNED,
     VERIFY,
-    DrainSource,
+    CatchUp,
     PrepareFailover,
     PromoteReplica,
     ProveQuiet,
     VerifyBoth,
 )
+from twinhive.operations.failover import PROVE_QUIET
 from twinhive.settings import PolicyEntry
 
 FAILOVER = "failover"
 PLANNED = "planned"
 _ANSWER_WITHIN = timedelta(hours=4)
-_DRAINED_WITHIN = timedelta(hours=12)
+_CAUGHT_UP_WITHIN = timedelta(hours=12)
 _TASKS = f"""
 | task | what it does | cleared, it |
 |---|---|---|
 | `{PREPARE}` | says what stands in the way; of an unplanned failover, what is lost | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who stops all writers of the source before | asks again |
-| `{DRAIN}` | waits until the replica has all that the source has logged; `incremental` brings it there | waits again |
+| `{CATCH_UP}` | waits until the replica has all that the source logged; `incremental` brings it | waits again |
 | `{PROVE_QUIET}` | the source logs nothing of the policy for 20 seconds | proves it again |
 | `{VERIFY}` | compares all that is replicated | compares again |
 | `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
@@ -76,12 +76,16 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
             response_timeout=_ANSWER_WITHIN,
             execution_timeout=None,
         )
-        drain = DrainSource(
-            task_id=DRAIN, mode="reschedule", poke_interval=15, timeout=_DRAINED_WITHIN.total_seconds(), **of_policy
+        catch_up = CatchUp(
+            task_id=CATCH_UP,
+            mode="reschedule",
+            poke_interval=15,
+            timeout=_CAUGHT_UP_WITHIN.total_seconds(),
+            **of_policy,
         )
         quiet, verify = ProveQuiet(task_id=PROVE_QUIET, **of_policy), VerifyBoth(task_id=VERIFY, **of_policy)
         promote = PromoteReplica(task_id=PROMOTE, **of_policy)
-        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> drain >> quiet >> verify >> promote
+        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> catch_up >> quiet >> verify >> promote
     return with_form(dag, _params())
 
 

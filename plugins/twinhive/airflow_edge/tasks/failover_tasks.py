@@ -21,21 +21,14 @@ from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import PROVE_QUIET, Failover, UnplannedFailover
 from twinhive.operations.operation import a_reason
 from twinhive.operations.promoting import said_of_promoted
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
-PREPARE, APPROVE, DRAIN, PROVE_QUIET, VERIFY, PROMOTE = (
-    "prepare",
-    "approve",
-    "drain",
-    "prove_quiet",
-    "verify",
-    "promote",
-)
+PREPARE, APPROVE, CATCH_UP, VERIFY, PROMOTE = "prepare", "approve", "catch_up", "verify", "promote"
 UNPLANNED = "unplanned"
 SAID = "said"
 """Under this key `prepare` leaves what is to be approved, as one text."""
@@ -161,7 +154,7 @@ class PromoteReplica(FailoverOperator):
         return found
 
 
-class DrainSource(BaseSensorOperator):
+class CatchUp(BaseSensorOperator):
     """Wait until the replica has all that its source has logged; the policy's own runs bring it there."""
 
     ui_color = "#fde8e8"
