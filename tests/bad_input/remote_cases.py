@@ -5,12 +5,20 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.bad_input.case import USAGE, Case
+from tests.support.policies import PolicyFiles
 from twinhive.cli.gateway import listening
+from twinhive.model.connections import Connection, parse_connection
 from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.remotes.access import Access, Allowed
+from twinhive.settings import load_configuration
 from twinhive.settings.remotes import load_remotes
-from twinhive.wiring.gateway import file_system_of
+from twinhive.statements.running.connector_changes import ConnectorChanges
+from twinhive.statements.running.remotes_seen import RemotesSeen
+from twinhive.wiring.gateway import RemotesWiring, file_system_of
 
 RemoteCase = tuple[str, Callable[[object], object], str]
 _TWO = ("whose metastore is the local one", "--cluster")
@@ -38,7 +46,49 @@ def _linked_key() -> object:
         return _access(key_directory=Path(directory)).key_file("out")
 
 
+def _said(name: str, statement: str, *says: str) -> Case:
+    return Case(f"sql: {name}", ("sql", statement, "--cluster", "east"), ("^", *says))
+
+
+def _resolve(connection_id: str) -> Connection:
+    return parse_connection(connection_id, '{"host": "127.0.0.1", "port": 1}')
+
+
+def _seen() -> RemotesSeen:
+    """A local metastore with one connector of ours and one of Hive's; it is asked for nothing else."""
+    with tempfile.TemporaryDirectory() as directory:
+        configuration = load_configuration(PolicyFiles(Path(directory) / "config").directory)
+    seen = RemotesSeen(RemotesWiring(configuration, "east", _resolve))
+    for name, kind, url in (("ours", "twinhive", "thrift://a:9083"), ("sales", "mysql", "jdbc:mysql://a")):
+        seen.pretend_connector(name, DataConnector(name, kind, url))
+    seen.pretend_connector("gone", None)
+    return seen
+
+
+def _connectors() -> ConnectorChanges:
+    return ConnectorChanges(_seen(), lambda line: None, lambda *_: pytest.fail("it was done"))
+
+
+def _create(name: str, kind: str = "twinhive", url: str = "thrift://a:9083") -> object:
+    return _connectors().create(DataConnector(name, kind, url), if_not_exists=False)
+
+
+CONNECTOR_STATEMENT_CASES: tuple[Case, ...] = (
+    _said("a connector without an address", "CREATE CONNECTOR c TYPE 'twinhive'", "column 35", "expected: URL"),
+    _said("a connector without a type", "CREATE CONNECTOR c URL 'x'", "column 20", "expected: TYPE"),
+    _said("a connector with a name that is none", "CREATE CONNECTOR `c-d` TYPE 'twinhive' URL 'x'", "of a connector"),
+    _said("a connector with the words of a database", "CREATE CONNECTOR c TYPE 't' URL 'x' WITH DBPROPERTIES ()"),
+    _said("a key twice", "CREATE CONNECTOR c TYPE 't' URL 'x' WITH DCPROPERTIES ('a'='b', 'a'='c')", "second time"),
+    _said("drop no connector", "DROP CONNECTOR", "the end of the statement"),
+    _said("connectors of a database", "SHOW CONNECTORS IN d", "found:    IN"),
+    _said("USING nothing", "CREATE REMOTE DATABASE d USING", "column 31", "expected: a name"),
+    _said("USING and VIA", "CREATE REMOTE DATABASE d USING c VIA 'ssh'", "found:    VIA", "say either USING"),
+    _said("CONNECTED TO and USING", "CREATE REMOTE DATABASE d CONNECTED TO x USING c", "connector.remoteDbName"),
+    _said("a table USING", "CREATE REMOTE TABLE d.t USING c", "a remote table has no USING"),
+    _said("the second statement", "SHOW CONNECTORS; DROP CONNECTOR", "expected: a name"),
+)
 REMOTE_COMMAND_CASES: tuple[Case, ...] = (
+    *CONNECTOR_STATEMENT_CASES,
     Case("remotes: a cluster that is not there", ("remotes", "--cluster", "north"), ("there is no cluster north",)),
     Case("remotes: which of two clusters", ("remotes",), _TWO),
     Case("remotes: something else", ("remotes", "mend"), ("'mend' is not known; expected check",), code=USAGE),
@@ -46,6 +96,18 @@ REMOTE_COMMAND_CASES: tuple[Case, ...] = (
     Case("gateway: which of two clusters", ("gateway",), _TWO),
 )
 REMOTE_CASES: tuple[RemoteCase, ...] = (
+    ("create connector: of Hive's", lambda _: _create("c", "mysql", "jdbc:mysql://a"), "it is of type 'mysql'"),
+    ("create connector: a name that is taken", lambda _: _create("ours"), "connector ours is there already"),
+    (
+        "create connector: an address that may not be",
+        lambda _: _create("gone", url="thrift://b:1"),
+        "may not be reached",
+    ),
+    ("create connector: no address", lambda _: _create("gone", url="west"), "cannot be read"),
+    ("drop connector: none of that name", lambda _: _connectors().drop("gone", if_exists=False), "no connector gone"),
+    ("drop connector: of Hive's", lambda _: _connectors().drop("sales", if_exists=True), "is not for a gateway"),
+    ("database: a connector that is not there", lambda _: _connectors().database("d", "gone", {}), "no connector gone"),
+    ("database: a connector of Hive's", lambda _: _connectors().database("d", "sales", {}), "is not for a gateway"),
     ("remotes.yaml: an unknown key", lambda _: _file("allowed: []"), "allowed: unknown key"),
     ("remotes.yaml: a rule without addresses", lambda _: _file("allow: [{connector: ssh}]"), "addresses: missing"),
     ("remotes.yaml: no YAML", lambda _: _file("{"), "not readable YAML"),

@@ -37,10 +37,12 @@ class Desk:
         west = sandbox.clusters["west"]
         self.uris = f"'hive.metastore.uris' = 'thrift://{west.metastore_host}:{west.metastore_port}'"
         self.lines: list[str] = []
+        self.is_rerun = False
 
     @property
     def place(self) -> StatementPlace:
-        return StatementPlace(load_configuration(self.config), resolve_from_environment, "east")
+        configuration = load_configuration(self.config)
+        return StatementPlace(configuration, resolve_from_environment, "east", is_rerun=self.is_rerun)
 
     def say(self, text: str) -> Answer:
         """Run statements, with {shop}, {sales}, {far} and {uris}."""
@@ -142,6 +144,27 @@ def test_a_remote_that_is_away_is_refused_or_kept_unasked_and_described_as_away(
     assert rows["stands for"] == "a.b"
     desk.say("DROP REMOTE TABLE {shop}.away")
     assert "away" not in east.client.get_all_tables(desk.shop)
+
+
+def test_a_task_that_is_cleared_passes_over_what_it_has_done(desk: Desk, east: Warehouse) -> None:
+    """Killed after any of its statements, it comes to the same end; another remote of the name is refused as ever."""
+    uri = f"thrift://{desk.sandbox.clusters['west'].metastore_host}:{desk.sandbox.clusters['west'].metastore_port}"
+    connector = f"r_{desk.shop}"
+    make = [f"CREATE CONNECTOR {connector} TYPE 'twinhive' URL '{uri}'", *BOTH.split("; ", 1)]
+    drop = [f"DROP CONNECTOR {connector}", "DROP REMOTE TABLE {shop}.bought", "DROP REMOTE DATABASE {far}"]
+    for statements, is_there in ((make, True), (drop, False), (make, True)):
+        desk.is_rerun = False
+        desk.say(statements[0])
+        desk.is_rerun = True
+        for _ in ("killed after the first", "killed after the last"):
+            desk.say("; ".join(statements))
+            assert (desk.far in east.client.get_all_databases()) is is_there
+    other = BOTH.replace(".parts", ".orders")
+    with pytest.raises(AlreadyThere, match="bought"):
+        desk.say(other)
+    with pytest.raises(AlreadyThere, match=connector):
+        desk.say(f"CREATE CONNECTOR {connector} TYPE 'twinhive' URL 'thrift://127.0.0.1:1'")
+    desk.say("; ".join(drop))
 
 
 def test_remotes_that_other_clients_have_made_are_remotes(desk: Desk, east: Warehouse) -> None:

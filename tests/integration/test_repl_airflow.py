@@ -1,9 +1,10 @@
-"""REPL statements through a running Airflow: a DAG of one's own that dumps and loads, and the form of twinhive.sql."""
+"""Statements through a running Airflow: a DAG of one's own that dumps and loads, and the form of twinhive.sql."""
 
 from pathlib import Path
 
 import pytest
 
+from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow, until
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
@@ -75,3 +76,45 @@ def test_the_form_plans_then_runs_and_says_what_is_wrong(airflow: RunningAirflow
     wrong = airflow.trigger("twinhive.sql", statement=f"REPL DUMP {database} FRM 3", cluster="east")
     assert wrong.wait() == "failed"
     assert "expected: '.' and tables, REPLACE, FROM, WITH or the end of the statement" in wrong.log("sql")
+
+
+def test_the_form_makes_remotes_and_its_dry_run_says_what_it_would_ask_and_store(
+    airflow: RunningAirflow, sandbox: Sandbox, east: Warehouse, west: Warehouse
+) -> None:
+    shop, sales = east.create_database("shop"), west.create_database("sales")
+    west.create_table(sales, "orders", files={"f": b"x,1\n"})
+    far = f"far_{shop}"
+    there = sandbox.clusters["west"]
+    address = f"thrift://{there.metastore_host}:{there.metastore_port}"
+    uris = f"'hive.metastore.uris' = '{address}'"
+    both = (
+        f"CREATE REMOTE DATABASE {far} CONNECTED TO {sales} WITH DBPROPERTIES ({uris}); "
+        f"CREATE REMOTE TABLE {shop}.bought CONNECTED TO {sales}.orders WITH TBLPROPERTIES ({uris})"
+    )
+    plan = airflow.trigger("twinhive.sql", statement=both, cluster="east")
+    assert plan.wait() == "success"
+    for words in (
+        f"asked {address} for {sales}.orders",
+        f"would create view {shop}.bought",
+        f"would create database {far}",
+    ):
+        assert words in plan.log("sql")
+    assert far not in east.client.get_all_databases()
+    run = airflow.trigger("twinhive.sql", statement=both, cluster="east", dry_run=False)
+    assert run.wait() == "success", run.log("sql")[-2000:]
+    try:
+        assert "bought" in east.client.get_all_tables(shop)
+        run.clear("sql")
+        assert run.wait() == "success", "a task that is cleared has made it itself"
+        assert f"{far} is there already, just so" in run.log("sql")
+        evil = (
+            f"CREATE REMOTE TABLE {shop}.evil WITH TBLPROPERTIES ({uris.replace(address, 'thrift://192.0.2.1:9083')})"
+        )
+        refused = airflow.trigger("twinhive.sql", statement=evil, cluster="east")
+        assert refused.wait() == "failed"
+        assert "may not be reached" in refused.log("sql") and "remotes.yaml" in refused.log("sql")
+    finally:
+        drop = f"DROP REMOTE TABLE IF EXISTS {shop}.bought; DROP REMOTE DATABASE IF EXISTS {far}"
+        assert airflow.trigger("twinhive.sql", statement=drop, cluster="east", dry_run=False).wait() == "success"
+    assert far not in east.client.get_all_databases()
+    assert "orders" in west.client.get_all_tables(sales)

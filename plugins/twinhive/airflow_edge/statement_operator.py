@@ -23,7 +23,8 @@ class ReplStatementOperator(BaseOperator):
     `sql`, `cluster` and `policy` are templates, so that a LOAD can name what a DUMP has returned:
     `REPL LOAD sales FROM '{{ ti.xcom_pull("dump")["rows"][0][0] }}'`. `config` is the configuration directory; None:
     `TWINHIVE_CONFIG`, else the DAGs folder. Connections are Airflow's; large copies of a LOAD are made by the Spark of
-    its cluster. A task that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump.
+    its cluster. A task that was killed is cleared: LOAD goes on where it was, DUMP begins a new dump, statements about
+    remotes pass over what is made just so, and what is dropped.
     """
 
     template_fields: Sequence[str] = ("sql", "cluster", "policy")
@@ -48,18 +49,21 @@ class ReplStatementOperator(BaseOperator):
         """Run the statement; each row is a line of the log."""
         with as_airflow_failures(), FoldedLog(self.log.info) as say:
             configuration = load_configuration(config_directory(self.config))
-            place = statement_place(configuration, self.cluster, self.policy)
+            place = statement_place(configuration, self.cluster, self.policy, context)
             return said(run_statement(self.sql, place, holder(context), say), say)
 
 
-def statement_place(configuration: Configuration, cluster: str | None, policy: str | None) -> StatementPlace:
+def statement_place(
+    configuration: Configuration, cluster: str | None, policy: str | None, context: Any
+) -> StatementPlace:
     """Return where a task runs statements: the connections of Airflow, the Spark of the cluster that loads."""
 
     def spark(name: str, options: Options) -> SparkCluster:
         connection = configuration.clusters[name].job_tracker.connection
         return spark_cluster(connection, options.spark_tasks, options.spark_conf)
 
-    return StatementPlace(configuration, resolve_from_airflow, cluster or None, policy or None, spark)
+    is_rerun = context["ti"].try_number > 1
+    return StatementPlace(configuration, resolve_from_airflow, cluster or None, policy or None, spark, is_rerun)
 
 
 def said(answer: Answer, say: Any) -> dict[str, Any]:

@@ -48,17 +48,15 @@ class RemoteTwin:
 
 def replications_of(definition: Definition, identity: str, all_of: Iterable[Replication]) -> Iterator[Replication]:
     """Yield those that copy what a remote stands for. A metastore is known by its identity, not by an address."""
-    for one in all_of:
-        if one.source_id != identity:
-            continue
-        policy = one.policy
-        if isinstance(definition, RemoteDatabase):
-            if policy.source.database == definition.remote.lower():
-                yield one
-        elif policy.source.database == definition.remote.database.lower() and policy.selects(
-            definition.remote.table.lower()
-        ):
-            yield one
+    return (one for one in all_of if one.source_id == identity and may_replicate(one.policy, definition))
+
+
+def may_replicate(policy: Policy, definition: Definition) -> bool:
+    """True for a policy of a database, and a table, with the remote's names; its metastore may be another one."""
+    if isinstance(definition, RemoteDatabase):
+        return policy.source.database == definition.remote.lower()
+    there = definition.remote
+    return policy.source.database == there.database.lower() and policy.selects(there.table.lower())
 
 
 def twin_of(definition: Definition, one: Replication) -> RemoteTwin:

@@ -13,6 +13,7 @@ from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.wiring.gateway import RemotesWiring
+from twinhive.wiring.policies import Wiring
 
 FAR = RemoteLimits(connect=1, call=1)
 
@@ -194,6 +195,24 @@ def test_nothing_secret_is_printed(remotes: Remotes) -> None:
     for words in ((), ("--json",)):
         said = remotes.terminal.type("remotes", "check", "--cluster", "west", *words, code=4)
         assert secret not in said
+
+
+def test_only_policies_of_the_same_names_are_asked_who_their_source_is(
+    remotes: Remotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    for name in ("orders", "stock"):
+        sides = {
+            side: {"cluster": cluster, "database": name} for side, cluster in (("source", "east"), ("replica", "west"))
+        }
+        remotes.terminal.policies.write(f"policies/{name}.yaml", {"policy": name, **sides})
+    monkeypatch.setattr(
+        Wiring, "write_ports", lambda wiring: asked.append(wiring.policy.name) or remotes.terminal.world.ports()
+    )
+    remotes.define("shop.bought", "sales.plain")
+    remotes.define("shop.away", "stock.plain", port=1)
+    remotes.check(code=4)
+    assert asked == ["sales"], "nothing is known of the metastore of a remote that is away"
 
 
 def test_a_policy_that_cannot_be_used_is_named_and_harms_no_other(remotes: Remotes) -> None:

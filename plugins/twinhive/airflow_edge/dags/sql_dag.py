@@ -89,7 +89,7 @@ class FormStatementOperator(BaseOperator):
         with as_airflow_failures(), FoldedLog(self.log.info) as say:
             form = checked_form(context)
             configuration = load_configuration(Path(self.config))
-            place = statement_place(configuration, form["cluster"], form["policy"])
+            place = statement_place(configuration, form["cluster"], form["policy"], context)
             stage = StageOf(self.config, form["policy"] or SQL, "sql", "sql")
             with recorded_task(stage, context):
                 if not form["dry_run"]:

@@ -104,8 +104,9 @@ def remotes(
 
 def _compared(configuration: Configuration, rows: list[_Row]) -> tuple[list[_Row], list[Text]]:
     """Return the rows with what was found of their twins, and what kept policies from being looked at."""
-    known, troubles = remote_twins.replications(configuration, resolver())
     identities = {row.definition.local: row.probed.identity if row.probed else None for row in rows}
+    answering = [row.definition for row in rows if identities[row.definition.local]]
+    known, troubles = remote_twins.replications(configuration, resolver(), answering)
     return [
         replace(row, twins=tuple(remote_twins.twins(row.definition, identities[row.definition.local], known)))
         for row in rows

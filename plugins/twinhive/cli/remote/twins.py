@@ -14,19 +14,26 @@ from twinhive.model.remotes.definitions import Definition
 from twinhive.model.text import Text, render
 from twinhive.settings import Configuration, Resolve
 from twinhive.verify.outcome import Verified
-from twinhive.verify.remote_twins import RemoteTwin, Replication, replications_of, twin_of
+from twinhive.verify.remote_twins import RemoteTwin, Replication, may_replicate, replications_of, twin_of
 from twinhive.wiring.policies import Wiring
 
 _SHOWN = 5
 
 
-def replications(configuration: Configuration, resolve: Resolve) -> tuple[list[Replication], list[Text]]:
-    """Return the policies whose source can be asked who it is, and what is wrong with the others."""
+def replications(
+    configuration: Configuration, resolve: Resolve, answering: Sequence[Definition]
+) -> tuple[list[Replication], list[Text]]:
+    """Return the policies that may replicate one of these remotes, and what is wrong with those that cannot be asked.
+
+    Only their sources are asked who they are: a policy of other names has nothing to do with any of them.
+    """
     found: list[Replication] = []
     troubles: list[Text] = []
     for name in sorted(configuration.policies):
         try:
             wiring = Wiring.of(configuration, name, resolve)
+            if not any(may_replicate(wiring.policy, one) for one in answering):
+                continue
             ports = wiring.write_ports()
             found.append(Replication(wiring.policy, ports, ports.source.log_id()))
         except TwinhiveError as error:

@@ -26,6 +26,10 @@ from twinhive.statements.remote_language.values import (
 )
 
 CORRECT_IT = "correct the statement; docs/remotes.md has the grammar, with examples"
+_ONE_WAY = (
+    "say either USING, with the remote's name as 'connector.remoteDbName' in DBPROPERTIES, or CONNECTED TO and VIA; "
+    "a remote table has no USING (docs/remotes.md)"
+)
 _DATABASE = re.compile(r"\w+", re.ASCII)
 _FAMILY = re.compile(
     r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+(?:remote|connectors?)\b|desc(?:ribe)?|use)\b",
@@ -51,6 +55,8 @@ _NAMES: Mapping[str, str] = {
 
 
 def _advice(found: str, allowed: Collection[str]) -> str:
+    if found in ("USING", "VIA", "CONNECTED") and "_WITH" in allowed:
+        return _ONE_WAY
     return CORRECT_IT
 
 
@@ -105,7 +111,7 @@ def _create_database(tree: Node) -> CreateRemoteDatabase:
         _via(parts),
         _properties(parts.get("database_properties")),
         "if_not_exists" in parts,
-        _checked_database(tokens_of(parts["using"])[0]) if "using" in parts else None,
+        _checked_name(tokens_of(parts["using"])[0], "connector") if "using" in parts else None,
     )
 
 
@@ -113,7 +119,7 @@ def _create_connector(tree: Node) -> CreateConnector:
     parts = parts_of(tree)
     name, kind, url = tokens_of(tree)
     return CreateConnector(
-        _checked_database(name),
+        _checked_name(name, "connector"),
         said_by(kind),
         said_by(url),
         said_by(tokens_of(parts["comment"])[0]) if "comment" in parts else None,
@@ -123,7 +129,7 @@ def _create_connector(tree: Node) -> CreateConnector:
 
 
 def _drop_connector(tree: Node) -> DropConnector:
-    return DropConnector(_checked_database(tokens_of(tree)[0]), "if_exists" in parts_of(tree))
+    return DropConnector(_checked_name(tokens_of(tree)[0], "connector"), "if_exists" in parts_of(tree))
 
 
 def _show_connectors(tree: Node) -> ShowConnectors:
@@ -173,7 +179,7 @@ def _name(tree: Node) -> NameSaid:
             raise Misplaced(token.start_pos or 0, found="blanks", expected="a name", next_step=CORRECT_IT)
     if not more:
         return NameSaid(None, word_of(first))
-    return NameSaid(_checked_database(first), word_of(more[0]))
+    return NameSaid(_checked_name(first), word_of(more[0]))
 
 
 def _database(tree: Node) -> str:
@@ -185,15 +191,15 @@ def _database(tree: Node) -> str:
             expected="one word",
             next_step=CORRECT_IT,
         )
-    return _checked_database(first)
+    return _checked_name(first)
 
 
-def _checked_database(token: Token) -> str:
+def _checked_name(token: Token, kind: str = "database") -> str:
     name = word_of(token)
     if not _DATABASE.fullmatch(name):
         raise Misplaced(
             token.start_pos or 0,
-            found=f"{name} as the name of a database",
+            found=f"{name} as the name of a {kind}",
             expected="letters a to z, digits and _, in any case",
             next_step=CORRECT_IT,
         )

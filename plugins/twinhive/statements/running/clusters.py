@@ -20,6 +20,7 @@ class StatementPlace:
     cluster  the name of the cluster that it is said to: the source of a dump, the replica of a load
     policy   the policy under which it is run: its clusters, its `hive_conf`, its options, its marks
     spark    finds the Spark that makes large copies of a load; None: all is copied in this process
+    is_rerun of a task that was tried before: what it finds made just so, or dropped, it may have done itself
     """
 
     configuration: Configuration
@@ -27,6 +28,7 @@ class StatementPlace:
     cluster: str | None = None
     policy: str | None = None
     spark: SparkOf | None = None
+    is_rerun: bool = False
 
     @property
     def settings(self) -> PolicySettings | None:

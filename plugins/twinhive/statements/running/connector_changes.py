@@ -14,11 +14,16 @@ from twinhive.statements.running.remotes_seen import RemotesSeen
 
 @dataclass(frozen=True)
 class ConnectorChanges:
-    """The data connectors of one local metastore; `do` says what is done, and does the first or pretends the second."""
+    """The data connectors of one local metastore.
+
+    do        says what is done, and does the first or pretends the second
+    is_rerun  of a task that was tried before: what is made just so, or dropped, it may have done itself
+    """
 
     seen: RemotesSeen
     say: Callable[[str], None]
     do: Callable[[str, Callable[[], None], Callable[[], None]], None]
+    is_rerun: bool = False
 
     def create(self, connector: DataConnector, *, if_not_exists: bool) -> None:
         """Make a data connector. Raises Refused for an address that may not be reached, AlreadyThere."""
@@ -43,7 +48,7 @@ class ConnectorChanges:
     def drop(self, name: str, *, if_exists: bool) -> None:
         """Take a data connector away that no database uses. Raises Missing, Refused."""
         there = self.seen.connector(name)
-        if there is None and if_exists:
+        if there is None and (if_exists or self.is_rerun):
             self.say(f"there is no connector {name}")
             return
         if there is None:
@@ -85,14 +90,14 @@ class ConnectorChanges:
         return ThriftRemoteWriter(self.seen.wiring.metastore)
 
     def _exists(self, connector: DataConnector, there: DataConnector, *, if_not_exists: bool) -> None:
-        if not if_not_exists:
+        is_same = (there.url, dict(there.parameters)) == (connector.url, dict(connector.parameters))
+        if not if_not_exists and not (self.is_rerun and is_same):
             raise AlreadyThere(
                 f"connector {connector.name} is there already",
                 found=f"type {there.kind}, {there.url}",
                 expected="a name that is free",
                 next_step="choose another name; DROP CONNECTOR takes one away that no database uses",
             )
-        is_same = (there.url, dict(there.parameters)) == (connector.url, dict(connector.parameters))
         self.say(f"connector {connector.name} is there already, {'just so' if is_same else 'and stays as it is'}")
 
 

@@ -53,7 +53,7 @@ class RemoteChanges:
         """
         there = self._taken(definition)
         if there is not None:
-            self._exists(there, if_not_exists=if_not_exists)
+            self._exists(there, if_not_exists=if_not_exists or (self._place.is_rerun and there.is_same))
             return
         reached = self._wiring.reached(definition)
         addresses = {f"thrift://{host}:{port}" for host, port in self._wiring.endpoint.addresses}
@@ -80,7 +80,7 @@ class RemoteChanges:
     def drop_table(self, name: TableName, *, if_exists: bool) -> None:
         """Take a remote table away; the table at the remote stays."""
         table = self._seen.table(name)
-        if table is None and if_exists:
+        if table is None and (if_exists or self._place.is_rerun):
             self._say(f"there is no {name}")
             return
         if table is None or (isinstance(table, Table) and table_definition(table) is None):
@@ -94,7 +94,7 @@ class RemoteChanges:
     def drop_database(self, name: str, *, if_exists: bool) -> None:
         """Take a remote database away; the database at the remote stays."""
         is_there = self._seen.has_database(name)
-        if not is_there and if_exists:
+        if not is_there and (if_exists or self._place.is_rerun):
             self._say(f"there is no {name}")
             return
         if not is_there or name not in self.definitions().databases:
@@ -109,7 +109,7 @@ class RemoteChanges:
     @property
     def connectors(self) -> ConnectorChanges:
         """The data connectors of the same metastore."""
-        return ConnectorChanges(self._seen, self._say, self._do)
+        return ConnectorChanges(self._seen, self._say, self._do, self._place.is_rerun)
 
     @cached_property
     def _wiring(self) -> RemotesWiring:
