@@ -110,11 +110,14 @@ def peer(
     cluster: Annotated[str, typer.Argument(help="east or west")],
     statements: Annotated[list[str], typer.Argument(help="Hive statements, run in one session.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="A Hive setting, NAME=VALUE.")] = None,
+    metastore: Annotated[str | None, typer.Option(help="A gateway to ask, thrift://host:port.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run Hive's own statements, such as REPL DUMP, on one cluster."""
+    asked = {} if metastore is None else {"hive.metastore.uris": metastore, "metastore.thrift.uris": metastore}
     with _plain_errors():
-        session = HivePeer(Sandbox.open(), cluster, dict(setting.split("=", 1) for setting in settings or []))
+        told = {**asked, **dict(setting.split("=", 1) for setting in settings or [])}
+        session = HivePeer(Sandbox.open(), cluster, told)
         results = [session.run(statement) for statement in statements]
     if as_json:
         print(json.dumps([asdict(result) for result in results]))

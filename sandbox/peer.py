@@ -31,6 +31,8 @@ _SETTINGS = {
     # By default Hive replicates the metadata of external tables without their files.
     "hive.repl.dump.metadata.only.for.external.table": "false",
     "hive.exec.dynamic.partition.mode": "nonstrict",
+    # A join in memory would be a program of its own, of Hadoop's scripts.
+    "hive.auto.convert.join": "false",
     "hive.exec.scratchdir": "/tmp/hive",  # noqa: S108 (a directory in HDFS)
 }
 

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from sandbox import Sandbox, processes
 from sandbox.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from sandbox.ports import is_free
+from tests.integration.damage import frozen
 from tests.support.policies import PolicyFiles
 from twinhive.pipeline.phases import PHASES
 
@@ -151,16 +152,9 @@ class RunningAirflow:
         family = processes.members(self.box.layout.pid_file("airflow"))
         return [entry.pid for entry in family if part in _command_line(entry.pid)]
 
-    @contextmanager
-    def frozen(self, server: str) -> Iterator[None]:
+    def frozen(self, server: str) -> AbstractContextManager[None]:
         """Let a server answer nobody for a while."""
-        record = processes.read_record(self.box.layout.pid_file(server))
-        assert record
-        os.kill(record.pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(record.pid, signal.SIGCONT)
+        return frozen(self.box, server)
 
 
 @dataclass(frozen=True)

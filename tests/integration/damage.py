@@ -1,5 +1,7 @@
 """Break real servers in the ways that the runbooks mend."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,9 +10,21 @@ from typing import Any
 import psycopg2
 from psycopg2 import sql
 
-from sandbox import Sandbox
+from sandbox import Sandbox, processes
 
 SOURCE_LOG = "metastore_east"
+
+
+@contextmanager
+def frozen(box: Sandbox, server: str) -> Iterator[None]:
+    """Let a server take connections and answer nobody for a while."""
+    record = processes.read_record(box.layout.pid_file(server))
+    assert record
+    os.kill(record.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(record.pid, signal.SIGCONT)
 
 
 @dataclass(frozen=True)

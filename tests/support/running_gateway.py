@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from twinhive.cluster_view.port import Port
+from twinhive.gateway.asking_again import ask_again
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import LinkLimits, Open
@@ -39,6 +40,8 @@ class RunningGateway:
     limits: RemoteLimits = field(default_factory=lambda: RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3))
     gateway_id: str = "this"
     definitions_age: float = 0.0
+    asks_again: bool = False
+    """Asks remotes whose breaker is open, without a client's call."""
     seen: Port | None = None
     """What its port shows."""
     port: int = 0
@@ -67,7 +70,10 @@ class RunningGateway:
             local_limits=LinkLimits(0.5, 30.0, self.limits.buffered),
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )
+        asking = asyncio.create_task(ask_again(shared)) if self.asks_again else None
         await Server(lambda reader, writer: Session(shared, reader, writer, self.seen)).run(listener, self._stop)
+        if asking is not None:
+            asking.cancel()
 
     def stop(self) -> None:
         """Stop as SIGTERM does, and wait."""

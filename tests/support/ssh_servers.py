@@ -1,10 +1,12 @@
 """SSH servers on loopback, in the process of a test: they know one user by one key, and forward connections."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncssh
 
@@ -26,7 +28,7 @@ class SshServer:
 
     async def start(self) -> None:
         self.acceptor = await asyncssh.listen(
-            "127.0.0.1", 0, server_factory=lambda: _Serving(self), server_host_keys=[self.host_key]
+            "127.0.0.1", self.port, server_factory=lambda: _Serving(self), server_host_keys=[self.host_key]
         )
         self.port = self.acceptor.get_port()
 
@@ -102,3 +104,41 @@ async def echo_server() -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+
+
+@dataclass
+class RunningSsh:
+    """SSH servers in a thread of their own; each may be lost and come back at its port."""
+
+    servers: list[SshServer]
+    loop: asyncio.AbstractEventLoop
+
+    def lose(self) -> None:
+        """Break all connections off, and take no new ones."""
+        for server in self.servers:
+            self._wait(server.stop())
+
+    def come_back(self) -> None:
+        """Listen again, at the same ports and with the same keys."""
+        for server in self.servers:
+            self._wait(server.start())
+
+    def _wait(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+
+@contextmanager
+def running_ssh(directory: Path, *users: str) -> Iterator[RunningSsh]:
+    """Serve beside a test that has no event loop; keys and `known_hosts` are in the directory."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    running = RunningSsh([SshServer(user, directory) for user in users], loop)
+    running.come_back()
+    (directory / "known_hosts").write_text("".join(server.known for server in running.servers))
+    try:
+        yield running
+    finally:
+        running.lose()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)

@@ -16,6 +16,7 @@ from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, errors_shown
 from twinhive.cluster_view.port import Port
+from twinhive.gateway.asking_again import ask_again
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.json_log import log_to
 from twinhive.gateway.metrics import CallCounts
@@ -132,9 +133,11 @@ def _serving(wiring: RemotesWiring, ports: Mapping[int, Port | None], listeners:
 
             return Server(lambda reader, writer: Session(common, reader, writer, ports[number]), on_count)
 
+        asking = asyncio.create_task(ask_again(common))
         await asyncio.gather(
             *(server(port).run(listener, stop) for port, listener in zip(ports, listeners, strict=True))
         )
+        asking.cancel()
         await wiring.connectors.close()
 
     return serve

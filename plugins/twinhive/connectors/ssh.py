@@ -124,8 +124,8 @@ class _Tunnel:
                 keepalive_count_max=2,
             )
         except _FAILURES as error:
-            reason = f"hop {number} of {len(self._route.hops)}, {hop}: {_words(error)}"
-            raise ConnectionError(f"no tunnel: {reason}") from error
+            count = len(self._route.hops)
+            raise ConnectionError(f"no tunnel: hop {number} of {count}, {hop}: {_words(error)}") from error
 
     def _drop(self) -> None:
         hops, self._hops = self._hops, []

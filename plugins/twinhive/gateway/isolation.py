@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from twinhive.wire.reader import MOST_BUFFERED_BYTES
@@ -30,6 +30,11 @@ class RemoteLimits:
     """A second at most, of an open breaker: clients that ask again at once must not take the gateway's time."""
     several: float = 2.0
     """What a list over several owners waits for each of them."""
+
+    @property
+    def of_a_probe(self) -> "RemoteLimits":
+        """Return those of a question that asks whether a remote is there: a small one, which ends before the next."""
+        return replace(self, call=min(self.call, self.probe_every))
 
 
 class BreakerState(StrEnum):

@@ -1,7 +1,6 @@
 """Ask remotes for one client: under their names, behind their guards, over connections of its own."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Hashable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.bodies import error_text, texts_at, with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
-from twinhive.gateway.isolation import BreakerState, RemoteBusyError, RemoteDownError
+from twinhive.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
@@ -34,7 +33,6 @@ from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
 
-_LOG = logging.getLogger(__name__)
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""
 _SLOW = 4 << 20
@@ -117,7 +115,7 @@ class RemoteCalls:
                     answer = await link.call(request, repeatable=True)
                 except NoAnswerError as error:
                     breaker.failed(error.text)
-                    self._note(remote)
+                    self._shared.remotes.note(remote)
                     raise RemoteError(_failed(definition, remote, error.text), remote.name) from error
                 except RefusedGreetingError as error:
                     text = f"remote {definition.local} ({remote.name}) refuses the connection: {error}"
@@ -147,7 +145,7 @@ class RemoteCalls:
             self._answered(remote)
         except NoAnswerError as error:
             remote.guard.breaker.failed(error.text)
-            self._note(remote)
+            self._shared.remotes.note(remote)
             raise
         finally:
             await pieces.aclose()
@@ -155,7 +153,7 @@ class RemoteCalls:
     def _answered(self, remote: Remote) -> None:
         if remote.guard.breaker.failing_since is not None:
             remote.guard.breaker.answered()
-            self._note(remote)
+            self._shared.remotes.note(remote)
 
     def _link(self, remote: Remote) -> Link:
         if remote.key not in self._links:
@@ -168,15 +166,6 @@ class RemoteCalls:
             link_limits = LinkLimits(limits.connect, limits.call, limits.buffered)
             self._links[remote.key] = Link(remote.open, link_limits, greeting)
         return self._links[remote.key]
-
-    def _note(self, remote: Remote) -> None:
-        breaker = remote.guard.breaker
-        self._shared.remotes.note(remote)
-        about = {"remote": remote.name, "breaker": breaker.state, "failure": breaker.last_failure}
-        if breaker.state is BreakerState.CLOSED and breaker.failing_since is None:
-            _LOG.info("a remote answers again", extra=about)
-        else:
-            _LOG.warning("a remote does not answer", extra=about)
 
     def _away(self, definition: Definition, remote: Remote) -> str:
         _, since, text = self._shared.counts.breakers.get(remote.name, (None, None, ""))

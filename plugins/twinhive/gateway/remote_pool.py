@@ -1,5 +1,6 @@
 """The remotes that this process talks to: of each the guard that all its connections share, and how it is reached."""
 
+import logging
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -8,6 +9,8 @@ from twinhive.gateway.links import Open
 from twinhive.gateway.metrics import CallCounts
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,31 @@ class ReachedRemote:
 
 @dataclass(frozen=True)
 class Remote:
-    """One metastore elsewhere."""
+    """One metastore elsewhere; `asked_by` is the definition that a client has asked it by."""
 
-    key: Hashable
-    name: str
-    user: str | None
-    open: Open
+    reached: ReachedRemote
     guard: RemoteGuard
+    asked_by: Definition
+
+    @property
+    def key(self) -> Hashable:
+        """What is equal for definitions that share it."""
+        return self.reached.key
+
+    @property
+    def name(self) -> str:
+        """Its address, for people."""
+        return self.reached.name
+
+    @property
+    def user(self) -> str | None:
+        """Whom calls are made as; None for whoever calls."""
+        return self.reached.user
+
+    @property
+    def open(self) -> Open:
+        """How it is connected to."""
+        return self.reached.open
 
 
 class RemotePool:
@@ -47,7 +68,7 @@ class RemotePool:
         clock: Callable[[], float],
         wall_clock: Callable[[], float],
     ) -> None:
-        self._reached, self._limits, self._counts = reached, limits, counts
+        self._reached, self.limits, self._counts = reached, limits, counts
         self._clock, self._wall_clock = clock, wall_clock
         self._known: dict[Hashable, Remote] = {}
 
@@ -56,8 +77,7 @@ class RemotePool:
         reached = self._reached(definition)
         remote = self._known.get(reached.key)
         if remote is None:
-            guard = RemoteGuard(reached.name, self._limits, self._clock)
-            remote = Remote(reached.key, reached.name, reached.user, reached.open, guard)
+            remote = Remote(reached, RemoteGuard(reached.name, self.limits, self._clock), definition)
             self._known[reached.key] = remote
         return remote
 
@@ -68,9 +88,23 @@ class RemotePool:
         except TwinhiveError:
             return None
 
+    def open_ones(self) -> list[Remote]:
+        """Return the remotes whose breaker is open."""
+        return [remote for remote in self._known.values() if self.is_open(remote)]
+
+    def forget(self, remote: Remote) -> None:
+        """Know nothing of a remote any more; who asks for it finds its breaker closed."""
+        self._known.pop(remote.key, None)
+        self._counts.breakers.pop(remote.name, None)
+
     def note(self, remote: Remote) -> None:
-        """Write down how a remote's breaker stands."""
+        """Write down, and log, how a remote's breaker stands."""
         breaker = remote.guard.breaker
+        about = {"remote": remote.name, "breaker": breaker.state, "failure": breaker.last_failure}
+        if breaker.state is BreakerState.CLOSED and breaker.failing_since is None:
+            _LOG.info("a remote answers again", extra=about)
+        else:
+            _LOG.warning("a remote does not answer", extra=about)
         since = breaker.failing_since
         at = None if since is None else self._wall_clock() - (self._clock() - since)
         self._counts.breakers[remote.name] = (breaker.state, at, breaker.last_failure)

@@ -35,7 +35,7 @@ def _gateway_away(gateway: str, why: str) -> Unreachable:
         found=why,
         expected="what it knows of its remotes",
         next_step="see that it runs, and that gateways in remotes.yaml names its --status-port "
-        "(docs/remotes.md, 'Watching it')",
+        "(docs/runbooks.md, 'A gateway is down')",
     )
 
 
@@ -48,5 +48,5 @@ def _remote_away(remote: RemoteSeen, now: float) -> Unreachable:
         found=f"{since}{remote.trouble}",
         expected="an answer to the last call",
         next_step="see that it runs and can be reached from the gateway: what it says is listed by twinhive remotes; "
-        "then the next call through the gateway closes the breaker (docs/remotes.md, 'Watching it')",
+        "the gateway asks it every 10 s, and is well again by itself (docs/runbooks.md, 'A remote does not answer')",
     )

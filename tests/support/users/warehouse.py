@@ -25,6 +25,11 @@ class Warehouse:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.files = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+        self.reconnect()
+
+    def reconnect(self) -> None:
+        """Open a new connection, after the metastore was restarted."""
+        cluster = self.cluster
         self._transport = TBufferedTransport(TSocket(cluster.metastore_host, cluster.metastore_port))
         self._transport.open()
         self.client = ThriftHiveMetastore.Client(TBinaryProtocol(self._transport))

@@ -128,7 +128,7 @@ async def _row(wiring: RemotesWiring, definition: Definition, user: str | None, 
     except TwinhiveError as error:
         words = error.words
         return _Row(definition, "", None, f"{words.what}: found {words.found}, expected {words.expected}")
-    probed = await probe(reached, definition, RemoteLimits(), user, identify=identify) if ask else None
+    probed = await probe(reached, definition, RemoteLimits().of_a_probe, user, identify=identify) if ask else None
     return _Row(definition, reached.name, probed)
 
 
