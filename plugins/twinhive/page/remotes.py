@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from twinhive.gateway.status_client import look_at
-from twinhive.gateway.status_seen import RemoteSeen
+from twinhive.gateway.status.client import look_at
+from twinhive.gateway.status.seen import RemoteSeen
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.page.judging import Level

@@ -11,8 +11,8 @@ from airflow.sdk.configuration import conf
 from twinhive.airflow_edge.monitor.open_failures import failing_of
 from twinhive.airflow_edge.monitor.telling import Teller
 from twinhive.alerting.message import Message
-from twinhive.gateway.status_client import look_at
-from twinhive.gateway.status_seen import GatewaysSeen
+from twinhive.gateway.status.client import look_at
+from twinhive.gateway.status.seen import GatewaysSeen
 from twinhive.journal.address import is_shared, journal_address
 from twinhive.journal.records import OpenFailures, SentMessage
 from twinhive.journal.standing import Open

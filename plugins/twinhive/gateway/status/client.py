@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from twinhive.gateway.metrics import CallCounts
-from twinhive.gateway.status_seen import GatewaysSeen, remotes_of
+from twinhive.gateway.status.seen import GatewaysSeen, remotes_of
 
 SECONDS = 2.0
 """A gateway that has not given its whole answer by then is away."""

@@ -1,0 +1,1 @@
+"""What a gateway says of itself over HTTP, and what is made of it elsewhere."""
