@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from twinhive.gateway.isolation import BreakerState
 from twinhive.gateway.metrics import CallCounts, Ending
-from twinhive.gateway.status.http import serve_status
+from twinhive.gateway.status.pages import serve_status
 
 WELL, DOWN = "thrift://well.example:9083", "thrift://down.example:9083"
 

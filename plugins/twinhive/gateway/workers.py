@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from twinhive.gateway.metrics import CallCounts
-from twinhive.gateway.status.http import serve_status
+from twinhive.gateway.status.pages import serve_status
 
 _LOG = logging.getLogger(__name__)
 _REPORT_SECONDS = 1.0
