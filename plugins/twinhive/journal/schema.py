@@ -4,7 +4,10 @@ Nothing is ever deleted here: `twinhive_windows` of version 1 becomes `twinhive_
 """
 
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from sqlalchemy import (
     BigInteger,
@@ -16,6 +19,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     insert,
@@ -25,7 +29,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
+from twinhive.journal.records import (
+    BatchRun,
+    Failure,
+    LagSample,
+    PolicyState,
+    RecordedCopies,
+    RecordedProof,
+    RecordedTable,
+    SentMessage,
+    WindowRun,
+)
 from twinhive.model.errors import ActNow
+from twinhive.model.watching.at_work import CopyAtWork
+from twinhive.model.watching.load_progress import LoadProgress
 
 VERSION = 1
 _PREFIX = "twinhive_"
@@ -35,9 +52,25 @@ _CREATING = 0x7477696E
 METADATA = MetaData()
 
 
-def _number() -> Column[int]:
+_KINDS: Mapping[Any, Any] = {str: String, bool: Boolean, int: BigInteger, float: Float}
+
+
+def _table(name: str, record: type, *more: Column[Any] | Index, key: Sequence[str] = ()) -> Table:
+    """Return the table that keeps records: a column for each field, empty where it is None; `more` is kept beside them.
+
+    `key` are the columns that tell rows apart; without any the rows are numbered.
+    """
     # SQLite counts up only what is called exactly so.
-    return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+    number = [] if key else [Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)]
+    kinds = get_type_hints(record)
+    columns = [_column(field.name, kinds[field.name]) for field in fields(record)]
+    unique = [PrimaryKeyConstraint(*key)] if key else []
+    return Table(f"{_PREFIX}{name}", METADATA, *number, *columns, *more, *unique)
+
+
+def _column(name: str, kind: Any) -> Column[Any]:
+    kinds = get_args(kind) or (kind,)
+    return Column(name, _KINDS[kinds[0]], nullable=NoneType in kinds)
 
 
 NOTES = Table(
@@ -48,121 +81,32 @@ NOTES = Table(
 )
 """The version of the tables, and when they were pruned."""
 
-POLICIES = Table(
-    f"{_PREFIX}policies",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("at", Float, nullable=False),
-    Column("source", String, nullable=False),
-    Column("replica", String, nullable=False),
-    Column("phase", String, nullable=False),
-    Column("replicated", BigInteger),
-    Column("newest", BigInteger),
-    Column("lag_events", BigInteger),
-    Column("lag_seconds", Float),
-    Column("max_lag", Float),
-    Column("paused", String),
-    Column("trouble", String),
-    Column("stalled", String),
-    Column("sampled_at", Float, nullable=False),
-)
+POLICIES = _table("policies", PolicyState, Column("sampled_at", Float, nullable=False), key=["policy"])
 """One row a policy; `sampled_at` is when its lag was last written down."""
 
-LAG = Table(
-    f"{_PREFIX}lag",
-    METADATA,
-    _number(),
-    Column("policy", String, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("replicated", BigInteger),
-    Column("newest", BigInteger),
-    Column("lag_events", BigInteger),
-    Column("lag_seconds", Float),
-    Index("twinhive_lag_of_policy", "policy", "at"),
-    Index("twinhive_lag_at", "at"),
-)
+LAG = _table("lag", LagSample, Index("twinhive_lag_of_policy", "policy", "at"), Index("twinhive_lag_at", "at"))
 
-WINDOWS = Table(
-    f"{_PREFIX}windows",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("dump", String, primary_key=True),
-    Column("phase", String, primary_key=True),
-    Column("dag_id", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("began", Float, nullable=False),
-    Column("ended", Float),
-    Column("begin_event", BigInteger),
-    Column("end_event", BigInteger),
-    Column("events", BigInteger, nullable=False),
-    Column("batches", Integer, nullable=False),
-    Column("files", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("outcome", String, nullable=False),
+WINDOWS = _table(
+    "windows",
+    WindowRun,
     Index("twinhive_windows_of_policy", "policy", "began"),
     Index("twinhive_windows_of_run", "dag_id", "run_id"),
     Index("twinhive_windows_began", "began"),
+    key=["policy", "dump", "phase"],
 )
 
-BATCHES = Table(
-    f"{_PREFIX}batches",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("dump", String, primary_key=True),
-    Column("batch", String, primary_key=True),
-    Column("label", String, nullable=False),
-    Column("dag_id", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("task_id", String, nullable=False),
-    Column("map_index", Integer, nullable=False),
-    Column("ended", Float, nullable=False),
-    Column("seconds", Float, nullable=False),
-    Column("files", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("outcome", String, nullable=False),
-    Index("twinhive_batches_ended", "ended"),
-)
+BATCHES = _table("batches", BatchRun, Index("twinhive_batches_ended", "ended"), key=["policy", "dump", "batch"])
 
-FAILURES = Table(
-    f"{_PREFIX}failures",
-    METADATA,
-    _number(),
-    Column("policy", String, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("dag_id", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("task_id", String, nullable=False),
-    Column("map_index", Integer, nullable=False),
-    Column("try_number", Integer, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("act_now", Boolean, nullable=False),
-    Column("what", String, nullable=False),
-    Column("found", String),
-    Column("expected", String),
-    Column("next_step", String),
-    Column("commands", String),
-    Column("resolved", Float),
+FAILURES = _table(
+    "failures",
+    Failure,
     Index("twinhive_failures_of_policy", "policy", "at"),
     Index("twinhive_failures_of_dag", "dag_id", "resolved"),
     Index("twinhive_failures_open", "resolved", "policy"),
     Index("twinhive_failures_at", "at"),
 )
 
-TABLES = Table(
-    f"{_PREFIX}tables",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("table", String, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("reason", String),
-    Column("files", BigInteger),
-    Column("bytes", BigInteger),
-    Column("last_event", BigInteger),
-    Column("last_sync", Float),
-    Column("at", Float, nullable=False),
-    Index("twinhive_tables_by_state", "policy", "state"),
-)
+TABLES = _table("tables", RecordedTable, Index("twinhive_tables_by_state", "policy", "state"), key=["policy", "table"])
 
 TABLE_COUNTS = Table(
     f"{_PREFIX}table_counts",
@@ -173,82 +117,19 @@ TABLE_COUNTS = Table(
 )
 """What the overview says of a policy's tables, counted when they are written."""
 
-MESSAGES = Table(
-    f"{_PREFIX}messages",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("topic", String, primary_key=True),
-    Column("channel", String, primary_key=True),
-    Column("tried", Float, nullable=False),
-    Column("told", Float),
-    Column("trouble", String),
-)
+MESSAGES = _table("messages", SentMessage, key=["policy", "topic", "channel"])
 """What people were told, or could not be, of what is still wrong; gone when it is over."""
 
-PROGRESS = Table(
-    f"{_PREFIX}progress",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("dump", String, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("began", Float),
-    Column("batches", Integer, nullable=False),
-    Column("listed", Integer, nullable=False),
-    Column("done", Integer, nullable=False),
-    Column("files", BigInteger, nullable=False),
-    Column("files_done", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("bytes_done", BigInteger, nullable=False),
-)
+PROGRESS = _table("progress", LoadProgress, Column("policy", String), key=["policy"])
 """How far the copy is of each replica that is being loaded."""
 
-PROOFS = Table(
-    f"{_PREFIX}proofs",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("at", Float, nullable=False),
-    Column("event", BigInteger, nullable=False),
-    Column("headline", String, nullable=False),
-    Column("coverage", String, nullable=False),
-    Column("findings", Integer, nullable=False),
-    Column("suspects", Integer, nullable=False),
-    Column("not_judged", Integer, nullable=False),
-    Column("details", String),
-    Column("commands", String),
-)
+PROOFS = _table("proofs", RecordedProof, key=["policy"])
 """What the last verification of each policy said."""
 
-COPIES = Table(
-    f"{_PREFIX}copies",
-    METADATA,
-    Column("policy", String, primary_key=True),
-    Column("table", String, primary_key=True),
-    Column("source", String, nullable=False),
-    Column("cluster", String, nullable=False),
-    Column("place", String, nullable=False),
-    Column("fresh", BigInteger, nullable=False),
-    Column("stale", BigInteger, nullable=False),
-    Column("missing", BigInteger, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("at", Float, nullable=False),
-    Column("since", String),
-    Column("left_out", String),
-)
+COPIES = _table("copies", RecordedCopies, key=["policy", "table"])
 """What each placement's last look found of its tables; `policy` is the placement's name."""
 
-AT_WORK = Table(
-    f"{_PREFIX}at_work",
-    METADATA,
-    Column("dag_id", String, primary_key=True),
-    Column("task_id", String, primary_key=True),
-    Column("map_index", Integer, primary_key=True),
-    Column("policy", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("try_number", Integer, nullable=False),
-    Column("label", String, nullable=False),
-    Column("began", Float, nullable=False),
-    Column("moved", Float, nullable=False),
-)
+AT_WORK = _table("at_work", CopyAtWork, key=["dag_id", "task_id", "map_index"])
 """The copies that have begun and not ended; what a killed one has left, the monitor removes."""
 
 
