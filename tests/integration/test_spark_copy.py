@@ -148,17 +148,17 @@ def test_copies_and_then_skips(job: Job) -> None:
 
 
 def test_failures_that_need_a_person(job: Job) -> None:
-    job.source.delete(job.items[1].source_path)
-    job.source.write(job.items[2].source_path, b"changed")
+    job.source.delete(job.items[1].path)
+    job.source.write(job.items[2].path, b"changed")
     done = job.submit()
     assert done.returncode == 4, done.stdout[-3000:]
     result = job.result_content()
     assert (result["copied_files"], result["failure_count"]) == (3, 2)
     assert {failure["path"]: failure["kind"] for failure in result["failures"]} == {
-        job.items[1].source_path: "missing",
-        job.items[2].source_path: "changed",
+        job.items[1].path: "missing",
+        job.items[2].path: "changed",
     }
-    assert "2 failed" in done.stdout and job.items[1].source_path in done.stdout
+    assert "2 failed" in done.stdout and job.items[1].path in done.stdout
 
 
 OF_A_DOCUMENT = pytest.mark.nightly("tests/integration/test_spark_copy.py::test_settings_that_cannot_be_used")
@@ -226,7 +226,7 @@ class TestBetweenClusters:
 
     def test_files_that_events_named_are_found_in_the_change_manager(self, sandbox: Any, job: Job) -> None:
         east = sandbox.clusters["east"]
-        job.source.delete(job.items[4].source_path)
+        job.source.delete(job.items[4].path)
         listed = list(job.items)
         with closing(Warehouse(east)) as warehouse:
             for event_id, name in ((7, "000000_0"), (8, "000000_0"), (9, "é" + "n" * 205)):
@@ -278,7 +278,7 @@ class TestBetweenClusters:
         done = job.submit()
         assert done.returncode == 0, done.stdout[-3000:]
         assert job.result_content()["skipped_files"] >= left
-        assert job.staged() == [job.source.read(item.source_path) for item in job.items]
+        assert job.staged() == [job.source.read(item.path) for item in job.items]
 
 
 _COPY = """

@@ -12,12 +12,11 @@ from twinhive.model.names import TableName
 from twinhive.model.outside_paths import place_below
 from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import item_of
+from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
 Thing = TypeVar("Thing")
 # Whose file it is plays no part in where its copy is staged.
-_NO_TABLE = TableName("", "")
 
 Contents = tuple[str, tuple[SourceFile, ...]]
 """A directory, and the files that it gets."""
@@ -105,7 +104,7 @@ class Placing:
             return self._files.rename(staged, target)
 
     def _staged(self, file: SourceFile) -> str:
-        return item_of(file, _NO_TABLE, None).staged_path(self._staging)
+        return CopyItem.of(file).staged_path(self._staging)
 
     def _is(self, there: FileStatus, file: SourceFile) -> bool:
         if file.checksum is None:

@@ -157,11 +157,11 @@ def _tries(ports: WritePorts, job: CopyJob) -> Tries:
 def _lost(items: Sequence[CopyItem], outcome: CopyOutcome) -> list[CopyItem]:
     """Return the items whose files were nowhere; a rename that came after they were planned may explain it."""
     lost = {(failure.path, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
-    return [item for item in items if (item.source_path, item.event_id) in lost]
+    return [item for item in items if (item.path, item.event_id) in lost]
 
 
 def _without(outcome: CopyOutcome, lost: Sequence[CopyItem]) -> CopyOutcome:
-    gone = {(item.source_path, item.event_id) for item in lost}
+    gone = {(item.path, item.event_id) for item in lost}
     return replace(
         outcome,
         files=outcome.files - len(lost),

@@ -13,7 +13,6 @@ from twinhive.model.changes.contents import Content, PartitionState, SourceFile,
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import file_of, item_of
 from twinhive.transfer.staged.staged import CopyItem
 
 Owned = dict[tuple[str, str | None], dict[str, SourceFile]]
@@ -64,7 +63,7 @@ def _files_by_owner(files: FileReader, dump: Dump, batch: str) -> Owned:
     owned: Owned = defaultdict(dict)
     for line in unpack_lines(files.read(dump.layout.files(batch))):
         item = CopyItem.from_line(line)
-        owned[item.table, item.partition][item.relative] = file_of(item)
+        owned[item.table, item.partition][item.relative] = item.file
     return owned
 
 
@@ -112,10 +111,10 @@ def _record(state: TableState, slice_: Slice, end: int) -> TableRecord:
 def _items(state: TableState, record: TableRecord) -> Iterator[CopyItem]:
     table = state.table
     if record.carries_table and not table.partition_keys:
-        yield from (item_of(file, table.name, None) for file in state.content.files.values())
+        yield from (CopyItem.of(file, table.name, None) for file in state.content.files.values())
     for partition in record.partitions:
         name = partition.name(table.partition_keys)
-        yield from (item_of(file, table.name, name) for file in state.partitions[name].content.files.values())
+        yield from (CopyItem.of(file, table.name, name) for file in state.partitions[name].content.files.values())
 
 
 def batches_with(dump: Dump, names: Collection[TableName]) -> list[Batch]:

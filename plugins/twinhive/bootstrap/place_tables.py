@@ -75,7 +75,7 @@ def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:
         raise ActNow(
             f"a staged file of table {item.table} is lost: {staged}",
             found=f"{target}: {'nothing' if present is None else f'{present.length} bytes'}",
-            expected=f"{item.length} bytes, the copy of {item.source_path}",
+            expected=f"{item.length} bytes, the copy of {item.path}",
             next_step=Clear("the copy tasks of this table with all tasks after them"),
         )
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from twinhive.dump.event_range import EventRange
 from twinhive.log.event_stream import EventStream
-from twinhive.log.list_files import listed
 from twinhive.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Missing, TryAgain
@@ -167,7 +166,7 @@ def _unsure_roots(state: TableState) -> dict[str | None, str]:
 def _contents(files: FileReader, roots: Mapping[str | None, str], lo: int) -> dict[str | None, Content]:
     found: dict[str | None, dict[str, SourceFile]] = {owner: {} for owner in roots}
     for owner, relative, status in list_files(files, list(roots.items())):
-        found[owner][relative] = listed(status, relative)
+        found[owner][relative] = SourceFile.of_listing(status, relative)
     return {owner: Content(lo, some) for owner, some in found.items()}
 
 

@@ -34,7 +34,6 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.staged import CopyItem
 
 
@@ -181,4 +180,4 @@ def _write(
 def _items(state: TableState, names: Iterable[str]) -> Iterator[CopyItem]:
     for part in names:
         for file in state.partitions[part].content.files.values():
-            yield item_of(file, state.table.name, part)
+            yield CopyItem.of(file, state.table.name, part)

@@ -17,7 +17,6 @@ from twinhive.model.files import FileStatus, base_name, copying_weight, join, sh
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -96,16 +95,7 @@ def listed_files(files: FileReader, objects: Sequence[CopyObject]) -> dict[CopyO
 
 
 def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
-    file = SourceFile(
-        path=status.path,
-        relative=relative,
-        length=status.length,
-        modified_ms=status.modified_ms,
-        file_id=status.file_id,
-        block_size=status.block_size,
-        permission=status.permission,
-    )
-    return item_of(file, one.table, one.partition)
+    return CopyItem.of(SourceFile.of_listing(status, relative), one.table, one.partition)
 
 
 def write_list(

@@ -34,7 +34,6 @@ from twinhive.replica.synced import Synced
 from twinhive.requests.request_files import everything_is_done, recorded_skips, skipped_events, table_is_done
 from twinhive.step.base import Detail, Work
 from twinhive.step.metadata_only import without_files
-from twinhive.transfer.staged.items import file_of
 from twinhive.transfer.staged.staged import CopyItem
 
 
@@ -160,5 +159,5 @@ class Applying:
         for line in unpack_lines(self._ports.dump_files.read(self._dump.layout.files(batch.name))):
             item = CopyItem.from_line(line)
             if item.table == str(name):
-                found[item.partition].append(file_of(item))
+                found[item.partition].append(item.file)
         return found

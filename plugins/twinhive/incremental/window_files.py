@@ -19,7 +19,6 @@ from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, SourcePorts
 from twinhive.transfer.staged.event_source import kept_path
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
@@ -45,7 +44,7 @@ def event_items(
         moves += moves_after(ports.source, policy, end)
     moved = Moves(moves)
     for table, partition, file in wanted:
-        item = item_of(replace(file, length=lengths.get(file.path, 0)), table, partition)
+        item = CopyItem.of(replace(file, length=lengths.get(file.path, 0)), table, partition)
         yield item if file.path in lengths else replace(item, elsewhere=tuple(moved.later_places(item)))
 
 

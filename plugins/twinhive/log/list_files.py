@@ -9,13 +9,12 @@ from twinhive.dump.batch_records import ListedBatch, listed_batch, write_file_li
 from twinhive.dump.shards import TableRecord
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.files import FileStatus
 from twinhive.model.names import TableName
 from twinhive.ports import ReadPorts, SourcePorts
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.step.base import Work
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.staged import CopyItem
 
 Owner = tuple[TableName, str | None]
 
@@ -58,23 +57,10 @@ def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> ListedBatch:
     records = dump.objects(ports.dump_files, batch)
     roots = [root for record in records for root in _roots(record)]
     items = (
-        item_of(listed(status, relative), table, partition)
+        CopyItem.of(SourceFile.of_listing(status, relative), table, partition)
         for (table, partition), relative, status in list_files(ports.source_files, roots)
     )
     return write_file_list(ports.dump_files, dump.layout, batch, items, lo)
-
-
-def listed(status: FileStatus, relative: str) -> SourceFile:
-    """Return a file as a listing shows it."""
-    return SourceFile(
-        path=status.path,
-        relative=relative,
-        length=status.length,
-        modified_ms=status.modified_ms,
-        file_id=status.file_id,
-        block_size=status.block_size,
-        permission=status.permission,
-    )
 
 
 def _roots(record: TableRecord) -> list[tuple[Owner, str]]:

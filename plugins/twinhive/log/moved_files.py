@@ -96,9 +96,9 @@ class Moves:
 
     def later_places(self, item: CopyItem) -> Iterator[str]:
         """Yield the places where an event's file may have been after its event, one after the other."""
-        places = {item.source_path: None}
+        places = {item.path: None}
         # Neither kind of move changes the name of the file itself.
-        exchanged = [*self._files[item.checksum, base_name(item.source_path)], *self._exchanged(item)]
+        exchanged = [*self._files[item.checksum, base_name(item.path)], *self._exchanged(item)]
         for event_id, before, after in sorted([*self._directories, *exchanged], key=lambda move: move[0]):
             if event_id <= item.event_id:
                 continue

@@ -52,12 +52,12 @@ def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: i
     with ThreadPoolExecutor(_THREADS) as pool:
         checksums = list(pool.map(lambda item: None if item.is_event_content else _checksum(files, item), items))
     # Looked at after the checksum: a file that still is as it was listed has had that checksum all the time.
-    now = _statuses(files, [item.source_path for item in items if not item.is_event_content])
+    now = _statuses(files, [item.path for item in items if not item.is_event_content])
     sealed: list[CopyItem | None] = []
     for item, checksum in zip(items, checksums, strict=True):
         if item.is_event_content:
             sealed.append(item)
-        elif item.source_path not in now or not item.is_still(now[item.source_path]):
+        elif item.path not in now or not item.is_still(now[item.path]):
             sealed.append(None)
         else:
             sealed.append(replace(item, checksum=checksum, cmroot=cmroot or None, event_id=end) if checksum else item)
@@ -66,7 +66,7 @@ def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: i
 
 def _checksum(files: FileReader, item: CopyItem) -> str | None:
     try:
-        return files.checksum(item.source_path, ChecksumForm.IDENTITY)
+        return files.checksum(item.path, ChecksumForm.IDENTITY)
     except Missing:
         return None
 

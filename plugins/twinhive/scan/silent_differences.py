@@ -24,7 +24,7 @@ from twinhive.scan.silent_writes import Difference, contents, unfinished_below
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.items import item_of
+from twinhive.transfer.staged.staged import CopyItem
 
 # Whoever else wants to change the replica waits for so many tables and partitions at most.
 _BROUGHT_AT_ONCE = 16
@@ -95,7 +95,7 @@ class SilentDifferences:
     def _copied(self, settled: Sequence[Difference], staging: str) -> list[Difference]:
         options = self.work.policy.options
         outcome = copy_items(
-            [item_of(file, one.leaf.table.name, one.leaf.name) for one in settled for file in one.wanted],
+            [CopyItem.of(file, one.leaf.table.name, one.leaf.name) for one in settled for file in one.wanted],
             self.ports.source_files,
             self.ports.replica_files,
             staging,

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from twinhive.log.list_files import listed
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, Usage, base_name, parent
@@ -132,7 +131,7 @@ def contents(files: FileReader, places: Mapping[str, str]) -> dict[str, dict[str
     """List the files below the directories `places` names, by the names of the places and by relative path."""
     found: dict[str, dict[str, SourceFile]] = {name: {} for name in places}
     for name, relative, status in list_files(files, list(places.items())):
-        found[name][relative] = listed(status, relative)
+        found[name][relative] = SourceFile.of_listing(status, relative)
     return found
 
 

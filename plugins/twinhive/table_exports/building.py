@@ -87,7 +87,7 @@ def _move(files: FileWriter, item: CopyItem, work: str, target: str) -> None:
     there = files.status(target)
     if there is None or there.length != item.length:
         raise TryAgain(
-            f"the copy of {item.source_path} vanished before it was put in its place",
+            f"the copy of {item.path} vanished before it was put in its place",
             found=f"neither {staged} nor {target}",
             expected="one of them",
             next_step="run the statement again; let one run at a time write to a directory or table",

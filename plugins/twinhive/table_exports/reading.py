@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
-from twinhive.log.list_files import listed
+from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.touches import touches_of
 from twinhive.model.errors import ActNow, LogBroken, Missing, TryAgain
@@ -17,7 +17,6 @@ from twinhive.model.objects import Partition, Table
 from twinhive.model.thrift_objects import path_of_spark
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.table_exports.description import Described, refuse_kind
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -65,7 +64,7 @@ def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableN
 def listed_items(files: FileReader, name: TableName, places: Mapping[str, str]) -> Iterator[CopyItem]:
     """Yield the files that readers see below directories; `places` are these by what they are called."""
     for owner, relative, status in list_files(files, list(places.items())):
-        yield item_of(listed(status, relative), name, owner)
+        yield CopyItem.of(SourceFile.of_listing(status, relative), name, owner)
 
 
 def wanted_partitions(table: Table, partitions: Sequence[Partition], spec: Spec) -> list[Partition]:

@@ -58,8 +58,8 @@ def test_the_count_of_events() -> None:
 
 def test_lists_of_files() -> None:
     path = "hdfs://east/warehouse/managed/x.db/t/below/f"
-    file = SourceFile(path, "below/f", checksum=CHECKSUM)
-    bare = SourceFile(path, "below/f")
+    file = SourceFile(path, relative="below/f", checksum=CHECKSUM)
+    bare = SourceFile(path, relative="below/f")
     content = encode_files([file, bare], CMROOT)
     assert content.decode() == f"{path}#{CHECKSUM}#{CMROOT}#below\n{path}###below\n"
     assert [decode_entry(entry) for entry in decode_entries(content, "_files")] == [

@@ -63,7 +63,7 @@ def files_in(hive: HiveWorld, dump: Dump) -> set:
         line for batch in dump.manifest.batches for line in unpack_lines(hive.files.read(dump.layout.files(batch.name)))
     ]
     items = map(CopyItem.from_line, lines)
-    return {(one.table, one.partition, one.relative, one.source_path, one.checksum, one.event_id) for one in items}
+    return {(one.table, one.partition, one.relative, one.path, one.checksum, one.event_id) for one in items}
 
 
 def test_a_whole_database_comes_back_with_the_same_objects_and_files(hive: HiveWorld) -> None:

@@ -94,7 +94,7 @@ def test_a_file_that_only_its_listing_knows(hive: HiveWorld) -> None:
     path = dump.layout.files(dump.manifest.batches[0].name)
     items = [replace(CopyItem.from_line(line), checksum=None) for line in unpack_lines(hive.files.read(path))]
     hive.files.write(path, pack_lines(item.to_line() for item in items))
-    refused(hive, dump, "a file without a checksum", items[0].source_path)
+    refused(hive, dump, "a file without a checksum", items[0].path)
 
 
 def test_a_directory_that_holds_something_is_left_as_it_is(hive: HiveWorld) -> None:

@@ -36,7 +36,7 @@ def at(event_id: int, change: Change) -> Event:
 
 def listed(lo: int, *names: str, unsure: bool = False, below: Table | Partition = ORDERS) -> Content:
     """Return the list of a directory, read when `lo` was the newest event."""
-    files = {name: SourceFile(f"{below.location}/{name}", name, length=1, file_id=1) for name in names}
+    files = {name: SourceFile(f"{below.location}/{name}", 1, file_id=1, relative=name) for name in names}
     return Content(lo, files, unsure)
 
 
@@ -156,7 +156,7 @@ def test_a_created_table_is_put_with_its_files() -> None:
     told = fold(Shard(names_lo=10), [at(11, CreateTable(ORDERS, (in_event(ORDERS, "0"),)))]).tables[ORDERS.name]
     assert (told.table, told.lo, told.needs_reading) == (ORDERS.with_constraints(()), 11, True)
     assert told.content.files["0"] == SourceFile(
-        f"{ORDERS.location}/0", "0", checksum="c1", cmroot="hdfs://east/cmroot", event_id=11
+        f"{ORDERS.location}/0", relative="0", checksum="c1", cmroot="hdfs://east/cmroot", event_id=11
     )
 
 

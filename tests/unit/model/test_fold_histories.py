@@ -145,10 +145,7 @@ class Reader:
         assert directory is not None
         lo = self._bound(first_lo)
         yield
-        listed = (
-            SourceFile(s.path, relative_to(s.path, directory), s.length, s.modified_ms, s.file_id)
-            for s in self.model.list_files(directory)
-        )
+        listed = (SourceFile.of_listing(s, relative_to(s.path, directory)) for s in self.model.list_files(directory))
         return Content(lo, {file.relative: file for file in listed})
 
     def _bound(self, first_lo: int) -> int:
@@ -235,7 +232,7 @@ def assert_files(content: Content, location: str | None, state: State) -> None:
     assert all(file.path == join(location, file.relative) for file in content.files.values())
     there = state.files_below(location)
     assert {file.path: told_content(file) for file in content.files.values()} == {
-        path: told_content(SourceFile(path, "", length_of(number), file_id=number)) for path, number in there.items()
+        path: told_content(SourceFile(path, length_of(number), file_id=number)) for path, number in there.items()
     }
 
 

@@ -34,7 +34,6 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.staged import CopyItem
 
 _MOST_FILES = 2_000
@@ -149,7 +148,7 @@ def _items(rows: tuple[EventRow, ...]) -> Iterator[CopyItem]:
     for row in rows:
         for table, partition, file in files_of(decode_event(row)):
             if file.checksum:
-                yield item_of(file, table, partition)
+                yield CopyItem.of(file, table, partition)
 
 
 def _cut(items: Iterator[CopyItem]) -> Iterator[list[CopyItem]]:

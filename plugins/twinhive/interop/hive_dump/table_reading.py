@@ -19,7 +19,6 @@ from twinhive.model.errors import Missing
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import item_of
 from twinhive.transfer.staged.staged import CopyItem
 
 _MOST_OBJECTS = 2_000
@@ -118,7 +117,7 @@ class TableReading:
         for file in files:
             if not file.checksum:
                 raise unusable(f"the file {file.path} of {name}", "no checksum", "the checksum that says which it is")
-        return [item_of(file, name, partition) for file in files]
+        return [CopyItem.of(file, name, partition) for file in files]
 
 
 def _owners(record: TableRecord) -> Iterator[Owner]:

@@ -23,7 +23,6 @@ from twinhive.model.files import ChecksumForm
 from twinhive.model.names import TableName
 from twinhive.model.objects import Function, Table, TableKind
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.items import file_of
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
@@ -91,7 +90,7 @@ class TableWriting:
         """Yield a list for each table and partition that has rows of its own, also an empty one."""
         files: dict[tuple[str, str | None], list[SourceFile]] = defaultdict(list)
         for item in self._items(batch):
-            files[item.table, item.partition].append(file_of(item))
+            files[item.table, item.partition].append(item.file)
         for record in records:
             name = record.table.name
             for partition in _owners(record):
@@ -129,7 +128,7 @@ class FunctionEntries:
         return tuple(self._entry(function, uri, places.get(uri, uri)) for uri in function.resources)
 
     def _entry(self, function: Function, uri: str, place: str) -> str:
-        file = SourceFile(uri, "", checksum=self.source_files.checksum(place, ChecksumForm.IDENTITY))
+        file = SourceFile(uri, checksum=self.source_files.checksum(place, ChecksumForm.IDENTITY))
         check_file(f"function {function.name}", file)
         return encode_entry(file, self.terms.cmroot)
 
@@ -139,10 +138,10 @@ def _check_item(item: CopyItem) -> None:
     if not item.is_event_content:
         raise unsayable(
             f"a file without a checksum (a file of {owner})",
-            item.source_path,
+            item.path,
             "files that are known by the checksum that HDFS has of them",
         )
-    check_file(owner, file_of(item))
+    check_file(owner, item.file)
 
 
 def _slices_of_each_table(batches: Iterable[Batch]) -> dict[TableName, int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from twinhive.model.changes.kinds import EventFile
-from twinhive.model.files import base_name, is_below, join, relative_to
+from twinhive.model.files import FileStatus, base_name, is_below, join, relative_to
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.outside_paths import leads_elsewhere, path_error
@@ -23,15 +23,21 @@ class SourceFile:
     """
 
     path: str
-    relative: str
     length: int = 0
     modified_ms: int = 0
     file_id: int = 0
     block_size: int = 0
     permission: int = 0
+    relative: str = ""
     checksum: str | None = None
     cmroot: str | None = None
     event_id: int = 0
+
+    @classmethod
+    def of_listing(cls, status: FileStatus, relative: str) -> "SourceFile":
+        """Take a file as a listing shows it."""
+        known = (status.path, status.length, status.modified_ms, status.file_id, status.block_size, status.permission)
+        return SourceFile(*known, relative)
 
     @classmethod
     def of_event(cls, file: EventFile, location: str | None, event_id: int, said_by: str = "") -> "SourceFile":
@@ -46,7 +52,7 @@ class SourceFile:
         if leads_elsewhere(relative):
             what = f"the path of a file that {said_by or f'event {event_id}'} names, {file.path},"
             raise path_error(what, relative, _pass_over(event_id))
-        return cls(file.path, relative, checksum=file.checksum, cmroot=file.cmroot, event_id=event_id)
+        return SourceFile(file.path, relative=relative, checksum=file.checksum, cmroot=file.cmroot, event_id=event_id)
 
 
 def _pass_over(event_id: int) -> Text:

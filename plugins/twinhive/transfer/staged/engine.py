@@ -49,7 +49,7 @@ def copy_items(
     Of an event its directory in staging is listed. Listed files of all tables share directories there: of each of them
     it is asked whether it is staged, unless `looks` is False (`first_try`).
     """
-    ordered = sorted(items, key=lambda item: (-item.length, item.source_path))
+    ordered = sorted(items, key=lambda item: (-item.length, item.path))
     try:
         staged = _staged_of_events(ordered, target, staging)
     except TwinhiveError as error:
@@ -169,7 +169,7 @@ class _Copier:
         except TwinhiveError:
             return error
         return CopyWasSwept(
-            f"{item.source_path}: is there, and its copy in staging is gone, or it was away for a moment",
+            f"{item.path}: is there, and its copy in staging is gone, or it was away for a moment",
             found=error.what,
             expected="nobody else who cleans up while this is copied, and no table that is renamed and back",
             next_step=RETRIES,
@@ -194,5 +194,5 @@ def _skipped(length: int) -> CopyOutcome:
 
 
 def _failed(item: CopyItem, error: TwinhiveError) -> CopyOutcome:
-    failure = CopyFailure(item.source_path, str(error), FailureKind.of(error), item.table, item.event_id)
+    failure = CopyFailure(item.path, str(error), FailureKind.of(error), item.table, item.event_id)
     return CopyOutcome(files=1, bytes=item.length, failures=(failure,))

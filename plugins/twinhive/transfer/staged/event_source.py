@@ -30,8 +30,8 @@ def kept_path(cmroot: str, path: str, checksum: str) -> str:
 
 def candidates(item: CopyItem) -> list[str]:
     """Return the paths where the file may be, the likeliest first, each once."""
-    kept = [kept_path(item.cmroot, item.source_path, item.checksum)] if item.cmroot and item.checksum else []
-    return list(dict.fromkeys([item.source_path, *kept, *item.elsewhere]))
+    kept = [kept_path(item.cmroot, item.path, item.checksum)] if item.cmroot and item.checksum else []
+    return list(dict.fromkeys([item.path, *kept, *item.elsewhere]))
 
 
 class EventCopier:
@@ -102,13 +102,13 @@ def _not_found(item: CopyItem, findings: dict[str, str], refusals: list[Refused]
     expected = f"a file with checksum {item.checksum}"
     if refusals:
         return Refused(
-            f"{item.source_path}: the file of event {item.event_id} may be where we must not look",
+            f"{item.path}: the file of event {item.event_id} may be where we must not look",
             found=f"{found}; " + refusals[0].what,
             expected=expected,
             next_step=refusals[0].next_step,
         )
     return LostFile(
-        f"{item.source_path}: the file of event {item.event_id} is lost",
+        f"{item.path}: the file of event {item.event_id} is lost",
         found=found,
         expected=expected,
         next_step="put the file with this checksum back at one of these paths and run again",

@@ -21,7 +21,7 @@ class ListedCopier:
         It is looked at once the copy is written. A look before would tell nothing more: a file that still has
         its time and its id then was the same one when it was opened. Raises SourceMoved, and Missing when it is gone.
         """
-        listed = FileStatus(item.source_path, item.length, item.modified_ms, block_size=item.block_size)
+        listed = FileStatus(item.path, item.length, item.modified_ms, block_size=item.block_size)
         try:
             return self._stager.stage(listed, item.staged_path(self._staging), lambda: self.check(item))
         except (CopyDiffers, Missing):
@@ -31,17 +31,17 @@ class ListedCopier:
 
     def check(self, item: CopyItem) -> None:
         """Raise SourceMoved or Missing unless the file is what it was when it was listed."""
-        status = self._source.status(item.source_path)
+        status = self._source.status(item.path)
         if status is None:
             raise Missing(
-                f"{item.source_path}: the source file is gone",
+                f"{item.path}: the source file is gone",
                 found="nothing",
                 expected=f"the file of {item.length} bytes that was listed",
                 next_step="have it listed again: by the task that did, with all tasks after it, or by a new REPL DUMP",
             )
         if not item.is_still(status):
             raise SourceMoved(
-                f"{item.source_path}: the source file has changed since it was listed",
+                f"{item.path}: the source file has changed since it was listed",
                 found=f"{status.length} bytes, time {status.modified_ms}, file id {status.file_id}",
                 expected=f"{item.length} bytes, time {item.modified_ms}, file id {item.file_id}",
             )

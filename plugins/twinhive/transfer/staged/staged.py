@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
+from twinhive.model.changes.contents import SourceFile
 from twinhive.model.files import FileStatus, join
+from twinhive.model.names import TableName
 from twinhive.model.outside_paths import leads_elsewhere, path_error
 
 _OF_THE_BASE = "base"
@@ -16,30 +18,29 @@ _EVENT_FIELDS = ("checksum", "cmroot", "event_id", "elsewhere")
 
 
 @dataclass(frozen=True)
-class CopyItem:
-    """One file of the source, as it was listed or as an event named it, and the object that it belongs to.
+class CopyItem(SourceFile):
+    """A file of the source with the object that it belongs to; `partition` is None for a file of the table itself.
 
-    One JSON line holds one item; the dump's `files/` are such lines. `relative` is
-    the path below the object's directory, `partition` is None for a file of the table itself.
+    One JSON line holds one item; the dump's `files/` are such lines.
 
     With a `checksum` (hex, HDFS's identity form) the item is *event content*: the checksum says which
     file is meant, `length` is an estimate (0: unknown), time and file id are unknown (0). It lies at
-    `source_path`, in the change manager's directory `cmroot`, or, after later renames, at one of `elsewhere`.
+    `path`, in the change manager's directory `cmroot`, or, after later renames, at one of `elsewhere`.
     """
 
-    source_path: str
-    length: int
-    modified_ms: int
-    file_id: int
-    block_size: int = 0
-    permission: int = 0
     table: str = ""
     partition: str | None = None
-    relative: str = ""
-    checksum: str | None = None
-    cmroot: str | None = None
-    event_id: int = 0
     elsewhere: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, file: SourceFile, table: TableName | None = None, partition: str | None = None) -> "CopyItem":
+        """Return the item that copies a file of a table or of one of its partitions."""
+        return cls(**vars(file), table=str(table or ""), partition=partition)
+
+    @property
+    def file(self) -> SourceFile:
+        """Return the file alone."""
+        return SourceFile(**{field.name: getattr(self, field.name) for field in fields(SourceFile)})
 
     @property
     def is_event_content(self) -> bool:
@@ -49,8 +50,8 @@ class CopyItem:
     def staged_path(self, staging: str) -> str:
         """Return the path of its copy, named by what it is: every attempt finds what another has done."""
         if self.is_event_content:
-            return join(event_directory(staging, self.event_id), _digest(self.source_path, self.checksum))
-        digest = _digest(self.source_path, self.length, self.modified_ms, self.file_id)
+            return join(event_directory(staging, self.event_id), _digest(self.path, self.checksum))
+        digest = _digest(self.path, self.length, self.modified_ms, self.file_id)
         return join(base_directory(staging), digest[:2], f"{digest}_{self.length}")
 
     def is_still(self, status: FileStatus) -> bool:
@@ -60,10 +61,9 @@ class CopyItem:
 
     def to_line(self) -> str:
         """Return the item as one line of JSON."""
-        fields = asdict(self)
         # A bootstrap lists many millions of files: what only events have is not written for them.
-        fields = {name: value for name, value in fields.items() if value or name not in _EVENT_FIELDS}
-        return json.dumps({"path": fields.pop("source_path"), **fields}, ensure_ascii=False, separators=(",", ":"))
+        known = {name: value for name, value in vars(self).items() if value or name not in _EVENT_FIELDS}
+        return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_line(cls, line: str) -> "CopyItem":
@@ -73,7 +73,7 @@ class CopyItem:
         """
         fields = json.loads(line)
         known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        item = cls(**{**known, "source_path": fields["path"], "elsewhere": tuple(known.get("elsewhere", ()))})
+        item = cls(**{**known, "elsewhere": tuple(known.get("elsewhere", ()))})
         is_odd = item.relative != "" and leads_elsewhere(item.relative)
         if is_odd or type(item.length) is not int or type(item.event_id) is not int:
             raise path_error(f"a line of a dump's list of files, {line:.300}", item.relative, _LIST_AGAIN)

@@ -260,15 +260,15 @@ def test_without_checksums_a_short_copy_is_still_seen(world: World) -> None:
 
 def test_all_files_are_tried_and_counted(world: World) -> None:
     items = [as_item(world.source.put(f"hdfs://east/w/many/{number}", b"x" * number)) for number in range(40)]
-    world.source.delete(items[7].source_path)
-    world.source.put(items[8].source_path, b"changed")
+    world.source.delete(items[7].path)
+    world.source.put(items[8].path, b"changed")
     world.target.put(items[9].staged_path(STAGING), b"x" * 9)
     outcome = world.copy(*items, threads=4)
     assert (outcome.files, outcome.copied_files, outcome.skipped_files) == (40, 37, 1)
     assert outcome.bytes == sum(range(40)) and outcome.copied_bytes == outcome.bytes - 7 - 8 - 9
     assert {failure.path: failure.kind for failure in outcome.failures} == {
-        items[7].source_path: FailureKind.MISSING,
-        items[8].source_path: FailureKind.CHANGED,
+        items[7].path: FailureKind.MISSING,
+        items[8].path: FailureKind.CHANGED,
     }
     assert world.copy(*items, threads=4).skipped_files == 38
 

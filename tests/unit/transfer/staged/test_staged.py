@@ -7,7 +7,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus
 from twinhive.transfer.staged.staged import CopyItem, event_directory, events_directory
 
-ITEM = CopyItem("hdfs://east/w/t/p=é b/f%20", 10, 1700, 16400, 1024, 0o640, "sales.t", "p=é b", "f%20")
+ITEM = CopyItem("hdfs://east/w/t/p=é b/f%20", 10, 1700, 16400, 1024, 0o640, "f%20", table="sales.t", partition="p=é b")
 EVENT_FILE = replace(
     ITEM,
     length=0,
@@ -77,7 +77,7 @@ def test_the_staged_path_is_the_same_for_the_same_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "difference", [{"source_path": "hdfs://east/g"}, {"length": 11}, {"modified_ms": 1701}, {"file_id": 16401}]
+    "difference", [{"path": "hdfs://east/g"}, {"length": 11}, {"modified_ms": 1701}, {"file_id": 16401}]
 )
 def test_another_file_has_another_staged_path(difference: dict[str, object]) -> None:
     assert replace(ITEM, **difference).staged_path("s") != ITEM.staged_path("s")  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def test_event_content_is_staged_below_its_event() -> None:
     ("difference", "same"),
     [
         ({"length": 11, "modified_ms": 1, "file_id": 1, "table": "u", "cmroot": None, "elsewhere": ()}, True),
-        ({"source_path": "hdfs://east/g"}, False),
+        ({"path": "hdfs://east/g"}, False),
         ({"checksum": "00ac"}, False),
         ({"event_id": 218}, False),
     ],
