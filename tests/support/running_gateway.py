@@ -17,13 +17,14 @@ from twinhive.gateway.server import Server, listen
 from twinhive.gateway.session import Session
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import Definition, Definitions
+from twinhive.ports.byte_links import ByteLink, connected
 
 
 def opening(port: int) -> Open:
     """Return how a loopback port is connected to."""
 
-    async def open_() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", port)
+    async def open_() -> ByteLink:
+        return await connected("127.0.0.1", port)
 
     return open_
 
@@ -39,7 +40,8 @@ class RunningGateway:
     definitions: Definitions = field(default_factory=Definitions)
     limits: RemoteLimits = field(default_factory=lambda: RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3))
     gateway_id: str = "this"
-    definitions_age: float = 0.0
+    definitions_age: float = 60.0
+    """What was read is not read again for half of that, unless `definitions` is set; 0 has no read go the quick way."""
     asks_again: bool = False
     """Asks remotes whose breaker is open, without a client's call."""
     seen: Port | None = None
@@ -48,12 +50,19 @@ class RunningGateway:
 
     def __post_init__(self) -> None:
         self.counts = CallCounts()
+        self._cache = DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age, lambda: 0.0)
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         listener = listen("127.0.0.1", 0)
         self.port = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._run, args=(listener,), daemon=True)
         self._thread.start()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Have the definitions read again when there are others."""
+        super().__setattr__(name, value)
+        if name == "definitions" and "_cache" in vars(self):
+            self._loop.call_soon_threadsafe(self._cache.forget)
 
     def _run(self, listener: socket.socket) -> None:
         self._loop.run_until_complete(self._serve(listener))
@@ -62,7 +71,7 @@ class RunningGateway:
         shared = Shared(
             gateway_id=self.gateway_id,
             local=opening(self.local_port),
-            definitions=DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age, lambda: 0.0),
+            definitions=self._cache,
             remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
             counts=self.counts,
             clock=time.monotonic,
@@ -71,7 +80,7 @@ class RunningGateway:
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )
         asking = asyncio.create_task(ask_again(shared)) if self.asks_again else None
-        await Server(lambda reader, writer: Session(shared, reader, writer, self.seen)).run(listener, self._stop)
+        await Server(lambda link: Session(shared, link, self.seen)).run(listener, self._stop)
         if asking is not None:
             asking.cancel()
 

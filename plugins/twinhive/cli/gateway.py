@@ -131,7 +131,7 @@ def _serving(wiring: RemotesWiring, ports: Mapping[int, Port | None], listeners:
                 connections[number] = count
                 counts.connections = sum(connections.values())
 
-            return Server(lambda reader, writer: Session(common, reader, writer, ports[number]), on_count)
+            return Server(lambda link: Session(common, link, ports[number]), on_count)
 
         asking = asyncio.create_task(ask_again(common))
         await asyncio.gather(

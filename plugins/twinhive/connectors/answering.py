@@ -5,13 +5,13 @@ import logging
 import socket
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 
 from twinhive.connectors.blocking import BlockingCalls
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import InvalidSettings, TryAgain, TwinhiveError
-from twinhive.ports.catalogs import ByteLink, CatalogConnector, ConnectorPlace
+from twinhive.ports.byte_links import ByteLink
+from twinhive.ports.catalogs import CatalogConnector, ConnectorPlace
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MessageReader
 
@@ -70,11 +70,11 @@ class AnsweringConnector:
         except Exception as error:
             raise ConnectionError(str(error) or type(error).__name__) from error
         ours, theirs = socket.socketpair()
-        reader, writer = await asyncio.open_connection(sock=theirs)
-        task = asyncio.create_task(_serve(answering, ours, reader))
+        link = await _link_of(theirs)
+        task = asyncio.create_task(_serve(answering, ours, link))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return reader, writer
+        return link
 
     async def close(self) -> None:
         """End all connections."""
@@ -93,23 +93,26 @@ class AnsweringConnector:
         return found
 
 
-async def _serve(answering: _Answering, ours: socket.socket, theirs: asyncio.StreamReader) -> None:
+async def _link_of(sock: socket.socket) -> ByteLink:
+    _, link = await asyncio.get_running_loop().create_connection(ByteLink, sock=sock)
+    return link
+
+
+async def _serve(answering: _Answering, ours: socket.socket, theirs: ByteLink) -> None:
     """Answer one connection until it is closed. Who is asked and cannot be reached ends it, with the reason."""
-    reader, writer = await asyncio.open_connection(sock=ours)
+    link = await _link_of(ours)
     try:
-        await _answer_all(answering, MessageReader(reader, MOST_REQUEST_BYTES), writer)
+        await _answer_all(answering, MessageReader(link, MOST_REQUEST_BYTES), link)
     except (OSError, EOFError, WireError, TryAgain) as error:
-        theirs.set_exception(ConnectionResetError(str(error)))
+        theirs.end(ConnectionResetError(str(error)))
     except Exception as error:
         _log.exception("A connection to a catalog has ended")
-        theirs.set_exception(ConnectionResetError(f"{type(error).__name__}: {error}"))
+        theirs.end(ConnectionResetError(f"{type(error).__name__}: {error}"))
     finally:
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
+        link.close()
 
 
-async def _answer_all(answering: _Answering, messages: MessageReader, writer: asyncio.StreamWriter) -> None:
+async def _answer_all(answering: _Answering, messages: MessageReader, link: ByteLink) -> None:
     upcoming = asyncio.create_task(messages.read())
     try:
         while (message := await upcoming) is not None:
@@ -117,8 +120,8 @@ async def _answer_all(answering: _Answering, messages: MessageReader, writer: as
             answer = await _answer_unless_closed(answering, message, upcoming)
             if answer is None:
                 return
-            writer.write(answer.raw)
-            await writer.drain()
+            link.write(answer.raw)
+            await link.drain()
     finally:
         upcoming.cancel()
 

@@ -13,7 +13,8 @@ from twinhive.connectors.ssh_route import Hop, Route, route_of
 from twinhive.connectors.ssh_stream import TunnelSession
 from twinhive.connectors.thrift import MetastoreAddress, metastore_addresses
 from twinhive.model.errors import TwinhiveError
-from twinhive.ports.catalogs import ByteLink, ConnectorPlace
+from twinhive.ports.byte_links import ByteLink
+from twinhive.ports.catalogs import ConnectorPlace
 
 OPENING_SECONDS: Final = 10.0
 _ALIVE_SECONDS: Final = 15

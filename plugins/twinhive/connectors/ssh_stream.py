@@ -1,51 +1,38 @@
-"""A connection forwarded by asyncssh as a pair of asyncio's streams."""
+"""A connection forwarded by asyncssh as a link of bytes."""
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
-from twinhive.ports.catalogs import ByteLink
-
-_HELD_BYTES: Final = 1 << 18
+from twinhive.ports.byte_links import ByteLink
 
 
 class TunnelSession:
-    """What asyncssh calls for a forwarded connection, as asyncio calls a stream's protocol; errors become OSErrors."""
+    """What asyncssh calls for a forwarded connection, as asyncio calls a protocol; errors become OSErrors."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._reader = asyncio.StreamReader(limit=_HELD_BYTES, loop=self._loop)
-        self._protocol = asyncio.StreamReaderProtocol(self._reader, loop=self._loop)
-        self._transport: _ChannelTransport | None = None
-        self.pause_writing, self.resume_writing = self._protocol.pause_writing, self._protocol.resume_writing
-
-    @property
-    def link(self) -> ByteLink:
-        """The streams, once the connection is made."""
-        assert self._transport is not None
-        return self._reader, asyncio.StreamWriter(self._transport, self._protocol, self._reader, self._loop)
+        self.link = ByteLink()
+        self.pause_writing, self.resume_writing = self.link.pause_writing, self.link.resume_writing
 
     def connection_made(self, chan: Any) -> None:
         """Take the channel."""
-        self._transport = _ChannelTransport(chan, self._loop)
-        self._protocol.connection_made(self._transport)
+        self.link.connection_made(_ChannelTransport(chan, asyncio.get_running_loop()))
 
     def session_started(self) -> None:
         """Nothing was kept back until now."""
 
     def data_received(self, data: bytes, _: object = None) -> None:
-        """Hand bytes to the reader."""
-        self._protocol.data_received(data)
+        """Hand bytes on."""
+        self.link.data_received(data)
 
     def eof_received(self) -> bool:
         """Keep writing possible, as a socket does."""
-        self._protocol.eof_received()
-        return True
+        return self.link.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the streams."""
+        """End the link."""
         lost = None if exc is None else ConnectionResetError(f"the tunnel was lost: {exc or type(exc).__name__}")
-        self._protocol.connection_lost(lost)
+        self.link.connection_lost(lost)
 
 
 class _ChannelTransport(asyncio.Transport):
@@ -76,6 +63,9 @@ class _ChannelTransport(asyncio.Transport):
 
     def write_eof(self) -> None:
         self._channel.write_eof()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._channel.set_write_buffer_limits(high, low)
 
     def is_closing(self) -> bool:
         return bool(self._channel.is_closing())

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 from twinhive.connectors.context import ConnectorContext
 from twinhive.model.errors import InvalidSettings
-from twinhive.ports.catalogs import ByteLink, ConnectorPlace
-
-_READ_AHEAD: Final = 1 << 20
+from twinhive.ports.byte_links import ByteLink, connected
+from twinhive.ports.catalogs import ConnectorPlace
 
 URIS: Final = "hive.metastore.uris"
 _PORT: Final = 9083
@@ -52,7 +51,7 @@ class ThriftConnector:
         for address in addresses:
             try:
                 async with asyncio.timeout(self.connect_seconds):
-                    return await asyncio.open_connection(address.host, address.port, limit=_READ_AHEAD)
+                    return await connected(address.host, address.port)
             except TimeoutError:
                 problems.append(f"{address}: no connection within {self.connect_seconds:g} s")
             except (OSError, UnicodeError) as error:

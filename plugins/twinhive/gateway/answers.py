@@ -1,11 +1,11 @@
 """What came of a call: the answer for the client, and how it is counted."""
 
 import asyncio
-from asyncio import StreamWriter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 from twinhive.gateway.metrics import LOCAL, Ending
+from twinhive.ports.byte_links import ByteLink
 from twinhive.wire.message import Head, WireError, WireMessage, declared_error
 from twinhive.wire.reader import MOST_BUFFERED_BYTES
 
@@ -23,18 +23,18 @@ class Pieces:
     """For each piece to be taken."""
     release: Callable[[], Awaitable[object]]
 
-    async def written_to(self, writer: StreamWriter) -> None:
+    async def written_to(self, client: ByteLink) -> None:
         """Hand it on. Raises NoAnswerError, TimeoutError and OSError in the middle: then the client is hung up on."""
-        writer.transport.set_write_buffer_limits(high=MOST_BUFFERED_BYTES)
+        client.hold_unsent(MOST_BUFFERED_BYTES)
         try:
             async for piece in self.pieces:
-                writer.write(piece)
+                client.write(piece)
                 async with asyncio.timeout(self.seconds):
-                    await writer.drain()
+                    await client.drain()
         finally:
             await self.release()
-            writer.transport.set_write_buffer_limits()
-        await writer.drain()
+            client.hold_unsent()
+        await client.drain()
 
 
 @dataclass(frozen=True)

@@ -36,20 +36,26 @@ class DefinitionCache(Generic[Read]):
         self._read_at = float("-inf")
         self._reading = None
 
+    def known(self) -> Read | None:
+        """Return what is defined if nobody has to wait for it, None otherwise; reads anew when it gets old."""
+        if self._known is None:
+            return None
+        now = self._clock()
+        age, most_age = now - self._read_at, max(self._most_age, self._took * self._share())
+        if age < most_age / 2:
+            return self._known
+        self._begin()
+        return self._known if age < most_age or now - self._failed_at < self._most_age else None
+
     async def current(self) -> Read:
         """Return what is defined. Raises what reading raises, when nothing was ever read.
 
         While the local metastore does not answer, what it said last holds.
         """
-        age, most_age = self._clock() - self._read_at, max(self._most_age, self._took * self._share())
-        if self._known is not None and age < most_age / 2:
-            return self._known
-        task = self._begin()
-        has_just_failed = self._clock() - self._failed_at < self._most_age
-        if self._known is not None and (age < most_age or has_just_failed):
-            return self._known
+        if (known := self.known()) is not None:
+            return known
         try:
-            return await asyncio.shield(task)
+            return await asyncio.shield(self._begin())
         except Exception as error:
             self._failed_at = self._clock()
             if self._known is None:

@@ -1,6 +1,7 @@
 """Keep a remote that is down or slow from harming anything else: a breaker, and a limit of calls at once."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -90,30 +91,79 @@ class RemoteDownError(Exception):
     """The breaker is open."""
 
 
+class _Slots:
+    """So many calls at once; who waits gets a place in turn."""
+
+    def __init__(self, most: int) -> None:
+        self._free = most
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def take(self) -> bool:
+        """Take a free place; False where there is none."""
+        if not self._free:
+            return False
+        self._free -= 1
+        return True
+
+    async def taken(self) -> None:
+        """Wait for a place, and take it."""
+        if self.take():
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self.give()
+            raise
+
+    def give(self) -> None:
+        """Give a place back, to who waits first."""
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self._free += 1
+
+
 class RemoteGuard:
     """What all connections to one remote share in one process."""
 
     def __init__(self, name: str, limits: RemoteLimits, clock: Callable[[], float]) -> None:
         self.name, self.limits = name, limits
         self.breaker = Breaker(limits, clock)
-        self._slots = asyncio.Semaphore(limits.calls_at_once)
+        self._slots = _Slots(limits.calls_at_once)
         self._next_refusal = 0.0
         self._clock = clock
 
+    def enter(self) -> bool:
+        """Hold one of the calls it may have at once, if that needs no waiting; `leave` gives it back."""
+        return self.breaker.state is BreakerState.CLOSED and self._slots.take()
+
+    def leave(self) -> None:
+        """Give back what `enter` has taken."""
+        self._slots.give()
+
     @asynccontextmanager
-    async def call(self) -> AsyncIterator[None]:
-        """Hold one of the calls it may have at once. Raises RemoteDownError and RemoteBusyError."""
+    async def call(self, *, is_held: bool = False) -> AsyncIterator[None]:
+        """Hold one of the calls it may have at once. Raises RemoteDownError and RemoteBusyError.
+
+        is_held   it is held already, by `enter`; here it is given back
+        """
+        if not is_held and not self._slots.take():
+            try:
+                async with asyncio.timeout(self.limits.wait):
+                    await self._slots.taken()
+            except TimeoutError:
+                raise RemoteBusyError from None
         try:
-            async with asyncio.timeout(self.limits.wait):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise RemoteBusyError from None
-        try:
-            lets_through = self.breaker.lets_through()
+            lets_through = is_held or self.breaker.lets_through()
             if lets_through:
                 yield
         finally:
-            self._slots.release()
+            self._slots.give()
         if not lets_through:
             await self._pause()
             raise RemoteDownError

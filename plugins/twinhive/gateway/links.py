@@ -7,13 +7,12 @@ from typing import Final
 
 from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
-from twinhive.gateway.server import close_quietly
+from twinhive.ports.byte_links import ByteLink, Take
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
 
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Open = Callable[[], Awaitable[Streams]]
+Open = Callable[[], Awaitable[ByteLink]]
 """Connect to one of a metastore's addresses. Raises OSError."""
 
 
@@ -57,7 +56,9 @@ class Link:
 
     def __init__(self, open_: Open, limits: LinkLimits, greeting: Greeting) -> None:
         self._open, self._limits, self._greeting = open_, limits, greeting
-        self._connection: tuple[MessageReader, asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._bytes: ByteLink | None = None
+        self._reader: MessageReader
+        self._is_second_try = False
 
     async def call(self, message: WireMessage, *, repeatable: bool) -> WireMessage | LongAnswer:
         """Return the answer; of a long one `pieces` has to be read to its end before the next call.
@@ -65,7 +66,8 @@ class Link:
         Raises NoAnswerError; a call that may be repeated is tried on a second connection. Nothing is repeated after a
         deadline: who has not answered in time is not asked more.
         """
-        is_old = self._connection is not None
+        is_old = self._bytes is not None
+        repeatable, self._is_second_try = repeatable and not self._is_second_try, False
         try:
             return await self._once(message)
         except NoAnswerError as error:
@@ -93,75 +95,126 @@ class Link:
             raise NoAnswerError(str(error) or type(error).__name__, was_sent=True) from error
         finally:
             if not has_ended:
-                self._drop()
+                self.drop()
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         async with asyncio.timeout(self._limits.call):
             return await anext(pieces, None)
 
-    async def close(self) -> None:
+    @property
+    def is_ready(self) -> bool:
+        """Say whether there is a connection on which a call can be sent at once."""
+        link = self._bytes
+        return link is not None and not link.has_ended and not link.is_full and not self._reader.held
+
+    def send(self, raw: bytes, taker: Take) -> None:
+        """Send a call on a connection that is ready; what comes back goes to `taker` until `rest`, `done` or `drop`."""
+        assert self._bytes is not None
+        self._bytes.taker = taker
+        self._bytes.write(raw)
+
+    def done(self) -> None:
+        """Take note that an answer was taken to its end."""
+        if self._bytes is not None:
+            self._bytes.taker = None
+
+    async def rest(self, begun: bytes, message: WireMessage) -> WireMessage | LongAnswer:
+        """Return the answer to a read that began with these bytes, as `call` does. Raises NoAnswerError."""
+        reader = self._reader
+        reader.put(begun)
+        try:
+            return await self._guarded(lambda: self._answer(reader, message.head.method))
+        except NoAnswerError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise
+        return await self._once(message)
+
+    def lost(self) -> None:
+        """Take note that a sent call was lost with its connection: made again it is not repeated once more."""
+        self.drop()
+        self._is_second_try = True
+
+    def close(self) -> None:
         """Close the connection; the next call opens another one."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await close_quietly(connection[2])
+        link, self._bytes = self._bytes, None
+        if link is not None:
+            link.close()
 
     async def _once(self, message: WireMessage) -> WireMessage | LongAnswer:
-        was_sent = False
         try:
-            reader, writer = await self._opened()
-            was_sent = True
-            async with asyncio.timeout(self._limits.call):
-                return await self._exchange(reader, writer, message)
+            reader, link = await self._opened()
         except TimeoutError as error:
-            seconds = self._limits.call if was_sent else self._limits.connect
-            raise self._lost(
-                f"{'no answer' if was_sent else 'no connection'} within {seconds:g} s", was_sent
-            ) from error
+            raise self._lost(f"no connection within {self._limits.connect:g} s", False) from error
         except (OSError, EOFError, WireError) as error:
-            raise self._lost(str(error) or type(error).__name__, was_sent) from error
+            raise self._lost(_words(error), False) from error
+        return await self._guarded(lambda: self._exchange(reader, link, message))
+
+    async def _guarded(self, answer: Callable[[], Awaitable[WireMessage | LongAnswer]]) -> WireMessage | LongAnswer:
+        try:
+            async with asyncio.timeout(self._limits.call):
+                return await answer()
+        except TimeoutError as error:
+            raise self._lost(self.no_answer, True) from error
+        except (OSError, EOFError, WireError) as error:
+            raise self._lost(_words(error), True) from error
         except asyncio.CancelledError:
-            self._drop()  # its answer may still come, and is not the next call's
+            self.drop()  # its answer may still come, and is not the next call's
             raise
 
+    @property
+    def seconds(self) -> float:
+        """The deadline of a call."""
+        return self._limits.call
+
+    @property
+    def no_answer(self) -> str:
+        """Words for a deadline that has passed."""
+        return f"no answer within {self._limits.call:g} s"
+
     def _lost(self, text: str, was_sent: bool) -> NoAnswerError:
-        self._drop()
+        self.drop()
         return NoAnswerError(text, was_sent=was_sent)
 
-    async def _opened(self) -> tuple[MessageReader, asyncio.StreamWriter]:
-        if self._connection is not None and self._connection[1].at_eof():
-            await self.close()  # it was closed while nothing was asked: a new one loses nothing
-        if self._connection is None:
+    async def _opened(self) -> tuple[MessageReader, ByteLink]:
+        if self._bytes is not None and self._bytes.has_ended:
+            self.close()  # it was closed while nothing was asked: a new one loses nothing
+        if self._bytes is None:
             async with asyncio.timeout(self._limits.connect):
-                stream, writer = await self._open()
-                self._connection = (MessageReader(stream, MOST_ANSWER_BYTES), stream, writer)
-                await self._greet(self._connection[0], writer)
-        reader, _, writer = self._connection
-        return reader, writer
+                self._bytes = await self._open()
+                self._reader = MessageReader(self._bytes, MOST_ANSWER_BYTES)
+                await self._greet(self._reader, self._bytes)
+        return self._reader, self._bytes
 
-    async def _greet(self, reader: MessageReader, writer: asyncio.StreamWriter) -> None:
+    async def _greet(self, reader: MessageReader, link: ByteLink) -> None:
         try:
             for message in self._greeting():
-                answer = await self._exchange(reader, writer, message)
+                answer = await self._exchange(reader, link, message)
                 if isinstance(answer, LongAnswer):
                     raise WireError(f"more than {MOST_BUFFERED_BYTES} bytes of an answer to {message.head.method}")
                 text = error_text(answer)
                 if text is not None and is_refusal(answer, text):
                     raise RefusedGreetingError(text)
         except BaseException:
-            self._drop()
+            self.drop()
             raise
 
-    def _drop(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection[2].transport.abort()
+    def drop(self) -> None:
+        """Hang up at once: nothing that still comes is anybody's answer."""
+        link, self._bytes = self._bytes, None
+        if link is not None:
+            link.abort()
 
-    async def _exchange(
-        self, reader: MessageReader, writer: asyncio.StreamWriter, message: WireMessage
-    ) -> WireMessage | LongAnswer:
-        writer.write(message.raw)
-        await writer.drain()
-        answer = await reader.read_answer(self._limits.held(message.head.method))
-        if answer.head.method != message.head.method:
-            raise WireError(f"an answer to {answer.head.method}, where {message.head.method} was asked")
+    async def _exchange(self, reader: MessageReader, link: ByteLink, message: WireMessage) -> WireMessage | LongAnswer:
+        link.write(message.raw)
+        await link.drain()
+        return await self._answer(reader, message.head.method)
+
+    async def _answer(self, reader: MessageReader, method: str) -> WireMessage | LongAnswer:
+        answer = await reader.read_answer(self._limits.held(method))
+        if answer.head.method != method:
+            raise WireError(f"an answer to {answer.head.method}, where {method} was asked")
         return answer
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

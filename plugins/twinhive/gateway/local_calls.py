@@ -7,19 +7,11 @@ from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure
 from twinhive.gateway.client import Client
 from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
-from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.method_kinds import MethodKind, is_repeatable
 from twinhive.gateway.shared import Shared
 from twinhive.wire.message import WireMessage
 from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renames import Renames
-
-_READS = ("get", "list_", "show_", "partition_name_")
-_REPEATED = (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)
-
-
-def is_repeatable(method: str, kind: MethodKind | None) -> bool:
-    """True for a call that changes nothing, so that it may be made twice."""
-    return kind in _REPEATED or (kind in (MethodKind.LOCAL, MethodKind.DEFINITION) and method.startswith(_READS))
 
 
 class LocalCalls:
@@ -30,16 +22,19 @@ class LocalCalls:
         limits = shared.local_limits
         if isinstance(port, ClusterPort):  # locations are changed there: as few answers as can be are judged in parts
             limits = replace(limits, early=limits.buffered)
-        self._link = Link(shared.local, limits, client.greeting)
+        self.link = Link(shared.local, limits, client.greeting)
 
-    async def answer(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
-        """Hand a call on as it is."""
+    async def answer(self, request: WireMessage, kind: MethodKind | None, *, begun: bytes | None = None) -> CallOutcome:
+        """Hand a call on as it is; `begun` is what has come of the answer already, where it was sent."""
         try:
-            answer = await self._link.call(request, repeatable=is_repeatable(request.head.method, kind))
+            if begun is None:
+                answer = await self.link.call(request, repeatable=is_repeatable(request.head.method, kind))
+            else:
+                answer = await self.link.rest(begun, request)
         except RefusedGreetingError as error:
             return failure(request, f"the local metastore refuses the connection: {error}")
         except NoAnswerError as error:
-            return failure(request, _words(request.head.method, error))
+            return self.unanswered(request, error)
 
         if isinstance(answer, LongAnswer):
             pieces = self._pieces(answer)
@@ -48,12 +43,17 @@ class LocalCalls:
 
     def _pieces(self, answer: LongAnswer) -> AsyncGenerator[bytes, None]:
         if isinstance(self._port, ClusterPort):
-            return self._link.followed(self._port.pieces(answer))
-        return self._link.pieces(answer, Renames())
+            return self.link.followed(self._port.pieces(answer))
+        return self.link.pieces(answer, Renames())
 
-    async def close(self) -> None:
+    @staticmethod
+    def unanswered(request: WireMessage, error: NoAnswerError) -> CallOutcome:
+        """Answer a call that the metastore has not answered."""
+        return failure(request, _words(request.head.method, error))
+
+    def close(self) -> None:
         """Hang up."""
-        await self._link.close()
+        self.link.close()
 
 
 def _words(method: str, error: NoAnswerError) -> str:

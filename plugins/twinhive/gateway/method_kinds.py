@@ -112,3 +112,11 @@ KIND_OF: Mapping[str, MethodKind] = {
     )
     for name in names.split()
 }
+
+_READS = ("get", "list_", "show_", "partition_name_")
+_REPEATED = (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)
+
+
+def is_repeatable(method: str, kind: MethodKind | None) -> bool:
+    """True for a call that changes nothing, so that it may be made twice."""
+    return kind in _REPEATED or (kind in (MethodKind.LOCAL, MethodKind.DEFINITION) and method.startswith(_READS))

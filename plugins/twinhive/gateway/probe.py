@@ -68,7 +68,7 @@ async def probe(
     except (NoAnswerError, RefusedGreetingError) as error:
         return Probed(RemoteState.AWAY, str(error))
     finally:
-        await link.close()
+        link.close()
     if isinstance(answer, LongAnswer):
         return Probed(RemoteState.AWAY, "it answers with more than a table's description can be")
     text = error_text(answer)

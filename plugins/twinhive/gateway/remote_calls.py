@@ -55,32 +55,46 @@ class RemoteCalls:
         self._shared, self._client, self._local = shared, client, local
         self._links: dict[Hashable, Link] = {}
 
-    async def answer(self, request: WireMessage, definition: Definition) -> CallOutcome:
-        """Ask a remote what a client has asked under its local name."""
+    async def answer(self, request: WireMessage, definition: Definition, *, begun: bytes | None = None) -> CallOutcome:
+        """Ask a remote what a client has asked under its local name.
+
+        begun   what has come of the answer already, where the remote was asked; its guard is entered then
+        """
         try:
             remote = self._shared.remotes.of(definition)
         except TwinhiveError as error:
             return refusal(request, f"remote {definition.local} cannot be asked: {error}")
         try:
-            answer = await self.ask(request, definition)
+            answer = await self.ask(request, definition, begun=begun)
         except RemoteError as error:
             return failure(request, error.text, error.remote)
         except WireError as error:
             return refusal(request, f"remote {definition.local}: {error}; nothing was changed", remote.name)
         return CallOutcome(answer, remote.name)
 
-    async def ask(self, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
+    async def ask(
+        self, request: WireMessage, definition: Definition, *, begun: bytes | None = None
+    ) -> WireMessage | Pieces:
         """Return a remote's answer under local names. Raises RemoteError, WireError, TwinhiveError."""
         remote = self._shared.remotes.of(definition)
-        renames = renames_of(definition)
-        answer = await self._exchange(remote, renamed(request, renames), definition)
-        if isinstance(answer, Pieces):
-            return answer
+        answer = await self._exchange(remote, renamed(request, renames_of(definition)), definition, begun)
+        return answer if isinstance(answer, Pieces) else await self._under_local_names(answer, definition, remote)
+
+    async def _under_local_names(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
         if may_hold_views(answer):
             answer = await self._with_views_renamed(answer, definition, remote)
-        if (path := _PARAMETERS.get(request.head.method)) is not None:
-            answer = with_entries(answer, path, self._shared.describe(definition))
-        return await _renamed(answer, renames.back)
+        return await _renamed(self.described(answer, definition), renames_of(definition).back)
+
+    def described(self, answer: WireMessage, definition: Definition) -> WireMessage:
+        """Return a remote table with what the remote itself is among its parameters; other answers as they are."""
+        path = _PARAMETERS.get(answer.head.method)
+        return answer if path is None else with_entries(answer, path, self._shared.describe(definition))
+
+    def unanswered(self, request: WireMessage, definition: Definition, remote: Remote, text: str) -> CallOutcome:
+        """Answer a call that a remote has not answered, and note that."""
+        remote.guard.breaker.failed(text)
+        self._shared.remotes.note(remote)
+        return failure(request, _failed(definition, remote, text), remote.name)
 
     async def _with_views_renamed(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
         def is_beside(other: Definition) -> bool:
@@ -101,18 +115,20 @@ class RemoteCalls:
             raise RemoteError(f"a view of remote {definition.local}: {said}; what it reads cannot be told", remote.name)
         return frozenset(key_of(name) for name in names)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Hang up; who is asked again is greeted again, with what the client says of itself by then."""
         for link in self._links.values():
-            await link.close()
+            link.close()
 
-    async def _exchange(self, remote: Remote, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
-        breaker, link = remote.guard.breaker, self._link(remote)
+    async def _exchange(
+        self, remote: Remote, request: WireMessage, definition: Definition, begun: bytes | None
+    ) -> WireMessage | Pieces:
+        breaker, link = remote.guard.breaker, self.link(remote)
         try:
             async with AsyncExitStack() as held:
-                await held.enter_async_context(remote.guard.call())
+                await held.enter_async_context(remote.guard.call(is_held=begun is not None))
                 try:
-                    answer = await link.call(request, repeatable=True)
+                    answer = await (link.call(request, repeatable=True) if begun is None else link.rest(begun, request))
                 except NoAnswerError as error:
                     breaker.failed(error.text)
                     self._shared.remotes.note(remote)
@@ -125,7 +141,7 @@ class RemoteCalls:
                     held.push_async_callback(pieces.aclose)
                     handed_on = without_views(pieces) if returns_tables(answer.head.method) else pieces
                     return Pieces(answer.head, handed_on, remote.guard.limits.call, held.pop_all().aclose)
-                self._answered(remote)
+                self.answered(remote)
                 return answer
         except RemoteDownError:
             raise RemoteError(self._away(definition, remote), remote.name) from None
@@ -142,7 +158,7 @@ class RemoteCalls:
         try:
             async for piece in pieces:
                 yield piece
-            self._answered(remote)
+            self.answered(remote)
         except NoAnswerError as error:
             remote.guard.breaker.failed(error.text)
             self._shared.remotes.note(remote)
@@ -150,12 +166,14 @@ class RemoteCalls:
         finally:
             await pieces.aclose()
 
-    def _answered(self, remote: Remote) -> None:
+    def answered(self, remote: Remote) -> None:
+        """Note that a remote has answered."""
         if remote.guard.breaker.failing_since is not None:
             remote.guard.breaker.answered()
             self._shared.remotes.note(remote)
 
-    def _link(self, remote: Remote) -> Link:
+    def link(self, remote: Remote) -> Link:
+        """Return the client's connection to a remote, opened when it is first called."""
         if remote.key not in self._links:
             limits = remote.guard.limits
 

@@ -1,16 +1,15 @@
-"""Listen for clients, one task a connection, and stop without cutting an answer off."""
+"""Listen for clients, and stop without cutting an answer off."""
 
 import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
+
+from twinhive.ports.byte_links import ByteLink
 
 _LOG = logging.getLogger(__name__)
 BACKLOG = 1_024
-STREAM_BYTES = 1 << 20
-"""What is read ahead of a connection at most."""
 _LOOK_SECONDS = 0.1
 STOP_SECONDS = 10.0
 """Calls that are under way when the gateway is stopped may end."""
@@ -21,13 +20,19 @@ class ClientSession(Protocol):
 
     is_idle: bool
     """No request is being answered."""
+    on_end: Callable[[], None]
+    """Is called once the connection has ended."""
 
-    async def serve(self) -> None:
-        """Answer requests until the client hangs up; raises OSError when it has, in the middle."""
+    def begin(self) -> None:
+        """Answer requests from now on."""
+        ...
+
+    def end(self) -> None:
+        """Hang up, whatever is under way."""
         ...
 
 
-MakeSession = Callable[[asyncio.StreamReader, asyncio.StreamWriter], ClientSession]
+MakeSession = Callable[[ByteLink], ClientSession]
 
 
 def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
@@ -52,58 +57,59 @@ class Server:
 
     def __init__(self, make_session: MakeSession, on_count: Callable[[int], None] = lambda count: None) -> None:
         self._make_session, self._on_count = make_session, on_count
-        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._sessions: set[ClientSession] = set()
 
     async def run(self, listener: socket.socket, stop: asyncio.Event) -> None:
         """Serve until `stop` is set; then take no more clients, and let calls under way end for some seconds."""
-        server = await asyncio.start_server(self._serve, sock=listener, limit=STREAM_BYTES)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: _Client(self._begin), sock=listener)
         try:
             await stop.wait()
         finally:
             server.close()
             await self._end_sessions()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        if (sock := writer.get_extra_info("socket")) is not None:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # a client's machine may vanish
-        session = self._make_session(reader, writer)
-        self._sessions[task] = session
+    def _begin(self, link: ByteLink) -> None:
+        sock = link.info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # a client's machine may vanish
+        session = self._make_session(link)
+        self._sessions.add(session)
+        session.on_end = lambda: self._forget(session)
         self._on_count(len(self._sessions))
-        try:
-            await session.serve()
-        except OSError:
-            pass  # the client has gone
-        except asyncio.CancelledError:
-            if asyncio.current_task() not in self._sessions:
-                raise
-        except Exception:
-            _LOG.exception("a connection has failed, and is closed")
-        finally:
-            del self._sessions[task]
-            self._on_count(len(self._sessions))
-            writer.close()
+        session.begin()
+
+    def _forget(self, session: ClientSession) -> None:
+        self._sessions.discard(session)
+        self._on_count(len(self._sessions))
 
     async def _end_sessions(self) -> None:
         """Hang up on each client when nothing of it is under way, on the others when the time is over."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + STOP_SECONDS
-        while self._sessions and loop.time() < ends:
-            for task, session in self._sessions.items():
-                if session.is_idle:
-                    task.cancel()
-            await asyncio.wait(self._sessions.keys(), timeout=_LOOK_SECONDS)
+        while self._end_idle() and loop.time() < ends:
+            await asyncio.sleep(_LOOK_SECONDS)
         if left := list(self._sessions):
             _LOG.warning("stopped with calls under way", extra={"calls": len(left)})
-            for task in left:
-                task.cancel()
-            await asyncio.wait(left)
+            for session in left:
+                session.end()
+        await asyncio.sleep(0)
+
+    def _end_idle(self) -> bool:
+        """Return whether some are left."""
+        for session in [one for one in self._sessions if one.is_idle]:
+            session.end()
+        return bool(self._sessions)
 
 
-async def close_quietly(writer: asyncio.StreamWriter) -> None:
-    """Close a connection whatever state it is in."""
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
+class _Client(ByteLink):
+    """A client's connection, which is served once it is made."""
+
+    def __init__(self, begin: Callable[[ByteLink], None]) -> None:
+        super().__init__()
+        self._begin = begin
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport, and serve."""
+        super().connection_made(transport)
+        self._begin(self)

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from typing import assert_never
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, assert_never
 
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
@@ -23,16 +25,19 @@ from twinhive.gateway.owners import (
     ToSeveral,
     owner_of,
 )
+from twinhive.gateway.quick_reads.calls import Begun, QuickReads
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.requests import named_in
 from twinhive.gateway.several import SeveralOwners
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import Definitions
+from twinhive.ports.byte_links import ByteLink
 from twinhive.wire.message import MessageKind, WireError, WireMessage, reply
 from twinhive.wire.old_clients import old_call
 from twinhive.wire.old_filters import with_sql_wildcards
 from twinhive.wire.reader import MessageReader, NotStrictBinary
 
+_Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)
 _BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP)
 _OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
@@ -41,47 +46,134 @@ _MARKER = b"twinhive_remote"
 
 
 class Session:
-    """One connection of a client, at a cluster's port or at the gateway's own."""
+    """One connection of a client, at a cluster's port or at the gateway's own.
 
-    def __init__(
-        self,
-        shared: Shared,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        port: Port | None = None,
-    ) -> None:
-        self._shared, self._writer, self._port = shared, writer, port
-        self._reader = MessageReader(reader)
+    Nothing runs while a client asks nothing. Small reads are answered as bytes come in; all else gets a task.
+    """
+
+    def __init__(self, shared: Shared, link: ByteLink, port: Port | None = None) -> None:
+        self._shared, self._port, self._bytes = shared, port, link
+        self._reader = MessageReader(link)
         self._client = Client()
         self._local = LocalCalls(shared, self._client, port)
         self._remotes = RemoteCalls(shared, self._client, self._local)
         self._several = SeveralOwners(shared, self._local, self._remotes)
+        self._quick = None if isinstance(port, ClusterPort) else QuickReads(shared, self._local, self._remotes, self)
+        self._task: asyncio.Task[None] | None = None
         self.is_idle = True
+        self.on_end: Callable[[], None] = lambda: None
+        """Called once the connection has ended."""
 
-    async def serve(self) -> None:
-        """Answer requests until the client hangs up. Raises OSError when it has, in the middle."""
+    def begin(self) -> None:
+        """Answer requests from now on until the client hangs up."""
+        self._bytes.taker = self._take
+
+    def end(self) -> None:
+        """Hang up, whatever is under way. Nothing happens where that was done before."""
+        on_end, self.on_end = self.on_end, lambda: None
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        if self._quick is not None:
+            self._quick.close()
+        self._local.close()
+        self._remotes.close()
+        self._bytes.close()
+        on_end()
+
+    def answered(self, raw: bytes) -> None:
+        """Send the answer to a small read."""
+        self._bytes.write(raw)
+        self._rest()
+
+    def ended(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
+        """Send the answer to a small read that has failed."""
+        self._count(request, outcome, began)
+        self.answered(outcome.whole.raw)
+
+    def left(self, begun: Begun) -> None:
+        """Go on with a small read in a task."""
+        self._start(partial(self._finished, begun))
+
+    def _take(self, data: bytes) -> None:
+        """Take what the client has sent while nothing of it was under way."""
+        if not data:
+            self.end()
+            return
         try:
-            while (request := await self._request()) is not None:
-                self.is_idle = False
-                answer = await self._counted(request)
-                if isinstance(answer, Pieces):
-                    await answer.written_to(self._writer)
-                elif request.head.kind is not MessageKind.ONEWAY:
-                    self._writer.write(answer.raw)
-                    await self._writer.drain()
-                self.is_idle = True
+            request = self._reader.taken(data)
+        except WireError as error:
+            self._close_foreign(error)
+            return
+        self.is_idle, self._bytes.taker = False, None
+        if request is None or self._quick is None or not self._quick.begin(request):
+            self._start(partial(self._calls, request))
+
+    def _rest(self) -> None:
+        """Wait for the next request, which may be there already."""
+        if self._bytes.is_full:
+            self._start(partial(self._calls, None))
+            return
+        self.is_idle, self._bytes.taker = True, self._take
+        if data := self._reader.released() + self._bytes.held():
+            self._take(data)
+        elif self._bytes.has_ended:
+            self.end()
+
+    def _start(self, work: _Work) -> None:
+        self._task = asyncio.create_task(self._guarded(work))
+
+    async def _guarded(self, work: _Work) -> None:
+        """Carry out what needs to wait, and close the connection after anything that it cannot go on from."""
+        try:
+            await work()
+            self._task = None
+            self._rest()
+            return
         except (WireError, EOFError) as error:
-            self._shared.counts.foreign += 1
-            peer = self._writer.get_extra_info("peername")
-            kind = "another protocol" if isinstance(error, NotStrictBinary) else "a broken message"
-            _LOG.warning("a connection is closed: %s", kind, extra={"client": peer, "error": str(error)})
+            self._close_foreign(error)
         except (NoAnswerError, TimeoutError) as error:
-            about = {"client": self._writer.get_extra_info("peername"), "error": str(error) or "no piece in time"}
+            about = {"client": self._bytes.info("peername"), "error": str(error) or "no piece in time"}
             _LOG.warning("a connection is closed: an answer has broken off in the middle", extra=about)
-            self._writer.transport.abort()
-        finally:
-            await self._local.close()
-            await self._remotes.close()
+            self._bytes.abort()
+        except OSError:
+            pass  # the client has gone
+        except Exception:
+            _LOG.exception("a connection has failed, and is closed")
+        self.end()
+
+    async def _calls(self, request: WireMessage | None) -> None:
+        """Answer a request; None for one that is not there as a whole yet."""
+        await self._bytes.drain()
+        if request is None:
+            request = await self._request()
+        if request is not None:
+            await self._reply(request, await self._counted(request))
+
+    async def _finished(self, begun: Begun) -> None:
+        """Answer a small read of which a part of the answer has come, or whose connection was lost."""
+        request, plan = begun.request, begun.plan
+        if begun.came is None:
+            outcome = await self._answered(request)
+        elif plan.definition is None:
+            outcome = await self._local_call(request, plan.kind, begun.came)
+        else:
+            outcome = await self._remotes.answer(request, plan.definition, begun=begun.came)
+        self._count(request, outcome, begun.began)
+        await self._reply(request, outcome.answer)
+
+    async def _reply(self, request: WireMessage, answer: WireMessage | Pieces) -> None:
+        if isinstance(answer, Pieces):
+            await answer.written_to(self._bytes)
+        elif request.head.kind is not MessageKind.ONEWAY:
+            self._bytes.write(answer.raw)
+            await self._bytes.drain()
+
+    def _close_foreign(self, error: Exception) -> None:
+        self._shared.counts.foreign += 1
+        kind = "another protocol" if isinstance(error, NotStrictBinary) else "a broken message"
+        about = {"client": self._bytes.info("peername"), "error": str(error)}
+        _LOG.warning("a connection is closed: %s", kind, extra=about)
+        self.end()
 
     async def _request(self) -> WireMessage | None:
         """Wait for a request; one that has begun has to be whole after some time."""
@@ -96,12 +188,15 @@ class Session:
     async def _counted(self, request: WireMessage) -> WireMessage | Pieces:
         began = self._shared.clock()
         outcome = await self._answered(request)
+        self._count(request, outcome, began)
+        return outcome.answer
+
+    def _count(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
         seconds = self._shared.clock() - began
         self._shared.counts.ended(outcome.owner, request.head.method, outcome.ending, seconds)
         if outcome.ending is not Ending.ANSWERED:
             about = {"remote": outcome.owner, "method": request.head.method, "seconds": round(seconds, 3)}
             _LOG.warning("a call is %s", outcome.ending, extra=about)
-        return outcome.answer
 
     async def _answered(self, request: WireMessage) -> CallOutcome:
         if request.head.kind not in (MessageKind.CALL, MessageKind.ONEWAY):
@@ -154,11 +249,13 @@ class Session:
         outcome = await self._local.answer(request, kind)
         if outcome.ending is Ending.ANSWERED and outcome.answer.head.kind is MessageKind.REPLY:
             self._client.note(request)
-            await self._remotes.close()
+            self._remotes.close()
         return outcome
 
-    async def _local_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
-        outcome = await self._local.answer(request, kind)
+    async def _local_call(
+        self, request: WireMessage, kind: MethodKind | None, begun: bytes | None = None
+    ) -> CallOutcome:
+        outcome = await self._local.answer(request, kind, begun=begun)
         if kind is MethodKind.READ and isinstance(outcome.answer, WireMessage) and _MARKER in outcome.answer.raw:
             return await self._looked_at_again(request, outcome)
         if _changes_definitions(request, kind):

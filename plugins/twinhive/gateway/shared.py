@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.links import LinkLimits, Open
 from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.quick_reads.deadlines import Deadlines
+from twinhive.gateway.quick_reads.plans import Plans
 from twinhive.gateway.remote_pool import RemotePool
 from twinhive.model.remotes.definitions import Definition, Definitions
 
@@ -28,3 +30,8 @@ class Shared:
     describe: Callable[[Definition], Mapping[str, str]] = lambda definition: {}
     request_seconds: float = 60.0
     local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0))
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    plans: Plans = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plans", Plans(self.remotes.of, self.clock))

@@ -4,15 +4,12 @@ A class of one's own implements `Connector` or `CatalogConnector` (docs/connecto
 remote's definition, as its user wrote them.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from twinhive.ports.byte_links import ByteLink
 from twinhive.ports.catalog_objects import CatalogDatabase, CatalogPartition, CatalogTable
-
-ByteLink = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-"""Bytes from and to something that speaks the metastore's Thrift API: strict binary, not framed."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,10 @@ class Connector(Protocol):
         ...
 
     async def open(self, properties: Mapping[str, str]) -> ByteLink:
-        """Open a connection; of several addresses the first that takes one. Raises OSError, InvalidSettings."""
+        """Open a connection; of several addresses the first that takes one. Raises OSError, InvalidSettings.
+
+        What is reached speaks the metastore's Thrift API: strict binary, not framed.
+        """
         ...
 
     async def close(self) -> None:

@@ -4,9 +4,8 @@ Deadlines are the caller's. Errors are WireError for bytes that are no message o
 stream that ends in the middle; after either nothing more can be read from the stream.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final
+from typing import Final, Protocol
 
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Head, Spoken, WireError, WireMessage, read_head, spoken
@@ -23,6 +22,14 @@ MOST_ANSWER_BYTES: Final = (1 << 31) - 1
 _CHUNK: Final = 1 << 18
 
 
+class ByteStream(Protocol):
+    """Where bytes come from."""
+
+    async def read(self, n: int = -1, /) -> bytes:
+        """Wait for at most `n` bytes; none at the end."""
+        ...
+
+
 class NotStrictBinary(WireError):
     """The client speaks something else, which `spoken` names."""
 
@@ -34,7 +41,7 @@ class NotStrictBinary(WireError):
 class MessageReader:
     """Read one message after the other from a stream; what came after a message's end is kept for the next."""
 
-    def __init__(self, stream: asyncio.StreamReader, most_bytes: int = MOST_REQUEST_BYTES) -> None:
+    def __init__(self, stream: ByteStream, most_bytes: int = MOST_REQUEST_BYTES) -> None:
         self._stream = stream
         self._most_bytes = most_bytes
         self._held = b""
@@ -43,6 +50,26 @@ class MessageReader:
     def held(self) -> bytes:
         """What was received and belongs to no message that was read."""
         return self._held
+
+    def taken(self, data: bytes) -> WireMessage | None:
+        """Return the message that is whole with these bytes, None while it is not; what is behind it stays held.
+
+        Raises NotStrictBinary by the first byte, WireError.
+        """
+        self._held = self._held + data if self._held else data
+        if (found := spoken(self._held)) is not Spoken.STRICT_BINARY:
+            raise NotStrictBinary(found)
+        read = read_head(self._held)
+        return None if read is None else self._whole_if_there(*read)
+
+    def released(self) -> bytes:
+        """Return what is held and belongs to no message that was read, and hold it no more."""
+        held, self._held = self._held, b""
+        return held
+
+    def put(self, data: bytes) -> None:
+        """Hold bytes that somebody else has taken from the stream: they are read first."""
+        self._held += data
 
     async def begins(self) -> bool:
         """Wait for the next message's first byte, however long; False when the stream has ended before."""

@@ -10,7 +10,6 @@ from twinhive.connectors.registry import ConnectorContext, Connectors, connector
 from twinhive.connectors.thrift import MetastoreAddress, ThriftConnector
 from twinhive.gateway.definition_cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.links import Streams
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.shared import Shared
@@ -18,6 +17,7 @@ from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.files import authority
 from twinhive.model.remotes.definitions import REMOTE, REMOTES_FILE, THRIFT, Definition, Definitions
+from twinhive.ports.byte_links import ByteLink
 from twinhive.ports.files import FileReader
 from twinhive.remotes.access import CALLER, Access, Allowed
 from twinhive.remotes.kept import definitions_of, shown
@@ -75,7 +75,7 @@ class RemotesWiring:
         place = connector.place(definition.properties)
         rule = self.access.rule_for(definition.local, name, place.addresses)
 
-        async def open_() -> Streams:
+        async def open_() -> ByteLink:
             return await connector.open(definition.properties)
 
         return ReachedRemote((name, place.key, rule.user), place.name, rule.user, open_)
@@ -86,7 +86,7 @@ class RemotesWiring:
         connector = ThriftConnector()
         local = LocalDefinitions(ThriftRemoteReader(self.metastore), time.monotonic)
 
-        async def open_() -> Streams:
+        async def open_() -> ByteLink:
             return await connector.open_to(addresses)
 
         return Shared(

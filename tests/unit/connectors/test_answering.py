@@ -18,13 +18,13 @@ TABLES = call("get_all_tables", 5, text_field(1, "sales") + STOP)
 def test_calls_are_answered_one_after_the_other() -> None:
     async def ask():
         connector = AnsweringConnector(MemoryConnector(sales_catalog()))
-        reader, writer = await connector.open({})
-        messages = MessageReader(reader)
+        link = await connector.open({})
+        messages = MessageReader(link)
         answers = []
         for _ in range(3):
-            writer.write(TABLES.raw)
+            link.write(TABLES.raw)
             answers.append(await messages.read())
-        writer.close()
+        link.close()
         await connector.close()
         return answers
 
@@ -35,12 +35,12 @@ def test_a_catalog_that_cannot_be_asked_breaks_the_connection_with_the_reason() 
     async def ask():
         catalog = sales_catalog()
         connector = AnsweringConnector(MemoryConnector(catalog))
-        reader, writer = await connector.open({})
+        link = await connector.open({})
         catalog.failure = Unreachable("glue is not there")
-        writer.write(TABLES.raw)
+        link.write(TABLES.raw)
         with pytest.raises(ConnectionError, match="glue is not there"):
-            await MessageReader(reader).read()
-        writer.close()
+            await MessageReader(link).read()
+        link.close()
         await connector.close()
 
     asyncio.run(ask())
@@ -49,11 +49,11 @@ def test_a_catalog_that_cannot_be_asked_breaks_the_connection_with_the_reason() 
 def test_garbage_ends_a_connection() -> None:
     async def ask():
         connector = AnsweringConnector(MemoryConnector(sales_catalog()))
-        reader, writer = await connector.open({})
-        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        link = await connector.open({})
+        link.write(b"GET / HTTP/1.1\r\n\r\n")
         with pytest.raises(ConnectionError, match="HTTP"):
-            await MessageReader(reader).read()
-        writer.close()
+            await MessageReader(link).read()
+        link.close()
         await connector.close()
 
     asyncio.run(ask())
@@ -66,23 +66,23 @@ def test_a_silent_catalog_holds_a_bounded_number_of_threads() -> None:
         connector = AnsweringConnector(MemoryConnector(catalog))
         before = threading.active_count()
         for _ in range(30):
-            reader, writer = await connector.open({})
-            writer.write(TABLES.raw)
+            link = await connector.open({})
+            link.write(TABLES.raw)
             await asyncio.sleep(0.01)
-            writer.close()
+            link.close()
         await asyncio.sleep(0.1)
         assert threading.active_count() - before <= 8
-        reader, writer = await connector.open({})
-        writer.write(TABLES.raw)
+        link = await connector.open({})
+        link.write(TABLES.raw)
         with pytest.raises(ConnectionError, match="no answer yet"):
-            await MessageReader(reader).read()
-        writer.close()
+            await MessageReader(link).read()
+        link.close()
         catalog.gate.set()
         await asyncio.sleep(0.1)
-        reader, writer = await connector.open({})
-        writer.write(TABLES.raw)
-        assert b"orders" in (await MessageReader(reader).read()).body
-        writer.close()
+        link = await connector.open({})
+        link.write(TABLES.raw)
+        assert b"orders" in (await MessageReader(link).read()).body
+        link.close()
         await connector.close()
 
     asyncio.run(ask())

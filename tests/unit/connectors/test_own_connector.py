@@ -44,13 +44,13 @@ def test_the_example_answers(installed: Path) -> None:
         assert there.of("csv_directory:CsvDirectory") is there.of("csv")
         properties = {"csv.directory": str(installed / "data")}
         assert there.of("csv").place(properties).addresses == (f"csv:{installed}/data",)
-        reader, writer = await there.of("csv").open(properties)
-        messages = MessageReader(reader)
-        writer.write(call("get_all_tables", 1, text_field(1, "files") + STOP).raw)
+        link = await there.of("csv").open(properties)
+        messages = MessageReader(link)
+        link.write(call("get_all_tables", 1, text_field(1, "files") + STOP).raw)
         names = await messages.read()
-        writer.write(call("get_table_req", 2, struct_field(1, asked) + STOP).raw)
+        link.write(call("get_table_req", 2, struct_field(1, asked) + STOP).raw)
         table = await messages.read()
-        writer.close()
+        link.close()
         await there.close()
         assert names is not None and table is not None
         return names.body, table.body

@@ -46,10 +46,10 @@ def test_addresses_are_tried_in_turn() -> None:
     async def ask() -> None:
         async with echo_server() as port:
             uris = {"hive.metastore.uris": f"thrift://127.0.0.1:1, thrift://127.0.0.1:{port}"}
-            reader, writer = await ThriftConnector().open(uris)
-            writer.write(b"hello")
-            assert await reader.readexactly(5) == b"hello"
-            writer.close()
+            link = await ThriftConnector().open(uris)
+            link.write(b"hello")
+            assert await link.read() == b"hello"
+            link.close()
             with pytest.raises(ConnectionError, match=r"thrift://127\.0\.0\.1:1: .*; thrift://\[::1\]:1: "):
                 await ThriftConnector().open({"hive.metastore.uris": "thrift://127.0.0.1:1,thrift://[::1]:1"})
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.ssh_servers import SshServer, echo_server, ssh_servers
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.ssh_route import route_of
-from twinhive.ports.catalogs import ByteLink
+from twinhive.ports.byte_links import ByteLink
 
 
 def _properties(servers: list[SshServer], port: int, **others: str) -> dict[str, str]:
@@ -22,9 +22,18 @@ def _properties(servers: list[SshServer], port: int, **others: str) -> dict[str,
 
 
 async def _echoed(link: ByteLink, data: bytes) -> bytes:
-    reader, writer = link
-    writer.write(data)  # not drained: who is not read from does not read
-    return await asyncio.wait_for(reader.readexactly(len(data)), 10)
+    link.write(data)  # not drained: who is not read from does not read
+    return await asyncio.wait_for(_read_all(link, len(data)), 10)
+
+
+async def _read_all(link: ByteLink, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        came = await link.read()
+        if not came:
+            raise EOFError(data[:100])
+        data += came
+    return data
 
 
 def _run(directory: Path, test, *users: str) -> None:
@@ -41,10 +50,10 @@ def _run(directory: Path, test, *users: str) -> None:
 
 def test_two_hops_carry_bytes_both_ways(tmp_path: Path) -> None:
     async def test(connector, servers, port) -> None:
-        reader, writer = await connector.open(_properties(servers, port))
-        assert await _echoed((reader, writer), b"x" * 3_000_000) == b"x" * 3_000_000
-        writer.close()
-        await asyncio.wait_for(writer.wait_closed(), 5)
+        link = await connector.open(_properties(servers, port))
+        assert await _echoed(link, b"x" * 3_000_000) == b"x" * 3_000_000
+        link.close()
+        assert await asyncio.wait_for(link.read(), 5) == b""
         assert servers[0].forwarded == [("127.0.0.1", servers[1].port)]
         assert servers[1].forwarded == [("127.0.0.1", port)]
 
@@ -111,11 +120,11 @@ def test_a_key_that_cannot_be_read_is_said(tmp_path: Path, content: bytes | None
 @pytest.mark.parametrize("dying", [0, 1])
 def test_a_hop_that_dies_breaks_its_connections_and_is_reached_again(tmp_path: Path, dying: int) -> None:
     async def test(connector, servers, port) -> None:
-        reader, writer = await connector.open(_properties(servers, port))
-        assert await _echoed((reader, writer), b"hello") == b"hello"
+        link = await connector.open(_properties(servers, port))
+        assert await _echoed(link, b"hello") == b"hello"
         servers[dying].die()
         with pytest.raises((ConnectionError, EOFError)):
-            await _echoed((reader, writer), b"again")
+            await _echoed(link, b"again")
         link = await asyncio.wait_for(connector.open(_properties(servers, port)), 10)
         assert await _echoed(link, b"hello") == b"hello"
 
