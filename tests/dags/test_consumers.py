@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from airflow.models.asset import AssetEvent, AssetModel
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, Asset, PartitionedAssetTimetable
 from airflow.utils.session import create_session
 from sqlalchemy import delete, select
 
@@ -15,8 +17,10 @@ from tests.support.builders import a_table
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
+from twinhive.model.names import TableName
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
+from twinhive.sets.marking import MarkSet
 from twinhive.wiring.policies import Wiring
 
 TABLES = "twinhive://west/sales/"
@@ -45,6 +49,13 @@ class Announced:
 
     def write(self, table: str) -> None:
         SourceWriter(self.world.source, self.world.source_files, "sales").insert(table, None, [b"more"])
+
+    def sets(self, phase: str) -> set[str]:
+        """Run a DAG; return the partition keys that its run leaves for those who wait for sets of orders."""
+        self.run(phase)
+        with create_session() as session:
+            where = AssetModel.uri == "twinhive-set://west/sales/orders"
+            return set(session.scalars(select(AssetEvent.partition_key).join(AssetEvent.asset).where(where)))
 
     def run(self, phase: str, **conf: Any) -> dict[str, dict[str, Any]]:
         """Run a DAG; return the extra of each event by asset, tables of the replica by their name."""
@@ -135,6 +146,28 @@ def test_an_external_table_is_announced_when_its_data_has_come(announced: Announ
     run_passes(announced.policy, announced.world.ports(), {"run": "x"}, lambda line: None)
     # No event of the log tells of it.
     assert announced.run("incremental") == {"clicks": {"event_id": announced.at}}
+
+
+def test_a_run_announces_each_set_that_it_shows_once_and_a_table_that_is_not_listed_has_none(
+    announced: Announced,
+) -> None:
+    source = announced.world.source
+    announced.policies.add("sales", announced_sets=["ORDERS"], external_tables={"include": False})
+    with DAG("a_day", schedule=PartitionedAssetTimetable(assets=Asset("twinhive-set://west/sales/orders"))) as consumer:
+        EmptyOperator(task_id="report")
+    register(consumer)
+    announced.load()
+    for table, text in (("orders", "p=a b"), ("orders", "*"), ("plain", "*")):
+        MarkSet(TableName("sales", table), text, "t").run(source)
+    assert announced.sets("incremental") == {"p=a b", "*"}
+    assert announced.sets("incremental") == set()
+    MarkSet(TableName("sales", "orders"), "*", "another").run(source)
+    announced.write("plain")
+    assert announced.sets("incremental") == {"*"}
+    shown = announced.world.replica.table(TableName("sales", "twinhive_sets"))
+    announced.world.replica.drop_table(shown.name, delete_data=True)
+    announced.world.replica.create_table(a_table("sales.twinhive_sets"))
+    assert announced.sets("incremental") == set()
 
 
 def examples() -> list[str]:

@@ -1,8 +1,10 @@
 """Write partitions as a task: what it submits, and what it refuses before Spark is started."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
@@ -55,8 +57,12 @@ def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFile
 def test_the_set_to_be_marked_goes_with_the_job(
     policies: PolicyFiles, submitted: list[KeptJob], given: Any, text: str
 ) -> None:
-    an_operator(policies, set_done=given).execute({})
+    context = {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
+    an_operator(policies, set_done=given).execute(context)
     assert submitted[0].settings.set_done == text
+    [asset] = context["task"].outlets
+    assert asset.uri == "twinhive-set://east/sales/days"
+    assert context["outlet_events"][asset].partition_keys == {text}
 
 
 @pytest.mark.parametrize(

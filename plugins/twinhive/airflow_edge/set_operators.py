@@ -7,6 +7,7 @@ from typing import Any
 from airflow.sdk import BaseOperator
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.set_assets import announce_sets
 from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
@@ -87,7 +88,8 @@ class MarkSetDoneOperator(_SetOperator):
         write >> MarkSetDoneOperator(task_id="done", cluster="east", table="sales.orders", set={"day": "{{ ds }}"})
 
     `set` are values by keys, or `key=value/key=value`, or `*` for the whole table. A task that is repeated or cleared
-    counts once: the mark's token is its DAG, run and task. It returns `set`, `count` and `partitions`.
+    counts once: the mark's token is its DAG, run and task. It returns `set`, `count` and `partitions`, and announces
+    the set: asset `twinhive-set://<cluster>/<database>/<table>` has an event with the set as its partition key.
     """
 
     def execute(self, context: Any) -> dict[str, Any]:
@@ -99,6 +101,7 @@ class MarkSetDoneOperator(_SetOperator):
             outcome = MarkSet(table, set_text(self.set), token, f"airflow: {instance.dag_id}", self.note).run(metastore)
             mark = outcome.mark
             self.log.info("set %s of %s is done%s", mark.spec, table, ", and was before" if outcome.already else "")
+            announce_sets(context, self.cluster, table, [mark.spec], count=mark.count)
             return {"set": mark.spec, "count": mark.count, "partitions": mark.partitions}
 
 

@@ -8,12 +8,14 @@ from typing import Any
 from airflow.sdk import BaseOperator
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.set_assets import announce_sets
 from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import ActNow
-from twinhive.model.sets.spec import set_text
+from twinhive.model.names import TableName
+from twinhive.model.sets.spec import SetSpec, set_text
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
@@ -36,7 +38,7 @@ class WritePartitionsOperator(BaseOperator):
     `inputs` are files that the query names as views: `{"raw": {"format": "json", "path": "hdfs://east/raw/{{ ds }}"}}`.
     `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written), `set_done`
     (`{"day": "{{ ds }}"}`) and `job` are those of `write_partitions`. A task that was killed is cleared: the same run
-    is the same job, and goes on.
+    is the same job, and goes on. The set that is marked is announced as `MarkSetDoneOperator` announces it.
     """
 
     template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job", "set_done")
@@ -73,7 +75,6 @@ class WritePartitionsOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submit the job and wait for its end; its lines are lines of the log."""
-        del context
         with as_airflow_failures(), FoldedLog(self.log.info) as say, tempfile.TemporaryDirectory() as directory:
             rule = None if self.small_files is None else SmallFiles(**self.small_files)
             PartitionWrite.of(
@@ -83,6 +84,8 @@ class WritePartitionsOperator(BaseOperator):
             settings = self._settings(configuration, rule)
             job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
             job.run(Path(directory, "settings.json"), settings.to_json(), say)
+            if self._set is not None:
+                announce_sets(context, self.cluster, TableName.parse(self.table), [str(SetSpec.unchecked(self._set))])
 
     def _settings(self, configuration: Configuration, rule: SmallFiles | None) -> WriteJobSettings:
         if self.cluster not in configuration.clusters:

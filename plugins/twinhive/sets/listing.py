@@ -91,6 +91,16 @@ class SetsOfDatabase:
         return ListedSet(mark, SetStanding.DONE)
 
 
+def shown_sets(metastore: MetastoreReader, database: str) -> list[SetMark]:
+    """Return all marks of a database as they stand there, whatever they are worth."""
+    if find_sets_table(metastore, database) is None:
+        return []
+    table = sets_table(database)
+    names = metastore.partition_names(table)
+    pages = (names[start : start + _PER_CALL] for start in range(0, len(names), _PER_CALL))
+    return [SetMark.read(one) for page in pages for one in metastore.partitions(table, page)]
+
+
 def left_behind(listed: SetsOfDatabase) -> list[ListedSet]:
     """Return what can be taken away: expired marks, and those of tables that are gone, new or renamed. Reads only."""
     return [one for one in listed.read() if one.standing in _LEFT_BEHIND]

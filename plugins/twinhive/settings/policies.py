@@ -117,6 +117,8 @@ class PolicySettings(Strict):
     """pools, queues, executors, owner and time-outs of the tasks"""
     announced_tables: tuple[Pattern, ...] = ()
     """for whole names of source tables: those that have an Airflow asset of their own"""
+    announced_sets: tuple[Pattern, ...] = ()
+    """for whole names of source tables: those of whose sets an Airflow asset tells, set by set"""
 
     @property
     def fingerprint(self) -> str:
@@ -130,5 +132,6 @@ class PolicySettings(Strict):
             "watch": True,
             "notifications": True,
             "announced_tables": True,
+            "announced_sets": True,
         }
         return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))

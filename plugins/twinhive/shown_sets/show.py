@@ -25,7 +25,7 @@ from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.replica.held_sets import write_held_sets
 from twinhive.replica.pending_files import pending_names, read_pending
 from twinhive.requests.request_files import requested_tables
-from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.listing import SetsOfDatabase, SetStanding, shown_sets
 from twinhive.sets.table import find_sets_table, make_sets_table
 from twinhive.shown_sets.comparing import lacking
 from twinhive.shown_sets.later_events import LaterEvents
@@ -104,12 +104,7 @@ class ShowSets:
         return sets_table(self.policy.replica.database)
 
     def _shown(self) -> list[SetMark]:
-        replica = self.ports.replica
-        if find_sets_table(replica, self.policy.replica.database) is None:
-            return []
-        names = replica.partition_names(self._table)
-        pages = (names[start : start + _PER_CALL] for start in range(0, len(names), _PER_CALL))
-        return [SetMark.read(one) for page in pages for one in replica.partitions(self._table, page)]
+        return shown_sets(self.ports.replica, self.policy.replica.database)
 
     def _judged(self, changes: SetChanges, replica: "_Replica") -> SetsPlan:
         later = LaterEvents(self.ports, self.policy.source.database, self.state.position.event_id)
@@ -121,7 +116,8 @@ class ShowSets:
                 continue
             why = self._why_held(mark, source, replica, later)
             if why is None:
-                show.append(replica.told(mark, source, int(self.clock())))
+                told = replica.told(mark, source, int(self.clock()))
+                show.append(replace(told, shown_by=self.work.holder.get("run")))
             else:
                 held.append(HeldSet(mark, *why))
         return SetsPlan(tuple(show), changes.hide, tuple(held))

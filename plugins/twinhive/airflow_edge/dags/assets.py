@@ -66,9 +66,13 @@ def pending_alias(policy: PolicySettings) -> AssetAlias:
 
 def table_asset(policy: PolicySettings, table: str) -> Asset:
     """Return the asset of one table of the replica; only those that `announced_tables` selects ever have an event."""
+    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{part_of_uri(table)}")
+
+
+def part_of_uri(table: str) -> str:
+    """Return a table's name as the last part of an asset's URI."""
     # Airflow leaves out what comes after a number sign, and puts what comes after a question mark in another order.
-    name = "".join(quote(char, safe="") if char in "%/?#" else char for char in table)
-    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{name}")
+    return "".join(quote(char, safe="") if char in "%/?#" else char for char in table)
 
 
 def verified_asset(policy: PolicySettings) -> Asset:

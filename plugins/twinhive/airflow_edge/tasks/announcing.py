@@ -1,18 +1,25 @@
 """Announce what a stage has brought to readers of the replica: to those who wait for the database, or for one table."""
 
+from collections import defaultdict
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from twinhive.airflow_edge.dags.assets import announce, announce_pending, announce_table, announce_verified
+from twinhive.airflow_edge.dags.set_assets import announce_sets
 from twinhive.bootstrap.load import Loaded
 from twinhive.incremental.apply import WindowApplied
 from twinhive.incremental.window_stage import WindowCut
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
 from twinhive.model.policy import is_named
+from twinhive.model.sets.mark import SetMark
 from twinhive.observe.table_news import news_of, replicated_tables, shortcomings_of, tables_of_window
 from twinhive.pipeline.phases import Effect
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
+from twinhive.sets.listing import shown_sets
 from twinhive.verify.outcome import Verified
 from twinhive.wiring.policies import Wiring
 
@@ -35,8 +42,12 @@ class Announcing:
         names = pending_names(ports.replica_files, policy) if looks and policy.external.brings_data else ()
         return cls(wiring, ports, frozenset(names), Effect.VERIFIES in effects)
 
-    def after(self, result: Any, outlet_events: Any) -> None:
+    def after(self, result: Any, context: Any) -> None:
         """Say what the stage has brought. A window that holds nothing may have published tables that had waited."""
+        outlet_events = context["outlet_events"]
+        if isinstance(result, WindowCut | WindowApplied) and self.wiring.settings.announced_sets:
+            event_id = result.end if isinstance(result, WindowCut) else result.event_id
+            self._of_sets(context, event_id)
         if isinstance(result, Loaded | WindowApplied):
             self._of_database(result, outlet_events)
         elif isinstance(result, WindowCut) and result.idle and self.waiting:
@@ -52,6 +63,20 @@ class Announcing:
         announce_pending(outlet_events, settings, result.pending)
         if settings.announced_tables:
             self._of_tables(self._touched(result), result.event_id, outlet_events)
+
+    def _of_sets(self, context: Any, event_id: int) -> None:
+        """Say which sets this run has shown, whichever of its tries it was: the replica's marks name the run."""
+        settings, replica = self.wiring.settings, self.wiring.policy.replica
+        shown: dict[TableName, list[str]] = defaultdict(list)
+        marks: list[SetMark] = []
+        # A foreign table of that name is said where sets are shown, and stops no replica.
+        with suppress(ActNow):
+            marks = shown_sets(self.ports.replica, replica.database)
+        for mark in marks:
+            if mark.shown_by == str(context["run_id"]) and is_named(mark.table.table, settings.announced_sets):
+                shown[mark.table].append(mark.spec)
+        for table, specs in shown.items():
+            announce_sets(context, replica.cluster, table, specs, event_id=event_id)
 
     def _touched(self, result: Loaded | WindowApplied) -> frozenset[str]:
         policy = self.wiring.policy

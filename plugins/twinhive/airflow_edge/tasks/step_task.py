@@ -67,7 +67,7 @@ class StepOperator(BaseOperator, SkipMixin):
                     step = self.stage.step(wiring, self.batch or {}, context, log)
                     result = recording.watching(step).run(ports)
                 outlets, settings = context["outlet_events"], wiring.settings
-                announcing.after(result, outlets)
+                announcing.after(result, context)
                 if isinstance(result, ExternalSynced):
                     announce_data(outlets, settings, pending_names(ports.replica_files, wiring.policy))
                 recording.succeeded(result, wiring, ports)

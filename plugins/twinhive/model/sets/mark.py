@@ -23,7 +23,7 @@ FOREVER = "forever"
 _PREFIX = "twinhive.set."
 _MARKED, _BY, _COUNT, _PARTITIONS = (_PREFIX + key for key in ("marked", "by", "count", "partitions"))
 _TABLE_ID, _TOKEN, _EARLIER, _NOTE = (_PREFIX + key for key in ("table_id", "token", "earlier", "note"))
-_SHOWN, _KEEP = _PREFIX + "shown", _PREFIX + "keep"
+_SHOWN, _SHOWN_BY, _KEEP = _PREFIX + "shown", _PREFIX + "shown_by", _PREFIX + "keep"
 _DDL_TIME = "transient_lastDdlTime"
 _EARLIER_TOKENS = 20
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -40,6 +40,7 @@ class SetMark:
     token       who asks is known by it: a second call with the same one changes nothing
     earlier     hashes of tokens that came before, the newest last
     shown       on a replica: since when it shows the set, Unix seconds
+    shown_by    on a replica: the run that has shown it so
     keep        on a replica: how long the source's table keeps its sets
     """
 
@@ -55,6 +56,7 @@ class SetMark:
     note: str | None = None
     shown: int | None = None
     keep: str | None = None
+    shown_by: str | None = None
 
     @property
     def name(self) -> str:
@@ -97,6 +99,7 @@ class SetMark:
             _EARLIER: ",".join(self.earlier) or None,
             _NOTE: self.note,
             _SHOWN: self.shown,
+            _SHOWN_BY: self.shown_by,
             _KEEP: self.keep,
         }
         return {key: str(value) for key, value in said.items() if value is not None}
@@ -119,6 +122,7 @@ class SetMark:
             given.get(_NOTE),
             _number(given, _SHOWN),
             given.get(_KEEP),
+            given.get(_SHOWN_BY),
         )
 
 

@@ -52,18 +52,12 @@ class SetSpec:
     @classmethod
     def parse(cls, text: str, keys: Keys) -> "SetSpec":
         """Read `key=value/key=value`, in any order, values escaped as Hive escapes names of directories, or `*`."""
-        if text == WHOLE:
-            return cls()
-        pairs: dict[str, str] = {}
-        for part in text.split("/"):
-            escaped, equals, value = part.partition("=")
-            key = unescape_path_name(escaped).lower()
-            if not (key and equals):
-                raise _wrong(f"{text!r} is no set", found=repr(part), expected=f"key=value/key=value, or {WHOLE}")
-            if key in pairs:
-                raise _wrong(f"{text!r} is no set: {key} is given twice", found=repr(part), expected="one value")
-            pairs[key] = unescape_path_name(value)
-        return cls.of(pairs, keys)
+        return cls.of(_pairs_of(text), keys)
+
+    @classmethod
+    def unchecked(cls, text: str) -> "SetSpec":
+        """Read a set whose table is not asked whether it can have it. Raises InvalidSettings for what is no set."""
+        return cls(tuple(sorted(_pairs_of(text).items())))
 
     def __str__(self) -> str:
         return "/".join(f"{escape_path_name(key)}={escape_path_name(value)}" for key, value in self.pairs) or WHOLE
@@ -103,6 +97,19 @@ def set_text(given: Mapping[str, str] | str) -> str:
     if isinstance(given, str):
         return given
     return "/".join(f"{escape_path_name(key)}={escape_path_name(str(value))}" for key, value in given.items()) or WHOLE
+
+
+def _pairs_of(text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in text.split("/") if text != WHOLE else ():
+        escaped, equals, value = part.partition("=")
+        key = unescape_path_name(escaped).lower()
+        if not (key and equals):
+            raise _wrong(f"{text!r} is no set", found=repr(part), expected=f"key=value/key=value, or {WHOLE}")
+        if key in pairs:
+            raise _wrong(f"{text!r} is no set: {key} is given twice", found=repr(part), expected="one value")
+        pairs[key] = unescape_path_name(value)
+    return pairs
 
 
 def _check_value(key: str, value: str, kind: str) -> None:
