@@ -57,7 +57,7 @@ def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFile
 def test_the_set_to_be_marked_goes_with_the_job(
     policies: PolicyFiles, submitted: list[KeptJob], given: Any, text: str
 ) -> None:
-    context = {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
+    context: dict[str, Any] = {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
     an_operator(policies, set_done=given).execute(context)
     assert submitted[0].settings.set_done == text
     [asset] = context["task"].outlets

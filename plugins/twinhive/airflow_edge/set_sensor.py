@@ -15,11 +15,14 @@ from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.model.messages.topics import own_topic
 from twinhive.model.sets.spec import set_text
+from twinhive.ports import MetastoreReader
 from twinhive.sets.there import WantedSet, sets_there
 from twinhive.sets.waiting import wanted_set
 from twinhive.settings import load_configuration
 from twinhive.wiring.clusters import cluster_metastore
+from twinhive.wiring.messages import MessagesWiring
 
 _LOOK_AGAIN = timedelta(minutes=1)
 
@@ -36,9 +39,10 @@ class SetDoneSensor(BaseSensorOperator):
     since    a time, or a template of one (ISO 8601, UTC without a zone): only a mark from then on counts
     config   directory of clusters.yaml and policies/; None: $TWINHIVE_CONFIG, else the DAG folder
 
-    It waits in the triggerer, which polls each metastore once for all sensors, however many there are. It fails at once
-    for a table that is not there, and for a set that the table cannot have. A server that does not answer is waited
-    for. It returns `set`, the set by which it is done (`by_set`), `marked` and `count`.
+    It waits in the triggerer, which listens to the cluster's broker if it has one, and looks when that says something;
+    without one each metastore is polled once for all sensors, however many there are. It fails at once for a table that
+    is not there, and for a set that the table cannot have. A server that does not answer is waited for. It returns
+    `set`, the set by which it is done (`by_set`), `marked` and `count`.
     """
 
     template_fields: Sequence[str] = ("cluster", "policy", "table", "set", "since")
@@ -84,7 +88,7 @@ class SetDoneSensor(BaseSensorOperator):
                 metastore = cluster_metastore(place.configuration, place.cluster, resolve_from_airflow)
                 wanted = wanted_set(metastore, place.table, set_text(self.set), self._since())
                 mark = sets_there(metastore, [wanted], keep).get(wanted)
-                trigger: BaseTrigger = _trigger(settings, wanted, keep)
+                trigger: BaseTrigger = _trigger(settings, wanted, keep, _heard_on(place, metastore))
                 why = f"set {wanted.spec} of {wanted.table} is not done"
             except TryAgain as error:
                 mark, trigger, why = None, TimeDeltaTrigger(_LOOK_AGAIN), f"it is tried again: {error}"
@@ -114,6 +118,19 @@ class SetDoneSensor(BaseSensorOperator):
             ) from error
 
 
-def _trigger(settings: str, wanted: WantedSet, keep: str) -> SetDoneTrigger:
+def _trigger(settings: str, wanted: WantedSet, keep: str, heard_on: tuple[str, ...]) -> SetDoneTrigger:
     table = (wanted.table.database, wanted.table.table)
-    return SetDoneTrigger(settings, table, list(wanted.spec.pairs), wanted.since, keep)
+    return SetDoneTrigger(settings, table, list(wanted.spec.pairs), wanted.since, keep, heard_on)
+
+
+def _heard_on(place: SetPlace, metastore: MetastoreReader) -> tuple[str, ...]:
+    """Return the connection and the topic by which a broker tells of a table's sets: one for most of a database."""
+    messages = MessagesWiring(place.configuration, place.cluster, resolve_from_airflow)
+    connection, rules = messages.reads_by, messages.topics
+    if connection is None or place.table.database not in messages.databases:
+        return ()
+    table = metastore.table(place.table)
+    own = own_topic(table.parameters) if table else None
+    if own is not None and rules.allows(own):
+        return connection, own
+    return connection, rules.subscribed(place.table.database)

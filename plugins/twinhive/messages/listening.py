@@ -36,7 +36,7 @@ def listen_on(
                 yield {LISTENING: list(topics)}
                 while True:
                     message = subscription.receive(_WAIT)
-                    yield None if message is None else _said(message)
+                    yield None if message is None else said(message)
         except Unreachable:
             if not has_begun:
                 raise
@@ -44,7 +44,8 @@ def listen_on(
             sleep(_PAUSE)
 
 
-def _said(message: TableMessage) -> dict[str, Any]:
+def said(message: TableMessage) -> dict[str, Any]:
+    """Return a message's body with `topic` beside it; of one that is no JSON object, its `text`."""
     try:
         body = json.loads(message.body)
     except ValueError:

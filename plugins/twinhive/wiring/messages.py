@@ -36,6 +36,12 @@ class MessagesWiring:
         """What is told about."""
         return AnnouncedDatabases(self.configuration.clusters[self.cluster].messages.databases)
 
+    @property
+    def reads_by(self) -> str | None:
+        """The connection by which it is listened; None where nobody tells."""
+        settings = self.configuration.clusters[self.cluster].messages
+        return settings.reader or settings.broker
+
     def metastore(self) -> MetastoreWriter:
         """Return the metastore whose log is told."""
         at = metastore_endpoint(self.configuration.clusters[self.cluster].metastore, self.resolve, self.cluster)
@@ -44,7 +50,7 @@ class MessagesWiring:
     def broker(self, *, reads: bool = False) -> MessageBroker:
         """Return the broker that messages are sent to, or read from. Raises InvalidSettings."""
         settings = self.configuration.clusters[self.cluster].messages
-        connection_id = (settings.reader if reads else None) or settings.broker
+        connection_id = self.reads_by if reads else settings.broker
         if connection_id is None:
             raise InvalidSettings(
                 f"cluster {self.cluster} has no broker",
@@ -52,7 +58,12 @@ class MessagesWiring:
                 expected="the id of a connection of type stomp",
                 next_step="add it: docs/messages.md",
             )
-        return StompBroker(broker_endpoint(connection_id, self.resolve))
+        return open_broker(connection_id, self.resolve)
+
+
+def open_broker(connection_id: str, resolve: Resolve) -> MessageBroker:
+    """Return a broker by the id of its connection. Raises InvalidSettings."""
+    return StompBroker(broker_endpoint(connection_id, resolve))
 
 
 def broker_endpoint(connection_id: str, resolve: Resolve) -> BrokerEndpoint:

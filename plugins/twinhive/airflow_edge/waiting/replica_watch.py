@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
 
+from twinhive.airflow_edge.waiting.hearings import Hearing, Hearings
 from twinhive.airflow_edge.waiting.one_thread import OneThread
 from twinhive.model.errors import ActNow
 from twinhive.model.objects import Database
@@ -15,6 +16,9 @@ from twinhive.ports import MetastoreReader
 from twinhive.sets.there import WantedSet, sets_there
 
 POLL_SECONDS = 3.0
+TOLD_SECONDS = 60.0
+"""So often it is asked all the same where a broker tells: the publisher may be down."""
+_TOGETHER_SECONDS = 0.1
 _MOST_SECONDS = 30.0
 
 
@@ -48,8 +52,12 @@ class Watched(Protocol):
 _watches: dict[tuple[int, Hashable], "_Watch"] = {}
 
 
-async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: Question) -> AsyncGenerator[Any]:
+async def looks(
+    key: Hashable, open_metastore: Callable[[], Watched], question: Question, hearing: Hearing | None = None
+) -> AsyncGenerator[Any]:
     """Yield the answer to a question now and after every poll, for ever; all questions of a key share one poll.
+
+    Where a broker tells each who asks (`hearing`), it is asked when that says something, and once a minute.
 
     What cannot be answered is not yielded: the failure is logged once, and the poll goes on after growing pauses.
     """
@@ -58,6 +66,7 @@ async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: 
     if watch is None or watch.polling.done():
         watch = _watches[identity] = _Watch(open_metastore)
     watch.questions[question] += 1
+    watch.hearings.come(hearing)
     watch.wake.set()
     seen = watch.rounds
     try:
@@ -68,6 +77,7 @@ async def looks(key: Hashable, open_metastore: Callable[[], Watched], question: 
             yield answer
     finally:
         watch.questions[question] -= 1
+        watch.hearings.go(hearing)
         if not +watch.questions:
             watch.polling.cancel()
             _watches.pop(identity, None)
@@ -82,6 +92,7 @@ class _Watch:
         self.rounds = 0
         self.news = asyncio.Condition()
         self.wake = asyncio.Event()
+        self.hearings = Hearings(self.wake.set)
         self.polling = asyncio.ensure_future(self._poll())
         self._open = open_metastore
         self._metastore: Watched | None = None
@@ -101,14 +112,20 @@ class _Watch:
                 async with self.news:
                     self.answers, self.rounds = found, self.rounds + 1
                     self.news.notify_all()
-                pause = min(_MOST_SECONDS, POLL_SECONDS * 2 ** min(self._failures, 16))
                 try:
                     # Who comes later does not wait for the next poll.
-                    await asyncio.wait_for(self.wake.wait(), pause)
+                    await asyncio.wait_for(self.wake.wait(), self._pause())
+                    # Messages come in crowds, and one look is for all of them.
+                    await asyncio.sleep(_TOGETHER_SECONDS)
                 except TimeoutError:
                     continue
         finally:
             thread.leave()
+
+    def _pause(self) -> float:
+        if not self._failures and self.hearings.all_are_told:
+            return TOLD_SECONDS
+        return float(min(_MOST_SECONDS, POLL_SECONDS * 2 ** min(self._failures, 16)))
 
     def _look(self, questions: list[Question]) -> dict[Question, Any]:
         """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""

@@ -1,10 +1,11 @@
 """Wait in Airflow's triggerer until a set of partitions is done: one poll of a metastore for all that wait."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from twinhive.airflow_edge.waiting.hearings import Hearing
 from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.model.names import TableName
@@ -20,10 +21,17 @@ class SetDoneTrigger(BaseTrigger):
     pairs      the set, as pairs of key and value
     since      Unix seconds: only a mark from then on counts
     keep       how long marks count where the table does not say it
+    heard_on   a broker's connection and a topic: where it is told when a set is done, empty where nobody tells it
     """
 
     def __init__(
-        self, metastore: str, table: tuple[str, str], pairs: list[tuple[str, str]], since: int, keep: str
+        self,
+        metastore: str,
+        table: tuple[str, str],
+        pairs: list[tuple[str, str]],
+        since: int,
+        keep: str,
+        heard_on: Sequence[str] = (),
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Airflow's triggers have no types
         self.metastore = metastore
@@ -32,19 +40,21 @@ class SetDoneTrigger(BaseTrigger):
         self.pairs = [list(pair) for pair in pairs]
         self.since = since
         self.keep = keep
+        self.heard_on = list(heard_on)
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return what Airflow stores of the trigger: all it needs after a restart."""
-        return stored(self, "metastore", "table", "pairs", "since", "keep")
+        return stored(self, "metastore", "table", "pairs", "since", "keep", "heard_on")
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Look whenever the metastore is polled."""
+        """Look whenever the metastore is polled, or the broker says something."""
         spec = SetSpec(tuple((key, value) for key, value in self.pairs))
         wanted = WantedSet(TableName(*self.table), spec, self.since)
         answers = looks(
             self.metastore,
             opener(self.metastore),
             SetQuestion(wanted, self.keep),
+            Hearing(*self.heard_on) if self.heard_on else None,
         )
         async for mark in answers:
             if mark is not None:
