@@ -15,7 +15,7 @@ from twinhive.model.next_steps import RETRIES, resync
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.replica_state import already_at, read_state
+from twinhive.replica.replica_state import already_at, state_now
 from twinhive.step.base import Work
 from twinhive.transfer.staged.engine import copy_items
 from twinhive.transfer.staged.failure_kind import FailureKind
@@ -66,7 +66,7 @@ class CopyBatch:
     def job(self, ports: ReadPorts) -> CopyJob | None:
         """Return the job to run, or None when there is nothing to copy. Raises Missing without a list."""
         policy, batch = self.work.policy, self.work.batch
-        state = read_state(ports.replica, policy, ports.source.log_id())
+        state = state_now(ports, policy)
         if already := already_at(state, self.work.dump):
             self.work.report(already)
             return None

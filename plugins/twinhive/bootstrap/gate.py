@@ -13,7 +13,7 @@ from twinhive.model.next_steps import consolidate
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Either, Text
 from twinhive.ports import ReadPorts
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, state_now
 from twinhive.step.base import Then, Work
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
@@ -49,7 +49,7 @@ class Gate:
     def run(self, ports: ReadPorts) -> GateOpen:
         """Return the totals. Raises ActNow naming the batches to clear, or when rounds lead nowhere."""
         policy, report = self.work.policy, self.work.report
-        state = read_state(ports.replica, policy, ports.source.log_id())
+        state = state_now(ports, policy)
         if already := already_published(state):
             report(already)
             return GateOpen(already=already)

@@ -30,7 +30,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear, Either
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, read_state, refuse_taken_over
 from twinhive.replica.source_scope import SizedTable, measure, read_scope
 from twinhive.step.base import Detail, Work
 
@@ -54,6 +54,7 @@ class ListObjects:
     def run(self, ports: ReadPorts) -> ObjectsListed:
         """Return the new dump. An earlier one is never taken up again: who clears this task wants a new look."""
         policy = self.work.policy
+        refuse_taken_over(ports.replica.database(policy.replica.database), policy)
         log_id = ports.source.log_id()
         if already := already_published(read_state(ports.replica, policy, log_id)):
             self.work.report(already)

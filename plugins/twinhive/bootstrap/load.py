@@ -34,7 +34,7 @@ from twinhive.model.objects import Table
 from twinhive.model.placement import TablePlacement
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import PendingFiles
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, read_state, refuse_taken_over
 from twinhive.replica.synced import Synced
 from twinhive.requests.request_files import recorded_skips, skipped_events
 from twinhive.step.base import Detail, Work
@@ -69,6 +69,7 @@ class Load:
     def run(self, ports: WritePorts) -> Loaded:
         """Return what was loaded; a replica that is published already is left as it is."""
         policy = self.work.policy
+        refuse_taken_over(ports.replica.database(policy.replica.database), policy)
         log_id = ports.source.log_id()
         with hold_lease(ports, self.work, LeaseKind.LOAD) as lease:
             state = read_state(ports.replica, policy, log_id)

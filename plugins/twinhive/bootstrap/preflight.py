@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from twinhive.bootstrap.function_check import report_functions
@@ -23,7 +24,7 @@ from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear
 from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import FileReader, WritePorts
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, read_state, refuse_taken_over, state_now
 from twinhive.replica.root_places import check_roots
 from twinhive.replica.source_scope import SourceScope, read_scope, usage_or_nothing
 from twinhive.step.base import Work
@@ -55,6 +56,9 @@ class Preflight:
 
     def run(self, ports: WritePorts) -> Checked:
         """Return the sizes. Raises one error that holds every problem; nothing is changed then."""
+        policy = self.work.policy
+        with suppress(TryAgain):  # of a replica that does not answer the checks tell
+            refuse_taken_over(ports.replica.database(policy.replica.database), policy)
         problems = self.problems(ports)
         if problems:
             raise together(problems, f"policy {self.work.policy.name} cannot start: {len(problems)} problems")
@@ -71,7 +75,7 @@ class Preflight:
         claim_dumps(ports.dump_files, policy)
         if self.again:
             self._begin_again(ports)
-        already = already_published(read_state(ports.replica, policy, ports.source.log_id()))
+        already = already_published(state_now(ports, policy))
         if already:
             self.work.report(already)
             return Checked(already=already)
@@ -87,7 +91,7 @@ class Preflight:
     def _begin_again(self, ports: WritePorts) -> None:
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.LOAD) as lease:
-            state = read_state(ports.replica, policy, ports.source.log_id())
+            state = state_now(ports, policy)
             database = ports.replica.database(policy.replica.database)
             if database is None or state.phase is not Phase.FOLLOWING:
                 return

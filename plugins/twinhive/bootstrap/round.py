@@ -25,7 +25,7 @@ from twinhive.model.batches import Batch
 from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, state_now
 from twinhive.step.base import Work
 
 
@@ -65,7 +65,7 @@ class RoundStage:
 def stop_when_published(run: RoundStage) -> RoundStage:
     """End the run where the replica is published already."""
     policy = run.work.policy
-    state = read_state(run.ports.replica, policy, run.ports.source.log_id())
+    state = state_now(run.ports, policy)
     if already := already_published(state):
         run.work.report(already)
         return replace(run, result=Folded("", (), already=already))

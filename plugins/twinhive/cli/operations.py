@@ -153,7 +153,7 @@ def failover(
 
     Stop all writers of the source first. Then the replica is brought to the newest event, the source has to stand
     still, both sides are compared, and the replica is opened to writers. What speaks against it is named, and
-    nothing was changed. With --unplanned nobody asks the source: what it has logged after the position is lost.
+    nothing was changed. With --unplanned nobody asks the source: what is staged of it is applied, the rest is lost.
     """
     if unplanned and not dry_run and (at is None or not reason):
         raise typer.BadParameter("--unplanned needs --at and --reason; --dry-run says what would be lost")

@@ -11,7 +11,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.model.batches import Batch
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
 
@@ -45,7 +45,7 @@ def _uncopied(rehearsing: Rehearsing, dump: Dump, batches: Iterable[Batch]) -> P
 def _of_events(rehearsing: Rehearsing, dump: Dump) -> PlanSection:
     """Count the files of events after the position; of one that is only in the change manager no length is known."""
     ports, policy = rehearsing.ports, rehearsing.policy
-    position = read_state(ports.replica, policy, ports.source.log_id()).position.event_id
+    position = state_now(ports, policy).position.event_id
     waiting: list[CopyItem] = []
     for batch in dump.manifest.batches:
         items = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(dump.layout.files(batch.name))))

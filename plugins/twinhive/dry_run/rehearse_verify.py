@@ -2,12 +2,12 @@
 
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.model.marks import Phase
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 
 
 def reads_only(rehearsing: Rehearsing, _: object) -> object:
     """Say that a run would compare, and change nothing but its own notes."""
-    state = read_state(rehearsing.ports.replica, rehearsing.policy, rehearsing.ports.source.log_id())
+    state = state_now(rehearsing.ports, rehearsing.policy)
     if state.phase is not Phase.FOLLOWING:
         return rehearsing.ends(f"nothing to verify: the replica is {state.phase.value}")
     return rehearsing.ends("a verification reads both clusters, and changes neither")

@@ -38,7 +38,11 @@ def plan_window(rehearsing: Rehearsing, _: object) -> object:
     def describe_sets(run: WindowStage) -> WindowStage:
         return run if run.dump is not None else _described_sets(rehearsing, run, "hold back")
 
-    instead = {window.publish_waiting_tables: describe_waiting, shown.show_sets_between_windows: describe_sets}
+    instead = {
+        window.publish_waiting_tables: describe_waiting,
+        shown.show_sets_between_windows: describe_sets,
+        window.keep_for_salvage: _as_it_is,
+    }
     parts = _with(WINDOW, instead)
     cut = parts(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
     if cut.idle:
@@ -69,6 +73,7 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
 
     instead = {
         apply.check_copied: _as_it_is,
+        apply.keep_for_salvage: _as_it_is,
         apply.open_replica: open_pretended,
         apply.replace_whole_tables: describe_whole,
         apply.publish_waiting_tables: describe_waiting,
@@ -138,7 +143,7 @@ def _described_sets(rehearsing: Rehearsing, run: Run, held: str) -> Run:
     return run
 
 
-def _as_it_is(run: ApplyStage) -> ApplyStage:
+def _as_it_is(run: Run) -> Run:
     return run
 
 

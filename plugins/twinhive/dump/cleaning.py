@@ -7,7 +7,7 @@ from twinhive.owned.staging import claim_staging, own_staging
 from twinhive.ports import FileWriter
 from twinhive.transfer.staged.staged import event_directory, events_directory
 
-_OF_A_RUN = ("results", "tmp", "base", "tables")
+_OF_A_RUN = ("results", "tmp", "base", "tables", "windows")
 
 
 def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:

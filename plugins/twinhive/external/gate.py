@@ -20,6 +20,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.base_claim import others_claims, overlap, remove_claim, write_claim
+from twinhive.replica.replica_state import refuse_taken_over
 from twinhive.replica.source_scope import read_scope
 from twinhive.step.base import Work
 
@@ -42,6 +43,7 @@ class CheckBase:
     def run(self, ports: WritePorts) -> BaseChecked:
         """Return what was found. Raises one error that holds every problem; nothing is changed then."""
         policy, report = self.work.policy, self.work.report
+        refuse_taken_over(ports.replica.database(policy.replica.database), policy)
         tables = tables_to_copy(policy, external_tables(ports, policy))
         if isinstance(tables, str):
             report(f"nothing to check: {tables}")

@@ -33,7 +33,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.pending_files import pending_names
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.replica.synced import Synced, spread_synced
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Then, Work
@@ -119,7 +119,7 @@ class ListExternal:
             report(
                 f"this pass takes {taken} of the tasks (approx_max_load_tasks), {written.others} are left for others"
             )
-        position = read_state(ports.replica, policy, ports.source.log_id()).last_event_id or 0
+        position = state_now(ports, policy).last_event_id or 0
         for line in obey_purges(ports, policy, synced, found.entries, position):
             report(line)
         for line in clear_left(ports, policy, synced, copies, event_id, position):
@@ -150,7 +150,7 @@ def why_idle(ports: ReadPorts, policy: Policy) -> Text | None:
         return "of external tables the policy replicates metadata only"
     if reason := is_paused(ports.replica_files, policy):
         return "paused: " + reason
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     if state.phase is not Phase.FOLLOWING and not dumps_of(ports.dump_files, policy, *BASE_KINDS):
         return "the replica follows nothing yet; " + bootstrap(policy.name)
     return None

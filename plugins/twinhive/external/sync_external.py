@@ -23,7 +23,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import readable
 from twinhive.model.text import render
 from twinhive.ports import TreeReader, TreeWriter, WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
@@ -98,7 +98,7 @@ class SyncExternal:
         if reason := is_paused(ports.replica_files, policy):
             self.work.report("paused: " + reason)
             return ExternalSynced(idle=render(reason))
-        read_state(ports.replica, policy, ports.source.log_id())
+        state_now(ports, policy)
         tasks = len(open_pass(ports.dump_files, policy, name).batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
@@ -163,7 +163,7 @@ class SyncExternal:
         def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
             try:
                 # Users may write it from one moment to the next: what they have put there must not be deleted.
-                read_state(ports.replica, policy, ports.source.log_id())
+                state_now(ports, policy)
                 sync = replace(sync, record=synced.record_of(sync.entry.location))
                 if sync.record is not None:
                     write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))

@@ -10,14 +10,15 @@ from twinhive.dump import cleaning
 from twinhive.dump.eventless import is_still_to_apply
 from twinhive.dump.store import Dump, of_this_text, window_at
 from twinhive.incremental.applying import Applying
+from twinhive.incremental.kept_windows import keep_window
 from twinhive.model.errors import ActNow
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, ResyncTable, Text
-from twinhive.ports import Lease, WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.ports import FileReader, Lease, WritePorts
+from twinhive.replica.replica_state import read_state, refuse_taken_over
 from twinhive.requests.request_files import everything_requested, requested_tables
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
@@ -81,6 +82,7 @@ class ApplyStage:
 
 def refuse_unpublished(run: ApplyStage) -> ApplyStage:
     """Refuse a replica that is not published, before its lease is asked for: a load that is under way keeps it."""
+    refuse_taken_over(run.ports.replica.database(run.policy.replica.database), run.policy)
     log_id = run.ports.source.log_id()
     _following(run, log_id)
     return replace(run, log_id=log_id)
@@ -107,6 +109,17 @@ def check_copied(run: ApplyStage) -> ApplyStage:
     assert run.found is not None, "without a window the run has ended"
     dump, state = run.found
     return replace(run, lost=check_window(run.ports, dump, run.policy, state.position.event_id))
+
+
+def keep_for_salvage(run: ApplyStage) -> ApplyStage:
+    """Keep the window where the replica is, before anything of it is applied: an event can be ended without its source.
+
+    A statement's dump is somebody else's to keep.
+    """
+    if not run.policy.dump_directory:
+        run.lease.confirm()
+        keep_window(run.ports, run.policy, run.dump)
+    return run
 
 
 def open_replica(run: ApplyStage) -> ApplyStage:
@@ -177,10 +190,16 @@ def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
         return dump
     if dump.manifest.statement.scope:
         return dump if is_still_to_apply(state, dump.manifest) else None
+    return dump if is_asked_for(run.ports.replica_files, run.policy, dump) else None
+
+
+def is_asked_for(files: FileReader, policy: Policy, dump: Dump) -> bool:
+    """True while something waits for what a window brings over whole."""
     window = dump.manifest.window
-    waiting = set(requested_tables(run.ports.replica_files, run.policy))
-    asked = everything_requested(run.ports.replica_files, run.policy)
-    return dump if waiting & set(window.snapshots) or (asked and asked == window.everything) else None
+    asked = everything_requested(files, policy)
+    return bool(set(requested_tables(files, policy)) & set(window.snapshots)) or (
+        bool(asked) and asked == window.everything
+    )
 
 
 def _result(run: ApplyStage) -> WindowApplied:

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import takewhile
 
 from twinhive.apply.excluded import drop_excluded
 from twinhive.apply.external.pending_store import PendingStore
 from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.half_placed import take_back
 from twinhive.apply.lane import Applied, Lane, Watch, unwatched
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
@@ -23,6 +25,7 @@ from twinhive.incremental.whole_tables import remember_base
 from twinhive.log.told_events import told_events
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.marks import SCOPE
@@ -38,9 +41,17 @@ from twinhive.transfer.staged.staged import CopyItem
 
 
 class Applying:
-    """One window under way; `watch` is told what becomes of each action."""
+    """One window under way; `watch` is told what becomes of each action. No event after `until` is applied."""
 
-    def __init__(self, work: Work, ports: WritePorts, dump: Dump, target: Target, watch: Watch = unwatched) -> None:
+    def __init__(
+        self,
+        work: Work,
+        ports: WritePorts,
+        dump: Dump,
+        target: Target,
+        watch: Watch = unwatched,
+        until: int | None = None,
+    ) -> None:
         policy = work.policy
         database = ports.replica.database(policy.replica.database)
         assert database is not None, "read_state has seen it"
@@ -56,7 +67,18 @@ class Applying:
         self._synced = Synced(ports.replica_files, policy)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch
+        self._until = dump.manifest.end.event_id if until is None else until
         self._skipped = dict(skipped_events(ports.replica_files, policy))
+
+    @property
+    def target(self) -> Target:
+        """The replica that is changed."""
+        return self._target
+
+    @property
+    def position(self) -> Position:
+        """The event that the replica is at."""
+        return self._progress.position
 
     def drop_excluded(self) -> None:
         """Drop what a statement's change of the policy (REPLACE) does not select any more."""
@@ -100,6 +122,24 @@ class Applying:
         # Last: until then a run that is killed finds the request, and compares again.
         everything_is_done(self._ports.replica_files, policy, manifest.window.everything)
 
+    def stop_at(self, position: Position) -> None:
+        """Write the position of an event of the window after which nothing is applied."""
+        self._progress.write(position)
+        self._pending.flush()
+
+    def give_up(self) -> tuple[Position, list[str]]:
+        """Leave the replica at the last event that is applied as a whole; return it, and files that were taken back.
+
+        Of `consistency: window_end` nothing is taken back: between two ends of segments no event is the last one.
+        """
+        self._progress.before_removal()
+        self._pending.flush()
+        position = self._progress.position
+        if not self._progress.in_order:
+            return position, []
+        later = (event for event in self._told() if event.event_id > position.event_id)
+        return position, take_back(self._target, later)
+
     def publish(self) -> tuple[str, ...]:
         """Publish what waited for its data; return the tables that wait since this window.
 
@@ -130,7 +170,7 @@ class Applying:
 
     def _events(self) -> Iterator[Event]:
         """Yield the window's events without those of tables that are brought over whole at its end."""
-        for event in self._told():
+        for event in takewhile(lambda told: told.event_id <= self._until, self._told()):
             left = without_files(event) if self._dump.manifest.statement.metadata_only else event
             if left is not None:
                 yield left

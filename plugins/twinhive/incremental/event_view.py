@@ -14,7 +14,7 @@ from twinhive.model.changes.in_words import files_named, subject
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.ports import EventLog, ReadPorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import skipped_events
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
@@ -77,7 +77,7 @@ class WantedEvents:
 
 def view_log(ports: ReadPorts, policy: Policy, wanted: WantedEvents) -> LogView:
     """Read the log; events that cannot be read are shown as that. Raises Foreign for somebody else's replica."""
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     newest = ports.source.current_event_id()
     after = (wanted.begin or 1) - 1
     if wanted.begin is None:

@@ -11,13 +11,14 @@ from twinhive.dump.claiming import discard_dump
 from twinhive.dump.cleaning import clean_staging
 from twinhive.dump.store import newest_dump, window_at
 from twinhive.external.publish_pending import publish_between_windows
+from twinhive.incremental.kept_windows import keep_window
 from twinhive.incremental.requests import reason_to_plan_again
 from twinhive.incremental.whole_tables import refuse_another_base, remove_fulfilled
 from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.event_stream import saved_events_end, saved_events_path
 from twinhive.model.marks import Phase
 from twinhive.model.text import render
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import is_paused, remove_passed_skips, with_way_on
 
 
@@ -34,7 +35,7 @@ def stop_when_paused(run: WindowStage) -> WindowStage:
 def save_events_while_loading(run: WindowStage) -> WindowStage:
     """While the replica is being loaded, save what the log holds in scope from expiring, beside the dump; then end."""
     ports, policy, report = run.ports, run.policy, run.work.report
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     if state.phase is Phase.FOLLOWING:
         return replace(run, following=state)
     dump = newest_dump(ports.dump_files, policy)
@@ -88,6 +89,13 @@ def clean_up_between_windows(run: WindowStage) -> WindowStage:
     run.work.report(f"nothing to do: the replica is at event {run.position}")
     nothing = f"the replica is at event {run.position}, and nothing in its scope came after it"
     return replace(run, result=WindowCut(begin=run.position, end=run.position, already=nothing))
+
+
+def keep_for_salvage(run: WindowStage) -> WindowStage:
+    """Keep the window where the replica is: what is copied of it can be applied without its source."""
+    assert run.dump is not None, "without a window the run has ended"
+    keep_window(run.ports, run.policy, run.dump)
+    return run
 
 
 def copy_small_batches(run: WindowStage) -> WindowStage:

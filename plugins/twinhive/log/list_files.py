@@ -11,7 +11,7 @@ from twinhive.dump.store import Dump, dump_of_key
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.names import TableName
 from twinhive.ports import ReadPorts, SourcePorts
-from twinhive.replica.replica_state import already_published, read_state
+from twinhive.replica.replica_state import already_published, state_now
 from twinhive.step.base import Work
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
@@ -37,7 +37,7 @@ class ListFiles:
     def run(self, ports: ReadPorts) -> FilesListed:
         """Return the totals of the batch."""
         policy = self.work.policy
-        if already := already_published(read_state(ports.replica, policy, ports.source.log_id())):
+        if already := already_published(state_now(ports, policy)):
             self.work.report(already)
             return FilesListed(already=already)
         dump = dump_of_key(ports.dump_files, policy, self.work.dump)

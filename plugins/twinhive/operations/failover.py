@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from twinhive.external.pass_ import copies_under_way
 from twinhive.external.status import pending_objects
+from twinhive.incremental.salvage import Salvage, Salvaged, end_of_staged
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow, Refused, TryAgain, together
@@ -184,7 +185,9 @@ class Failover:
 class UnplannedFailover:
     """Take over at the event that the replica has reached, without a question to the source, which may be gone.
 
-    event_id   the position that the plan has named: whoever says it knows what is lost
+    What staging holds of later events is applied first, so that no event is there in part.
+
+    event_id   the event that the plan has named: whoever says it knows what is lost
     reason     why; kept with the request in the log of the run
     """
 
@@ -199,17 +202,22 @@ class UnplannedFailover:
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             return taken_over(self.policy, database)
-        self._refuse_mixed(ports, state)
+        end = end_of_staged(ports, self.policy, state)
+        if end == state.position.event_id:
+            self._refuse_mixed(ports, state)
+        at = state.position.event_id
+        staged = [f"would apply what is staged: events {at + 1} to {end}"] if end > at else []
         return [
-            *map(render, self._lost(ports, database, state)),
-            f"would open {self.policy.replica} to writers at event {state.position.event_id}, with: "
-            f"twinhive failover {self.policy.name} --unplanned --at {state.position.event_id} --reason '...'",
+            *staged,
+            *map(render, self._lost(ports, database, state, end)),
+            f"would open {self.policy.replica} to writers at event {end}, with: "
+            f"twinhive failover {self.policy.name} --unplanned --at {end} --reason '...'",
         ]
 
-    def event_now(self, ports: ReadPorts) -> int:
-        """Return the event that the replica is at."""
+    def event_now(self, ports: WritePorts) -> int:
+        """Return the event that the replica would take over at."""
         _, state = replica_alone(ports, self.policy)
-        return state.position.event_id
+        return end_of_staged(ports, self.policy, state)
 
     def run(self, ports: WritePorts) -> list[str]:
         """Promote at the event that was named."""
@@ -217,53 +225,73 @@ class UnplannedFailover:
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, self.policy, self.holder, database)
-        lost = [render(line) for line in self._lost(ports, database, state)]
+        end = end_of_staged(ports, self.policy, state)
+        if not state.position.event_id <= self.event_id <= end:
+            raise self._another_event(state.position.event_id, end)
+        lost = [render(line) for line in self._lost(ports, database, state, self.event_id)]
+        salvaged = self._salvaged(ports, state)
 
         def as_named(now: ReplicaState) -> None:
-            self._refuse_other_event(now)
-            self._refuse_mixed(ports, now)
+            if now.position.event_id != self.event_id:
+                raise self._another_event(now.position.event_id, end, salvaged.trouble)
+            self._refuse_mixed(ports, now, more_is_staged=end > self.event_id)
 
-        as_named(state)
-        return [f"reason: {reason}", *lost, *promote(ports, self.policy, self.holder, How.UNPLANNED, as_named)]
+        return [
+            f"reason: {reason}",
+            *lost,
+            *salvaged.lines,
+            *promote(ports, self.policy, self.holder, How.UNPLANNED, as_named),
+        ]
 
-    def _refuse_other_event(self, state: ReplicaState) -> None:
-        if state.position.event_id != self.event_id:
-            raise Refused(
-                f"the replica of policy {self.policy.name} is not at the event that was named",
-                found=f"the replica at event {state.position.event_id}, named was {self.event_id}",
-                expected="the event that the dry run says: what comes after it is lost",
-                next_step="look what would be lost: "
-                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run"),
-            )
+    def _salvaged(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
+        found = Salvage(self.policy, dict(self.holder), self.event_id).run(ports, state)
+        if found.event_id == self.event_id:
+            return found
+        raise self._another_event(found.event_id, self.event_id, found.trouble)
 
-    def _refuse_mixed(self, ports: ReadPorts, state: ReplicaState) -> None:
-        """Refuse a replica that is in the middle of a window which shows its tables before its end."""
-        if self.policy.options.consistency != WINDOW_END:
+    def _another_event(self, at: int, end: int, trouble: ActNow | None = None) -> Refused:
+        staged = f", and to event {end} with what is staged" if end > at else ""
+        why = f"; what is staged cannot be applied: {render(trouble.what)}" if trouble else ""
+        return Refused(
+            f"the replica of policy {self.policy.name} cannot take over at the event that was named{why}",
+            found=f"the replica at event {at}{staged if not trouble else ''}, named was {self.event_id}",
+            expected="the event that the dry run says: what comes after it is lost",
+            next_step=(
+                "take over before it: "
+                + command("twinhive", "failover", self.policy.name, "--unplanned", "--at", str(at), "--reason", "...")
+                if trouble
+                else "look what would be lost: "
+                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run")
+            ),
+        )
+
+    def _refuse_mixed(self, ports: ReadPorts, state: ReplicaState, *, more_is_staged: bool = False) -> None:
+        """Refuse a replica in the middle of a window that was begun: its tables are as of different events."""
+        if self.policy.options.consistency != WINDOW_END and not more_is_staged:
             return
         ahead = list(_ahead(ports, self.policy, state))
+        look = command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run")
         if ahead:
             raise ActNow(
-                f"the replica of policy {self.policy.name} is in the middle of a window (consistency: window_end)",
+                f"the replica of policy {self.policy.name} is in the middle of a window",
                 found=f"the replica at event {state.position.event_id}, and later already: "
                 + ", ".join(first_of(ahead, _NAMED)),
                 expected="all tables as they were at one event",
-                next_step="if the source answers: "
+                next_step="take over at the event that all of them can be brought to: " + look
+                if more_is_staged
+                else "if the source answers: "
                 + command("twinhive", "run", self.policy.name, "incremental")
                 + "; if it is gone for good, and these tables may be newer than others: say consistency: every_event "
-                "in the policy file, then again: "
-                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run"),
+                "in the policy file, then again: " + look,
             )
 
-    def _lost(self, ports: ReadPorts, database: Database, state: ReplicaState) -> Iterator[Text]:
+    def _lost(self, ports: ReadPorts, database: Database, state: ReplicaState, end: int) -> Iterator[Text]:
         policy, position = self.policy, state.position
-        since = f", {spoken_time(max(0.0, self.clock() - position.time))} ago" if position.time else ""
+        ago = f", {spoken_time(max(0.0, self.clock() - position.time))} ago" if position.time else ""
+        since = ago if end == position.event_id else ""
         yield (
-            f"lost: all that {policy.source} has logged after event {position.event_id}{since}, and what was written "
+            f"lost: all that {policy.source} has logged after event {end}{since}, and what was written "
             "there without an event since the last scan"
-        )
-        yield (
-            f"in doubt: the next event after {position.event_id}, where a run was killed while it applied it: of one "
-            "insert some files may be there and others not"
         )
         if policy.external.brings_data:
             yield "lost: what was written into external tables since the last pass of each"

@@ -6,7 +6,7 @@ from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 
 Holder = dict[str, str]
 """Who asks, for people and for the lease: run, task, by."""
@@ -31,7 +31,7 @@ def person(holder: Holder) -> str:
 
 def following_state(ports: ReadPorts, policy: Policy, request: str) -> ReplicaState:
     """Return the state of a replica that follows its source. Raises ActNow for one that does not."""
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     if state.phase is not Phase.FOLLOWING:
         raise ActNow(
             f"{request} needs a replica that follows its source; the one of policy {policy.name} does not",

@@ -16,7 +16,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import ResyncTable, Text
 from twinhive.operations.operation import Holder, a_reason, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import skip_event, skipped_events
 
 
@@ -83,7 +83,7 @@ def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, Text]:
 
     With it, what is at that event, and what to do about an event before it.
     """
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     dump = None if state.phase is Phase.FOLLOWING else newest_dump(ports.dump_files, policy)
     if dump is not None:
         return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)

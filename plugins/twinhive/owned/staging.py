@@ -25,10 +25,11 @@ _INSIDE = {
     "tables": re.compile(_DUMP_KEY),
     "tmp": re.compile(r"[0-9a-f]{32}|parts"),
     "under-way": re.compile(r"lease-\d{10}"),
+    "windows": re.compile(r"[0-9a-f]{8}"),
     "verify": re.compile(r"source|replica|runs|(last\.json|suspects\.json\.gz)"),
 }
 """What staging may hold, and what may be in that."""
-_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control", "verify")
+_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control", "verify", "windows")
 """Those of them whose names nobody else gives."""
 _STAGED = re.compile(r"[0-9a-f]{32}_\d+")
 """Name of a copy in `base/<its first two digits>`."""

@@ -164,6 +164,7 @@ WINDOW: Parts[WindowStage, WindowCut] = Parts(
         window.publish_waiting_tables,
         parts.show_sets_between_windows,
         window.clean_up_between_windows,
+        window.keep_for_salvage,
         window.copy_small_batches,
     ),
 )
@@ -176,6 +177,7 @@ APPLY: Parts[ApplyStage, WindowApplied] = Parts(
         apply.take_lease,
         apply.find_window,
         apply.check_copied,
+        apply.keep_for_salvage,
         apply.open_replica,
         apply.drop_excluded_tables,
         apply.record_skipped_events,

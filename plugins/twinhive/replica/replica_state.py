@@ -7,12 +7,29 @@ from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Either
-from twinhive.ports import MetastoreReader
+from twinhive.ports import MetastoreReader, ReadPorts
 
 
 def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:
     """Return the state of the policy's replica. Raises Foreign for somebody else's database, Promoted."""
     return state_of(replica.database(policy.replica.database), policy, source_log)
+
+
+def state_now(ports: ReadPorts, policy: Policy) -> ReplicaState:
+    """Return the state of the policy's replica. Raises Foreign, Promoted.
+
+    One that has taken over is told before the source is asked for anything: it may be gone for good.
+    """
+    database = ports.replica.database(policy.replica.database)
+    refuse_taken_over(database, policy)
+    return state_of(database, policy, ports.source.log_id())
+
+
+def refuse_taken_over(database: Database | None, policy: Policy) -> None:
+    """Raise Promoted for a replica of the policy that has taken over, whatever its source may be. Raises Promoted."""
+    state = ReplicaState.read(database.parameters if database else None)
+    if state.policy == policy.name:
+        refuse_promoted(state, policy)
 
 
 def state_of(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:

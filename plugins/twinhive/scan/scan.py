@@ -15,7 +15,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.text import ResyncTable
 from twinhive.ports import WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.replica.source_scope import read_scope
 from twinhive.requests.request_files import is_paused
 from twinhive.scan.scan_memory import Memories, Memory, shard_of
@@ -98,7 +98,7 @@ class Scan:
         The sweep comes first, and neither stops the other: what went wrong with both is raised at the end.
         """
         policy = self.work.policy
-        state = read_state(ports.replica, policy, ports.source.log_id())
+        state = state_now(ports, policy)
         if state.phase is not Phase.FOLLOWING or is_paused(ports.replica_files, policy):
             nothing = "nothing to scan: the replica does not follow, or is paused"
             self.work.report(nothing)
@@ -192,7 +192,7 @@ class _Scanning:
 
     def _begin(self) -> SilentDifferences:
         """Note where the replica is, before anything is compared."""
-        state = read_state(self.ports.replica, self.policy, self.ports.source.log_id())
+        state = state_now(self.ports, self.policy)
         touched = TouchedTables(self.policy, state.position)
         return SilentDifferences(self.scan.work, self.ports, state, touched, self.scan.wait)
 

@@ -26,7 +26,7 @@ from twinhive.model.placement import CONTENTS, event_of_directory
 from twinhive.model.policy import Policy
 from twinhive.owned.directories import table_mark, table_of
 from twinhive.ports import FileReader, Lease, MetastoreReader, WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.replica.used_places import UsedPlaces
 from twinhive.step.base import Detail, Work
 from twinhive.step.holding import hold_lease
@@ -43,7 +43,7 @@ def sweep(ports: WritePorts, work: Work, now: float, wait: Callable[[float], Non
     removed, when some cannot be.
     """
     policy = work.policy
-    state = read_state(ports.replica, policy, ports.source.log_id())
+    state = state_now(ports, policy)
     if state.phase is not Phase.FOLLOWING:
         return 0
     seen = read_json(ports.replica_files, _note(policy)) or {}
@@ -111,7 +111,7 @@ class _Sweeping:
 
     def _is_as_it_was(self) -> bool:
         """False for a replica that was loaded anew, or given up, since it was looked at."""
-        state = read_state(self.ports.replica, self.work.policy, self.ports.source.log_id())
+        state = state_now(self.ports, self.work.policy)
         return state.phase is Phase.FOLLOWING and state.dump == self.dump
 
     def _remove(self, lease: Lease, directories: Sequence[str]) -> None:

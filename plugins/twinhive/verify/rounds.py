@@ -10,7 +10,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
 from twinhive.model.text import render
 from twinhive.ports import WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.step.base import Work
 from twinhive.verify.database_leaves import compare_database
 from twinhive.verify.judging import TableComparison, TableVerdict, compare
@@ -84,7 +84,7 @@ class Looking:
             ledgers.write_position(begun)
 
     def _position(self) -> Position:
-        return read_state(self._ports.replica, self._work.policy, self._ports.source.log_id()).position
+        return state_now(self._ports, self._work.policy).position
 
     def _look(self, tables: Sequence[str], begin: int) -> None:
         names = [table for table in tables if table != DATABASE]

@@ -11,7 +11,7 @@ from twinhive.leaves.side import sides_of
 from twinhive.model.errors import Missing
 from twinhive.model.marks import Phase
 from twinhive.ports import WritePorts
-from twinhive.replica.replica_state import read_state
+from twinhive.replica.replica_state import state_now
 from twinhive.replica.source_scope import refuse_unselected
 from twinhive.step.base import Work
 from twinhive.verify.database_leaves import left_out_functions
@@ -48,7 +48,7 @@ class Verify:
     def run(self, ports: WritePorts) -> Verified:
         """Return what can be said. Raises InvalidSettings, Missing for tables that cannot be."""
         policy = self.work.policy
-        state = read_state(ports.replica, policy, ports.source.log_id())
+        state = state_now(ports, policy)
         if state.phase is not Phase.FOLLOWING:
             nothing = f"nothing to verify: the replica is {state.phase.value}"
             self.work.report(nothing)

@@ -1,0 +1,49 @@
+"""Keep a window's dump beside its copies in staging: the source, where dumps lie by default, may be gone tomorrow.
+
+An event that was half applied when its source died can be ended by nobody who does not know what it was to bring.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.store import Dump, dumps_of, open_dump
+from twinhive.model.files import join, relative_to
+from twinhive.model.policy import Policy
+from twinhive.ports import FileReader, FileWriter, WritePorts
+
+DIRECTORY = "windows"
+_INSIDE = ("events", "files", "objects", "batches", "plans")
+
+
+def keep_window(ports: WritePorts, policy: Policy, dump: Dump) -> None:
+    """Write a copy of a window's dump into staging, its manifest last; one that is there is left.
+
+    Of a window that is planned again the earlier copy stays until the window's end is applied: it may be half applied.
+    """
+    kept = replace(dump.layout, directory=join(_place(policy, dump), dump.layout.name))
+    files: FileWriter = ports.replica_files
+    if files.status(kept.manifest) is not None:
+        return
+    directories = [join(dump.layout.directory, name) for name in _INSIDE]
+    for _, found in ports.dump_files.list_directories(directories):
+        for one in found or ():
+            place = join(kept.directory, relative_to(one.path, dump.layout.directory))
+            files.write(place, ports.dump_files.read(one.path))
+    files.write(kept.manifest, ports.dump_files.read(dump.layout.manifest))
+
+
+def kept_windows(files: FileReader, policy: Policy) -> Iterator[tuple[Policy, Dump]]:
+    """Yield the windows that staging keeps, by their ends, each with the policy whose dumps it is among."""
+    ((_, places),) = files.list_directories([join(policy.staging, DIRECTORY)])
+    found = []
+    for place in places or ():
+        as_kept = replace(policy, dump_directory=place.path)
+        for layout in dumps_of(files, as_kept, DumpKind.INCREMENTAL):
+            if files.status(layout.manifest) is not None:
+                found.append((as_kept, open_dump(files, layout)))
+    yield from sorted(found, key=lambda one: one[1].layout.bounds[::-1])
+
+
+def _place(policy: Policy, dump: Dump) -> str:
+    return join(policy.staging, DIRECTORY, dump.manifest.token[:8])

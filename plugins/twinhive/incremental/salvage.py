@@ -1,0 +1,204 @@
+"""Apply what staging holds of the source's events, when the source itself is not asked any more.
+
+A window is kept beside its copies (`kept_windows.py`). One that is copied as a whole is applied to its end, also where
+a killed run has begun it; of one that is not, the events before the first whose files are missing.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from twinhive.bootstrap.gate import check_window
+from twinhive.dump.batch_records import copied_batch
+from twinhive.dump.shards import unpack_lines
+from twinhive.dump.store import Dump
+from twinhive.incremental import apply
+from twinhive.incremental.apply import ApplyStage, is_asked_for
+from twinhive.incremental.applying import Applying
+from twinhive.incremental.kept_windows import kept_windows
+from twinhive.incremental.no_source import without_source
+from twinhive.log.told_events import told_events
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import ActNow, Foreign, LogBroken
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.marks import ReplicaState
+from twinhive.model.policy import EVERY_EVENT, Policy
+from twinhive.model.text import Text, render
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.replica.replica_state import read_state
+from twinhive.step.base import Work
+from twinhive.step.holding import hold_lease
+from twinhive.transfer.staged.staged import CopyItem, event_directory, remaining
+
+_DIRECTORIES_A_CALL = 100
+
+
+@dataclass(frozen=True)
+class StagedWindow:
+    """A window that staging holds, up to an event; `lost` are the events whose files nobody has, with the reasons.
+
+    `policy` is the one whose dumps it is among.
+    """
+
+    policy: Policy
+    dump: Dump
+    end: Position
+    lost: dict[int, Text] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """True for one that can be applied to its end."""
+        return self.end == self.dump.manifest.end
+
+
+@dataclass(frozen=True)
+class Salvaged:
+    """What became of it: the event that the replica is at, lines to say, and what could not be applied, if anything."""
+
+    event_id: int
+    lines: tuple[str, ...] = ()
+    trouble: ActNow | None = None
+
+
+def staged_window(ports: ReadPorts, policy: Policy, state: ReplicaState) -> StagedWindow | None:
+    """Return what of the next window can be applied without the source; None for nothing.
+
+    `ports` ask nothing of the source (`without_source`). Of several windows after the same event, one that was planned
+    again and the one before, it is the one that goes farthest.
+    """
+    found = []
+    for kept, dump in kept_windows(ports.replica_files, policy):
+        if dump.manifest.fingerprint != policy.fingerprint or dump.manifest.log_id != state.log_id:
+            continue
+        if staged := _staged(ports, kept, dump, state):
+            found.append(staged)
+    return max(found, key=lambda one: (one.end.event_id, one.is_whole), default=None)
+
+
+def end_of_staged(ports: WritePorts, policy: Policy, state: ReplicaState) -> int:
+    """Return the event that a replica can be brought to without its source."""
+    staged = staged_window(without_source(ports, policy, str(state.log_id)), policy, state)
+    return max(state.position.event_id, staged.end.event_id) if staged else state.position.event_id
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """Bring a replica to an event with what staging holds, and with nothing else.
+
+    until   no event after this one is applied
+    """
+
+    policy: Policy
+    holder: dict[str, str]
+    until: int
+
+    def run(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
+        """Apply it under the lease. Raises TryAgain for what may pass; what a person must see is returned.
+
+        An event that cannot be applied is taken back, so that no half of it is seen: the replica is at the one before.
+        """
+        log_id = str(state.log_id)
+        alone, lines = without_source(ports, self.policy, log_id), list[Text]()
+        work = Work(self.policy, holder=self.holder, report=lines.append, part_of=LeaseKind.PROMOTE)
+        with hold_lease(ports, work, LeaseKind.PROMOTE) as lease, ExitStack() as held:
+            begin = ApplyStage(work, alone, held, log_id, lease)
+            trouble = None
+            while trouble is None:
+                state = read_state(ports.replica, self.policy, log_id)
+                staged = staged_window(alone, self.policy, state)
+                if staged is None or state.position.event_id > self.until:
+                    break
+                trouble = self._apply(begin, staged, state)
+                if not staged.is_whole or staged.end.event_id > self.until:
+                    break
+            at = read_state(ports.replica, self.policy, log_id).position.event_id
+        return Salvaged(at, tuple(map(render, lines)), trouble)
+
+    def _apply(self, begin: ApplyStage, staged: StagedWindow, state: ReplicaState) -> ActNow | None:
+        """Apply a window as far as it is staged and wanted; return what stands in the way."""
+        run = replace(begin, work=replace(begin.work, policy=staged.policy), found=(staged.dump, state))
+        run = apply.open_replica(replace(run, lost=staged.lost))
+        is_whole = staged.is_whole and staged.end.event_id <= self.until
+        if not is_whole:
+            until = min(self.until, staged.end.event_id)
+            run = replace(run, opened=Applying(run.work, run.ports, staged.dump, run.applying.target, until=until))
+        try:
+            if is_whole:
+                for part in _TO_THE_END:
+                    run = part(run)
+            elif staged.dump.manifest.window.consistency == EVERY_EVENT:
+                self._apply_part(run, staged)
+        except (Foreign, LogBroken):
+            raise
+        except ActNow as error:
+            position, taken = run.applying.give_up()
+            begin.work.report(f"from staging: up to event {position.event_id}; then: " + error.text)
+            for path in taken:
+                begin.work.report(f"taken back, as its event is not applied: {path}")
+            return error
+        return None
+
+    def _apply_part(self, run: ApplyStage, staged: StagedWindow) -> None:
+        """Apply the events up to one in the middle of a window."""
+        last = _last_told(run.ports, staged.dump, min(self.until, staged.end.event_id))
+        if last is not None and last.event_id > run.applying.position.event_id:
+            run.applying.record_skipped()
+            run.applying.apply_events(staged.lost)
+            run.applying.stop_at(last)
+        run.applying.give_up()
+
+
+_TO_THE_END: tuple[Callable[[ApplyStage], ApplyStage], ...] = (
+    apply.record_skipped_events,
+    apply.apply_events,
+    apply.replace_whole_tables,
+    apply.finish_window,
+    apply.publish_waiting_tables,
+    apply.clean_staging,
+)
+
+
+def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -> StagedWindow | None:
+    begin, end = dump.layout.bounds
+    position = state.position.event_id
+    if not begin <= position <= end or (position == end and begin != end):
+        return None
+    if begin == end and not is_asked_for(ports.replica_files, policy, dump):
+        return None
+    try:
+        return StagedWindow(policy, dump, dump.manifest.end, check_window(ports, dump, policy, position))
+    except ActNow:
+        return _staged_part(ports, policy, dump, position)
+
+
+def _staged_part(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
+    """Return how much of a window is there that is not copied as a whole; whole tables come with all of it only."""
+    window = dump.manifest.window
+    if window.consistency != EVERY_EVENT or window.snapshots or window.everything:
+        return None
+    batches = [batch.name for batch in dump.manifest.batches]
+    missing = [event_id for name in batches for event_id in _missing(ports, policy, dump, name, position)]
+    last = _last_told(ports, dump, min(missing) - 1) if missing else None
+    return StagedWindow(policy, dump, last) if last is not None and last.event_id > position else None
+
+
+def _missing(ports: ReadPorts, policy: Policy, dump: Dump, batch: str, position: int) -> list[int]:
+    """Return the first event of a batch after a position of which a file is not staged; none if all are."""
+    lines = unpack_lines(ports.dump_files.read(dump.layout.files(batch)))
+    items = list(remaining(map(CopyItem.from_line, lines), position))
+    copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch)
+    if copied is not None and not copied.failures and copied.staged >= len(items):
+        return []
+    events = sorted({item.event_id for item in items})
+    there = set()
+    for start in range(0, len(events), _DIRECTORIES_A_CALL):
+        some = [event_directory(policy.staging, event_id) for event_id in events[start : start + _DIRECTORIES_A_CALL]]
+        there |= {one.path for _, found in ports.replica_files.list_directories(some) for one in found or ()}
+    absent = [item.event_id for item in items if item.staged_path(policy.staging) not in there]
+    return sorted(absent)[:1]
+
+
+def _last_told(ports: ReadPorts, dump: Dump, until: int) -> Position | None:
+    """Return the last event of a window up to one, None when it tells none so early."""
+    told = (event.position for event in told_events(ports.dump_files, dump.layout))
+    return max((one for one in told if one.event_id <= until), key=lambda one: one.event_id, default=None)
