@@ -8,11 +8,8 @@ from twinhive.apply.table_changes import with_checksums
 from twinhive.apply.target import Target
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.kinds import Event
-from twinhive.model.names import TableName
 from twinhive.model.outside_paths import place_below
-from twinhive.transfer.staged.items import item_of
-
-_NO_TABLE = TableName("", "")
+from twinhive.transfer.staged.staged import CopyItem
 
 
 def take_back(target: Target, later: Iterable[Event]) -> list[str]:
@@ -30,7 +27,7 @@ def take_back(target: Target, later: Iterable[Event]) -> list[str]:
     taken = []
     for directory, edit in _appended(target, same):
         for file in with_checksums(edit.files):
-            staged = item_of(file, _NO_TABLE, None).staged_path(target.policy.staging)
+            staged = CopyItem.of(file).staged_path(target.policy.staging)
             place = place_below(directory, file.relative)
             if target.files.status(staged) is None and target.files.status(place) is not None:
                 target.lease.confirm()

@@ -16,7 +16,6 @@ from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
 Thing = TypeVar("Thing")
-# Whose file it is plays no part in where its copy is staged.
 
 Contents = tuple[str, tuple[SourceFile, ...]]
 """A directory, and the files that it gets."""

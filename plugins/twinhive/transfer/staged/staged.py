@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.files import FileStatus, join
@@ -35,12 +36,12 @@ class CopyItem(SourceFile):
     @classmethod
     def of(cls, file: SourceFile, table: TableName | None = None, partition: str | None = None) -> "CopyItem":
         """Return the item that copies a file of a table or of one of its partitions."""
-        return cls(**vars(file), table=str(table or ""), partition=partition)
+        return cls(**_of_the_file(file), table=str(table or ""), partition=partition)
 
     @property
     def file(self) -> SourceFile:
         """Return the file alone."""
-        return SourceFile(**{field.name: getattr(self, field.name) for field in fields(SourceFile)})
+        return SourceFile(**_of_the_file(self))
 
     @property
     def is_event_content(self) -> bool:
@@ -107,3 +108,7 @@ def event_directory(staging: str, event_id: int) -> str:
 
 def _digest(*identity: object) -> str:
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+
+
+def _of_the_file(file: SourceFile) -> dict[str, Any]:
+    return {field.name: getattr(file, field.name) for field in fields(SourceFile)}
