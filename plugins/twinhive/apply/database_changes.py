@@ -18,6 +18,7 @@ from twinhive.model.changes.kinds import (
     Event,
 )
 from twinhive.model.marks import own_marks, without_marks
+from twinhive.model.next_steps import pass_over
 from twinhive.model.objects import Database
 from twinhive.model.text import Command, Either
 
@@ -76,7 +77,7 @@ class DatabaseChanges:
             + Either(
                 Command(("twinhive", "forget", policy.name)), "drop it, and load nothing of this database any more"
             )
-            + Either(f"; to go on after it: twinhive skip-event {policy.name} {event.event_id} --reason ...", ""),
+            + Either("; to go on after it: " + pass_over(event.event_id), ""),
         )
 
     def _create_function(self, change: CreateFunction, event: Event) -> bool:

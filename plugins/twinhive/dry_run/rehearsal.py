@@ -28,7 +28,7 @@ from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync_external import SyncExternal
 from twinhive.log.list_files import ListFiles
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, about
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
 from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs, stages_of
@@ -95,7 +95,8 @@ def rehearsed(rehearsing: Rehearsing) -> PhasePlan:
         return describe(rehearsing, _last_planned(results))
 
     try:
-        interpret([*stages_of(rehearsing.phase), *_publishing_after(rehearsing.phase)], act)
+        with about(rehearsing.policy.name):
+            interpret([*stages_of(rehearsing.phase), *_publishing_after(rehearsing.phase)], act)
     except ActNow as error:
         rehearsing.refusals.append(error)
     return rehearsing.plan()

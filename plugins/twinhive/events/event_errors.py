@@ -2,7 +2,7 @@
 
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import ActNow
-from twinhive.model.next_steps import BOOTSTRAP_AGAIN
+from twinhive.model.next_steps import BOOTSTRAP_AGAIN, pass_over
 from twinhive.model.text import Either, Text
 
 
@@ -31,8 +31,5 @@ def unknown_type(row: EventRow) -> UnreadableEvent:
 
 
 def _ways_on(row: EventRow) -> Text:
-    pass_over = Either(
-        f"if the replica can do without it: twinhive skip-event <policy> {row.event_id} --reason '...'; if it cannot: ",
-        "",
-    )
-    return pass_over + BOOTSTRAP_AGAIN
+    without_it = "if the replica can do without it: " + pass_over(row.event_id) + "; if it cannot: "
+    return Either(without_it, "") + BOOTSTRAP_AGAIN

@@ -6,7 +6,8 @@ only wastes the night). Which failures are tried again is said by `may_pass` alo
 those that are `Unexplained`, where whoever repeats work has tries left.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twinhive.model.printable import printable
@@ -45,22 +46,24 @@ class TwinhiveError(Exception):
         self.expected = None if expected is None else text_of(expected)
         self.next_step = next_step
         self.reader = Reader.POLICIES
+        self.policy = ""
+        """Whom it was met with, as far as that is known (`about`)."""
         self.may_still_happen = False
         """Beside it, a call of ours got no answer, and may still take effect."""
 
     @property
     def words(self) -> ErrorWords:
         """All that it says, for its reader, in parts."""
-        what = render(self.what, self.reader)
         others = (self.found, self.expected, self.next_step)
-        found, expected, next_step = (None if part is None else render(part, self.reader) for part in others)
-        return ErrorWords(what, found, expected, next_step, self.commands)
+        found, expected, next_step = (None if part is None else self._rendered(part) for part in others)
+        return ErrorWords(self._rendered(self.what), found, expected, next_step, self.commands)
 
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands that it names, each as it can be run; in an error made of several, those of all."""
         parts = (part for part in (self.next_step, self.what) if part is not None)
-        return tuple(dict.fromkeys(command for part in parts for command in commands_of(part, self.reader)))
+        found = (command for part in parts for command in commands_of(part, self.reader, self.policy))
+        return tuple(dict.fromkeys(found))
 
     @property
     def text(self) -> Text:
@@ -75,7 +78,20 @@ class TwinhiveError(Exception):
         return text
 
     def __str__(self) -> str:
-        return printable(render(self.text, self.reader))
+        return printable(self._rendered(self.text))
+
+    def _rendered(self, text: Text) -> str:
+        return render(text, self.reader, self.policy)
+
+
+@contextmanager
+def about(policy: str) -> Iterator[None]:
+    """Let the errors of what happens inside name the policy where they say what to do next."""
+    try:
+        yield
+    except TwinhiveError as error:
+        error.policy = error.policy or policy
+        raise
 
 
 class TryAgain(TwinhiveError):

@@ -1,11 +1,12 @@
 """The next steps that errors share, and the settings that they name."""
 
-from twinhive.model.text import Clear, Command, Either, ResyncTable, Retry, Setting, StartDag, Text
+from twinhive.model.text import Clear, Command, Either, ResyncTable, Retry, Setting, StartDag, Text, ThePolicy
 
 RETRIES = Retry()
 BOOTSTRAP_AGAIN = StartDag("bootstrap")
 RESYNC_EVERYTHING = Either(
-    "ask for what differs, and for that alone, with twinhive resync <policy> --all", BOOTSTRAP_AGAIN
+    "ask for what differs, and for that alone, with " + Command(("twinhive", "resync", ThePolicy(), "--all")),
+    BOOTSTRAP_AGAIN,
 )
 
 BASE_DIRECTORY = Setting("external_tables.base_directory", "hive.repl.replica.external.table.base.dir")
@@ -33,6 +34,11 @@ def consolidate(policy: str) -> StartDag:
 def command(*words: str) -> Command:
     """Return a command that can be copied and run as it stands."""
     return Command(words)
+
+
+def pass_over(event_id: int) -> Text:
+    """Return how the policy that meets an event leaves it out."""
+    return "twinhive skip-event " + ThePolicy() + f" {event_id} --reason '...'"
 
 
 def resync(policy: str, table: str | None) -> Text:

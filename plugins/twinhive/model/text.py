@@ -11,6 +11,7 @@ from enum import Enum
 from typing import assert_never
 
 _RUN_AGAIN = "run the statement again"
+_SOME_POLICY = "<policy>"
 _BEGIN_ANEW = "drop the replica, then dump and load the whole database"
 _TWO_DUMPS = "two more dumps, one that leaves the table out (REPLACE) and one that takes it in again"
 
@@ -64,6 +65,11 @@ class ResyncTable(Phrase):
 
 
 @dataclass(frozen=True)
+class ThePolicy(Phrase):
+    """The name of the policy that an error is met with: who raises it need not know it."""
+
+
+@dataclass(frozen=True)
 class Exclude(Phrase):
     """Leave tables out."""
 
@@ -82,12 +88,21 @@ class Setting(Phrase):
 class Command(Phrase):
     """A command that can be run; one with a control character in it is shown, and is not offered to be copied."""
 
-    words: tuple[str, ...]
+    words: tuple[str | ThePolicy, ...]
 
     @property
     def line(self) -> str:
         """The command with its words quoted for a shell: names of tables are whatever their owners like."""
-        return shlex.join(self.words)
+        return " ".join(shlex.quote(word) if isinstance(word, str) else _SOME_POLICY for word in self.words)
+
+    @property
+    def can_be_run(self) -> bool:
+        """True for one that can be copied: all of it is known, and it holds no control character."""
+        return self.line.isprintable() and ThePolicy() not in self.words
+
+    def of_policy(self, policy: str) -> "Command":
+        """Return it with the name of the policy filled in."""
+        return Command(tuple(policy if policy and isinstance(word, ThePolicy) else word for word in self.words))
 
 
 @dataclass(frozen=True)
@@ -106,21 +121,21 @@ class Joined(Phrase):
     then: "Text"
 
 
-NextStep = Clear | Retry | StartDag | ResyncTable | Exclude | Setting | Command | Either | Joined
+NextStep = Clear | Retry | StartDag | ResyncTable | ThePolicy | Exclude | Setting | Command | Either | Joined
 Text = str | NextStep
 
 
-def render(text: Text, reader: Reader = Reader.POLICIES) -> str:
-    """Return a text in the words of those who read it."""
+def render(text: Text, reader: Reader = Reader.POLICIES, policy: str = "") -> str:
+    """Return a text in the words of those who read it; `policy` is whom it is about, '' where nobody knows."""
     if isinstance(text, str):
         return text
-    return "".join(part.line if isinstance(part, Command) else part for part in _parts(text, reader))
+    return "".join(part.line if isinstance(part, Command) else part for part in _parts(text, reader, policy))
 
 
-def commands_of(text: Text, reader: Reader = Reader.POLICIES) -> tuple[str, ...]:
+def commands_of(text: Text, reader: Reader = Reader.POLICIES, policy: str = "") -> tuple[str, ...]:
     """Return the commands in a text that can be copied and run as they stand: nobody looks for them in the prose."""
-    lines = [part.line for part in _parts(text, reader) if isinstance(part, Command)]
-    return tuple(line for line in lines if line.isprintable())
+    commands = (part for part in _parts(text, reader, policy) if isinstance(part, Command))
+    return tuple(command.line for command in commands if command.can_be_run)
 
 
 def text_of(value: object) -> Text:
@@ -128,15 +143,20 @@ def text_of(value: object) -> Text:
     return _phrase(value) if isinstance(value, Phrase) else f"{value}"
 
 
-def _parts(text: Text, reader: Reader) -> Iterator[str | Command]:
+def _parts(text: Text, reader: Reader, policy: str) -> Iterator[str | Command]:
     match text:
-        case str() | Command():
+        case str():
             yield text
+        case Command():
+            yield text.of_policy(policy)
+        case ThePolicy():
+            yield policy or _SOME_POLICY
         case Joined(first, then):
-            yield from _parts(first, reader)
-            yield from _parts(then, reader)
+            yield from _parts(first, reader, policy)
+            yield from _parts(then, reader, policy)
         case _:
-            yield from _parts(_for_policies(text) if reader is Reader.POLICIES else _for_statements(text), reader)
+            worded = _for_policies(text) if reader is Reader.POLICIES else _for_statements(text)
+            yield from _parts(worded, reader, policy)
 
 
 _Worded = Clear | Retry | StartDag | ResyncTable | Exclude | Setting | Either

@@ -166,6 +166,8 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
     ]
     if followed is True:
         errors.append(_gone(policy))
+    if isinstance(behind, TwinhiveError):
+        behind.policy = policy.name
     if written := written_after(one, answers):
         errors.append(written)
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)

@@ -8,6 +8,7 @@ from typing import Any
 
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.external.sync_external import Execution, InThisProcess, SyncExternal
+from twinhive.model.errors import about
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import HandOver, OnlyFor, Stage, Step, already, hand_overs, stages_of
 from twinhive.ports import WritePorts
@@ -88,7 +89,9 @@ def run_phase(
             step_of(stage, Work(policy, batch.name, planned.dump, holder, report), options).run(ports)
         return None
 
-    return {name: result for name, result in interpret(stages, act, earlier).items() if result is not None}
+    with about(policy.name):
+        results = interpret(stages, act, earlier)
+    return {name: result for name, result in results.items() if result is not None}
 
 
 def run_whole(

@@ -85,7 +85,7 @@ def test_pause_wants_either_a_reason_or_off(published: Terminal) -> None:
 
 def test_a_skipped_event_is_shown(published: Terminal) -> None:
     event_id = published.world.source.emit("REFRESH", "sales", "plain", {}).event_id
-    assert f"skip-event <policy> {event_id}" in published.type("run", "sales", "incremental", code=4)
+    assert f"skip-event sales {event_id}" in published.type("run", "sales", "incremental", code=4)
     published.type("skip-event", "sales", str(event_id), "--reason", "a refresh of caches")
     assert f"skipped event {event_id}" in published.type("status", "sales")
     published.type("run", "sales", "incremental")

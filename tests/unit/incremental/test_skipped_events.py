@@ -45,7 +45,7 @@ def skip(policy, world, event_id: int) -> None:
 
 def obeying(policy, world, event_id: int, act: Callable[[], object]) -> None:
     """Do something that stops at an event, then what the error advises, then the same again."""
-    with pytest.raises(ActNow, match=f"twinhive skip-event <policy> {event_id}"):
+    with pytest.raises(ActNow, match=f"twinhive skip-event sales {event_id}"):
         act()
     skip(policy, world, event_id)
     act()

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from twinhive.model import next_steps as ways
-from twinhive.model.errors import ActNow, together
+from twinhive.model.errors import ActNow, about, together
 from twinhive.model.text import (
     Clear,
     Exclude,
@@ -34,6 +34,11 @@ SAID = [
         ways.RESYNC_EVERYTHING,
         "ask for what differs, and for that alone, with twinhive resync <policy> --all",
         ANEW,
+    ),
+    (
+        ways.pass_over(7),
+        "twinhive skip-event <policy> 7 --reason '...'",
+        "twinhive skip-event <policy> 7 --reason '...'",
     ),
     (Clear("the task apply"), "clear the task apply", AGAIN),
     (Clear("the copy tasks with all after them"), "clear the copy tasks with all after them", AGAIN),
@@ -85,7 +90,7 @@ def test_no_way_out_is_left_out_here() -> None:
     assert set(constants) <= {way for way, _, _ in SAID}
     functions = {name for name, way in vars(ways).items() if inspect.isfunction(way)}
     assert functions == {
-        *("bootstrap", "command", "consolidate", "correct", "resync"),
+        *("bootstrap", "command", "consolidate", "correct", "pass_over", "resync"),
     }
 
 
@@ -137,3 +142,11 @@ def test_commands_are_carried_by_what_they_are_put_into() -> None:
     other = ActNow("wrong, too", next_step="look: " + ways.command("twinhive", "status", "sales"))
     assert together([error, other], "two things").commands == (*error.commands, "twinhive status sales")
     assert ActNow("wrong", next_step="twinhive resync sales <table>").commands == ()
+
+
+def test_the_policy_is_named_where_it_is_known_and_its_command_can_be_run_then() -> None:
+    with pytest.raises(ActNow) as caught, about("sales"), about("others"):
+        raise ActNow("a gap", next_step=ways.RESYNC_EVERYTHING)
+    assert caught.value.words.next_step == render(ways.RESYNC_EVERYTHING).replace("<policy>", "others")
+    assert caught.value.commands == ("twinhive resync others --all",)
+    assert ActNow("a gap", next_step=ways.RESYNC_EVERYTHING).commands == ()

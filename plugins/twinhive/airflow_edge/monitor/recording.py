@@ -22,7 +22,7 @@ from twinhive.airflow_edge.tasks.copy_notes import CopyNotes
 from twinhive.airflow_edge.tasks.stage_task import StageOf, is_last_try
 from twinhive.journal.records import Failure, Outcome
 from twinhive.journal.writing import Journal, open_journal
-from twinhive.model.errors import TwinhiveError, may_pass
+from twinhive.model.errors import TwinhiveError, about, may_pass
 from twinhive.model.files import Usage
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.pipeline.phases import Effect, Step
@@ -86,7 +86,7 @@ def recorded(stage: StageOf, context: Any, batch: Mapping[str, str] | None = Non
     copy = CopyNotes(_at_work(place)) if place.copies else None
     recording = Recording(place, open_journal(), copy)
     try:
-        with copy.kept() if copy else nullcontext():
+        with about(place.policy), copy.kept() if copy else nullcontext():
             yield recording
     except _NO_FAILURES:
         raise

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from twinhive.model.changes.kinds import EventFile
 from twinhive.model.files import FileStatus, base_name, is_below, join, relative_to
 from twinhive.model.names import TableName
+from twinhive.model.next_steps import pass_over
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.outside_paths import leads_elsewhere, path_error
 from twinhive.model.text import Either, Text
@@ -57,8 +58,7 @@ class SourceFile:
 
 def _pass_over(event_id: int) -> Text:
     return Either(
-        "find out who wrote this; if the replica can do without it: "
-        f"twinhive skip-event <policy> {event_id} --reason '...'",
+        "find out who wrote this; if the replica can do without it: " + pass_over(event_id),
         "find out who wrote this, and leave its table out of the dump",
     )
 
