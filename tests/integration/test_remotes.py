@@ -11,7 +11,6 @@ from tests.integration.spark_sql import SparkSql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
 from twinhive.cli.app import run
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.remotes.local_definitions import LocalDefinitions
@@ -274,7 +273,7 @@ def test_hive_4s_words_make_a_connector_and_a_database_that_uses_it(
 
 def test_what_others_define_is_known_from_the_log(desk: Desk, east: Warehouse) -> None:
     wiring = RemotesWiring(load_configuration(desk.config), "east", resolve_from_environment)
-    reader = ThriftRemoteReader(wiring.metastore)
+    reader = wiring.reader
     local = LocalDefinitions(reader, time.monotonic)
     assert local.read() == wiring.definitions()
     before = reader.newest_event()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from twinhive.cluster_view.port import Port
 from twinhive.gateway.asking_again import ask_again
-from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.definition_reading.cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.links import LinkLimits, Open
 from twinhive.gateway.metrics import CallCounts

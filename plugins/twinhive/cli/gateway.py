@@ -116,7 +116,7 @@ def _serve(
             _run(run_alone(_serving(wiring, ports, listeners), status))
             return
     # That a port is taken was told once, and not by each worker.
-    wiring.metastore.log_id()
+    wiring.reader.log_id()
     command = [sys.executable, "-m", "twinhive.cli.app", *sys.argv[1:], "--worker"]
     asyncio.run(Supervisor(command, workers).run(status))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.definition_reading.cache import DefinitionCache
 from twinhive.gateway.links import LinkLimits, Open
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.quick_reads.deadlines import Deadlines

@@ -1,5 +1,7 @@
 """Build the ports of a gateway, one for each cluster over its metastore that asks for one."""
 
+from typing import TYPE_CHECKING
+
 from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
 from twinhive.cluster_view.sight import Sight
 from twinhive.model.errors import InvalidSettings
@@ -7,7 +9,9 @@ from twinhive.model.files import join, qualified
 from twinhive.routing.freshness import FollowedLog
 from twinhive.settings import Configuration, Resolve
 from twinhive.settings.placements import PlacementSettings
-from twinhive.wiring.routing import RoutingWiring
+
+if TYPE_CHECKING:
+    from twinhive.wiring.routing import RoutingWiring
 
 
 def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, own: int) -> dict[int, Port | None]:
@@ -19,6 +23,8 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
     settings = {name: configuration.clusters[name].gateway for name in names}
     if len(names) < 2 and settings[names[0]].port is None:
         return {own: None}
+    from twinhive.wiring.routing import RoutingWiring  # brings the bindings along, which a gateway does without
+
     wiring = RoutingWiring(configuration, cluster, resolve)
     followed = FollowedLog()
     copies = _directories_of_copies(configuration, wiring)
@@ -38,7 +44,7 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
     return ports
 
 
-def _directories_of_copies(configuration: Configuration, wiring: RoutingWiring) -> tuple[str, ...]:
+def _directories_of_copies(configuration: Configuration, wiring: "RoutingWiring") -> tuple[str, ...]:
     """Return where copies are: of all placements, and where those have them that say nothing."""
     usual = PlacementSettings.model_fields["root"].default
     found = {join(root, usual.strip("/")) for root in wiring.roots.values()}

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
 from twinhive.connectors.registry import ConnectorContext, Connectors, connector_name
 from twinhive.connectors.thrift import MetastoreAddress, ThriftConnector
-from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.definition_reading.asking import BlockingMetastore
+from twinhive.gateway.definition_reading.cache import DefinitionCache
+from twinhive.gateway.definition_reading.reader import WireDefinitionReader
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
@@ -26,6 +27,9 @@ from twinhive.settings import Configuration, Resolve
 from twinhive.settings.remotes import RemotesFile, load_remotes
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.files import files
+
+if TYPE_CHECKING:
+    from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 
 _LOOK_SECONDS = 1.0
 """How old what is known of the file may be."""
@@ -46,18 +50,25 @@ class RemotesWiring:
         """The local metastore."""
         return metastore_endpoint(self._configuration.clusters[self._cluster].metastore, self._resolve, self._cluster)
 
-    @cached_property
-    def metastore(self) -> ThriftMetastore:
-        """The local metastore."""
-        at = self.endpoint
-        return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster)
-
     def definitions(self) -> Definitions:
         """Read what is defined now. Raises Unreachable."""
-        reader = ThriftRemoteReader(self.metastore)
+        reader = self.reader
         databases = reader.all_databases()
         connectors = reader.connectors() if any(one.connector for one in databases) else {}
         return definitions_of(databases, reader.views_with(REMOTE), connectors)
+
+    @cached_property
+    def reader(self) -> WireDefinitionReader:
+        """Reads what the local metastore defines; for one thread at a time."""
+        return WireDefinitionReader(BlockingMetastore(self.endpoint))
+
+    @cached_property
+    def metastore(self) -> "ThriftMetastore":
+        """The local metastore, for who does more there than read definitions."""
+        from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+
+        at = self.endpoint
+        return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster)
 
     @property
     def access(self) -> Access:
@@ -84,13 +95,14 @@ class RemotesWiring:
         """Return what all clients of one process share. Raises Unreachable."""
         addresses = [MetastoreAddress(host, port) for host, port in self.endpoint.addresses]
         connector = ThriftConnector()
-        local = LocalDefinitions(ThriftRemoteReader(self.metastore), time.monotonic)
+        reader = self.reader
+        local = LocalDefinitions(reader, time.monotonic)
 
         async def open_() -> ByteLink:
             return await connector.open_to(addresses)
 
         return Shared(
-            gateway_id=self.metastore.log_id(),
+            gateway_id=reader.log_id(),
             local=open_,
             definitions=DefinitionCache(
                 self._noted(local.read, counts), time.monotonic, read_share=lambda: local.read_share

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from twinhive.gateway.definition_cache import DefinitionCache
+from twinhive.gateway.definition_reading.cache import DefinitionCache
 
 
 class Source:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteReader
+from twinhive.gateway.definition_reading.reader import WireDefinitionReader
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.remotes.data_connectors import DataConnector
@@ -88,8 +88,8 @@ class RemotesSeen:
         self._connectors[name] = connector
 
     @property
-    def _reader(self) -> ThriftRemoteReader:
-        return ThriftRemoteReader(self.wiring.metastore)
+    def _reader(self) -> WireDefinitionReader:
+        return self.wiring.reader
 
 
 def _over(there: Mapping[_Key, _Value], pretended: Mapping[_Key, _Value | None]) -> dict[_Key, _Value]:

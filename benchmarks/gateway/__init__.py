@@ -1,0 +1,1 @@
+"""What a gateway costs: calls directly, through a bare relay, and through the gateway, in one run."""
