@@ -51,6 +51,7 @@ class RunningGateway:
     def __post_init__(self) -> None:
         self.counts = CallCounts()
         self._cache = DefinitionCache(lambda: self.definitions, time.monotonic, self.definitions_age, lambda: 0.0)
+        self.remotes = RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time)
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         listener = listen("127.0.0.1", 0)
@@ -72,7 +73,7 @@ class RunningGateway:
             gateway_id=self.gateway_id,
             local=opening(self.local_port),
             definitions=self._cache,
-            remotes=RemotePool(_reached, self.limits, self.counts, time.monotonic, time.time),
+            remotes=self.remotes,
             counts=self.counts,
             clock=time.monotonic,
             request_seconds=0.5,

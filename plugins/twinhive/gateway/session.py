@@ -66,11 +66,12 @@ class Session:
 
     def begin(self) -> None:
         """Answer requests from now on until the client hangs up."""
-        self._bytes.taker = self._take
+        self._bytes.taker, self._bytes.on_lost = self._take, self.end
 
     def end(self) -> None:
         """Hang up, whatever is under way. Nothing happens where that was done before."""
         on_end, self.on_end = self.on_end, lambda: None
+        self._bytes.on_lost = None
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
         if self._quick is not None:

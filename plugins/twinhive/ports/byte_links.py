@@ -20,6 +20,8 @@ class ByteLink(asyncio.Protocol):
     def __init__(self) -> None:
         self.taker: Take | None = None
         """Gets what comes instead of `read`. Whoever sets it looks at `held` and `has_ended` first."""
+        self.on_lost: Callable[[], None] | None = None
+        """Called when the connection is lost in both directions, whoever reads."""
         self._transport: asyncio.Transport | None = None
         self._held: deque[bytes] = deque()
         self._held_bytes = 0
@@ -137,6 +139,8 @@ class ByteLink(asyncio.Protocol):
         if self._draining is not None and not self._draining.done():
             self._draining.set_exception(_lost(exc))
         self.end(exc)
+        if self.on_lost is not None:
+            self.on_lost()
 
     def pause_writing(self) -> None:
         """Note that the peer is slow."""

@@ -30,7 +30,7 @@ LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 class World:
     """A local metastore, one elsewhere, and the gateway."""
 
-    def __init__(self, buffered: int = 1 << 20, limits: RemoteLimits = LIMITS) -> None:
+    def __init__(self, buffered: int = 1 << 20, limits: RemoteLimits = LIMITS, age: float = 60.0) -> None:
         self.here, self.there = Contents("here"), Contents("there")
         self.here.add("shop", "orders")
         self.here.add("shop", "remote_orders")
@@ -39,7 +39,7 @@ class World:
         self.there.add("sales", "orders", comment="sales", partitions=("day=1", "day=2"))
         self.there.add("other", "hidden")
         self.local, self.remote = WireMetastore(self.here), WireMetastore(self.there)
-        self.gateway = RunningGateway(self.local.port, limits=replace(limits, buffered=buffered))
+        self.gateway = RunningGateway(self.local.port, limits=replace(limits, buffered=buffered), definitions_age=age)
         self.define(self.remote.port)
 
     def define(self, port: int, **more: str) -> None:
@@ -59,9 +59,13 @@ class World:
         self.remote.close()
 
 
-@pytest.fixture(params=[1 << 20, 200], ids=["answers are held", "answers are handed on in pieces"])
+@pytest.fixture(
+    params=[(1 << 20, 60.0), (1 << 20, 0.0), (200, 0.0)],
+    ids=["small reads are quick", "answers are held", "answers are handed on in pieces"],
+)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    made = World(request.param)
+    buffered, age = request.param
+    made = World(buffered, age=age)
     yield made
     made.close()
 
