@@ -240,6 +240,20 @@ POLICY_CASES = (
         ("failover: reason is missing",),
         follows=True,
     ),
+    Case(
+        "failover: an abort with an event",
+        ("failover", "sales", "--abort", "--at", "3"),
+        ("--abort takes nothing else but --dry-run",),
+        code=USAGE,
+    ),
+    Case("failover: an abort without a replica", ("failover", "sales", "--abort"), ("there is no replica of policy",)),
+    Case(
+        "failover: an abort after the point of no return",
+        ("failover", "sales", "--abort"),
+        ("cannot be aborted", "west/sales has taken over", "phase promoted", "twinhive failback sales_back --dry-run"),
+        _promoted,
+        follows=True,
+    ),
     Case("failover: without a replica", ("failover", "sales"), ("there is no replica of policy sales",)),
     Case("failover: not ready", ("failover", "sales"), ("is not ready to take over",), follows=True),
     Case(

@@ -157,6 +157,19 @@ FILE_CASES = (
             ("with a wrong value", "hive.repl.dumpdir.ttl", "1 week", "'1 week', expected duration"),
         )
     ),
+    *(
+        Case(
+            f"policy: failover {name}",
+            ("check",),
+            (says,),
+            _write("policies/sales.yaml", {**POLICY, "failover": said}),
+            rule="fence_without_a_command",
+        )
+        for name, said, says in (
+            ("by no command", {"fence": ["command"]}, "failover.close_command: found none"),
+            ("by a command that nothing runs", {"close_command": ["stop"]}, "failover.fence: found no 'command'"),
+        )
+    ),
     Case(
         "policies: of one name",
         ("check",),

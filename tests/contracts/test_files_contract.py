@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.adapters.hdfs.hadoop_errors import is_unknown_call
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm.machine import java_class
@@ -328,6 +329,38 @@ class TestOnlyTheRealOne:
         java.java.setQuota(java.to_java(directory), 3, 1_000_000_000)
         with pytest.raises(Refused, match="quota"):
             hdfs.write(f"{directory}/a/f", b"")
+
+    def test_quotas_of_names_and_open_files(self, hdfs: HadoopFiles, directory: str) -> None:
+        fake = InMemoryFiles(hdfs.root)
+        for files in (hdfs, fake):
+            files.make_directories(f"{directory}/a/b")
+            files.write(f"{directory}/a/f", b"rows")
+            assert files.name_quota(f"{directory}/a") is None
+            files.set_name_quota(f"{directory}/a", 50)
+            assert files.name_quota(f"{directory}/a") == 50
+            files.set_name_quota(f"{directory}/a", 1)
+            for change in (
+                lambda files=files: files.write(f"{directory}/a/b/g", b"late"),
+                lambda files=files: files.make_directories(f"{directory}/a/c"),
+            ):
+                with pytest.raises(Refused, match="quota"):
+                    change()
+            assert files.delete_file(f"{directory}/a/f")
+            files.set_name_quota(f"{directory}/a", None)
+            files.write(f"{directory}/a/b/g", b"rows")
+            with pytest.raises(Missing):
+                files.set_name_quota(f"{directory}/none", 1)
+            assert files.open_files(directory, 5) == []
+        client = hdfs._client
+        stream = client.java.create(client.to_java(f"{directory}/a/open"))
+        client.java.create(client.to_java(f"{directory}/ab")).close()
+        try:
+            stream.write(b"x")
+            stream.hflush()
+            assert hdfs.open_files(f"{directory}/a", 5) == [f"{directory}/a/open"]
+            assert hdfs.open_files(f"{directory}/a/b", 5) == []
+        finally:
+            stream.close()
 
     def test_safe_mode(self, hdfs: HadoopFiles, directory: str) -> None:
         actions = java_class("org.apache.hadoop.fs.SafeModeAction")

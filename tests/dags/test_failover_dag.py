@@ -25,7 +25,7 @@ from twinhive.pipeline.runner import run_bootstrap, run_whole
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
-PROOFS = ("catch_up", "prove_quiet", "verify")
+PROOFS = ("fence", "catch_up", "prove_quiet", "verify")
 
 
 class Run:
@@ -100,7 +100,7 @@ def phase(world: World) -> str:
 
 
 def test_its_tasks_stand_in_a_row_and_a_person_approves(dag: DAG) -> None:
-    row = ["prepare", "approve", "catch_up", "prove_quiet", "verify", "promote"]
+    row = ["prepare", "approve", "fence", "catch_up", "prove_quiet", "verify", "promote"]
     assert [task.task_id for task in dag.topological_sort()] == row
     approve = dag.get_task("approve")
     assert isinstance(approve, ApprovalOperator)

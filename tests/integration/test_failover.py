@@ -12,7 +12,7 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.cli.app import run
 from twinhive.model.errors import ActNow, Promoted
-from twinhive.model.promotion import How, Promotion
+from twinhive.model.switching.promotion import How, Promotion
 from twinhive.operations.failover import Failover
 
 pytestmark = pytest.mark.sandbox

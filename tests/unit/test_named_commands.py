@@ -13,6 +13,7 @@ import typer
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
 from twinhive.cli.app import app
 from twinhive.operations.failover import PROVE_QUIET
+from twinhive.operations.fence.fencing import FENCE
 from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
 # A failed copy does not know the one table that is meant.
@@ -98,7 +99,7 @@ TASK = re.compile(r"clear the task (?!that\b|with\b|of\b|again\b|which\b)([a-z_]
 TASKS = (
     {stage.name for stages in (*PHASES.values(), *PLACEMENT_PHASES.values()) for stage in stages}
     | {hand_over.name for some in HAND_OVERS.values() for hand_over in some}
-    | {PROVE_QUIET}
+    | {PROVE_QUIET, FENCE}
 )
 
 

@@ -1,5 +1,6 @@
 """Offer what on-call asks of a policy: resync, skip-event, unlock, pause, failover, forget, retire."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -145,16 +146,24 @@ def failover(
         int | None, typer.Option(metavar="EVENT", min=0, help="With --unplanned: the event that --dry-run has named.")
     ] = None,
     reason: Annotated[str | None, typer.Option(help="With --unplanned: why.")] = None,
+    abort: Annotated[
+        bool, typer.Option("--abort", help="Give up a failover that has not taken over: let the writers in again.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Let the replica take over from its source.
 
-    Stop all writers of the source first. Then the replica is brought to the newest event, the source has to stand
-    still, both sides are compared, and the replica is opened to writers. What speaks against it is named, and
-    nothing was changed. With --unplanned nobody asks the source: what is staged of it is applied, the rest is lost.
+    Stop all writers of the source first; with failover.fence in the policy file that is done here. Then the replica is
+    brought to the newest event, the source has to stand still, both sides are compared, and the replica is opened to
+    writers. What speaks against it is named, and nothing but the fence was changed. With --unplanned nobody asks the
+    source: what is staged of it is applied, the rest is lost.
     """
+    if abort:
+        if unplanned or at is not None or reason:
+            raise typer.BadParameter("--abort takes nothing else but --dry-run")
+        return _operate("failover-abort", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
     if unplanned and not dry_run and (at is None or not reason):
         raise typer.BadParameter("--unplanned needs --at and --reason; --dry-run says what would be lost")
     if not unplanned and (at is not None or reason):
@@ -162,11 +171,12 @@ def failover(
     with errors_shown(as_json=as_json):
         wiring, holder = wiring_of(config, policy), holder_of("failover")
         ports = wiring.write_ports()
-        operation: Operation = Failover(wiring.policy, holder)
+        report = print_stderr if as_json else say
+        operation: Operation = Failover(
+            wiring.policy, holder, catch_up=partial(_follow_to_the_end, wiring.policy, ports, holder, report)
+        )
         if unplanned:
             operation = UnplannedFailover(wiring.policy, at or 0, reason or "", holder)
-        elif not dry_run:
-            _follow_to_the_end(wiring.policy, ports, holder, print_stderr if as_json else say)
         lines = operation.plan(ports) if dry_run else operation.run(ports)
     _show("failover", policy, lines, as_json=as_json, dry_run=dry_run)
 

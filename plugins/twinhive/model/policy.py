@@ -11,6 +11,7 @@ from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.sets.mark import SETS_TABLE
+from twinhive.model.switching.fence import FenceRules
 
 _LEFT_OUT = {
     TableKind.EXTERNAL: "external table: the policy leaves them out",
@@ -110,6 +111,8 @@ class Policy:
     a dump made under another text is not loaded. `dump_directory` is where the dumps of a statement lie, ''
     for a policy whose dumps lie below its dump root.
 
+    `fence` says how writers are kept away from the source while the replica takes over.
+
     A placement is one as well: `source` and `replica` are then two clusters of one metastore, and the same database;
     `copies` says what is kept there of its tables.
     """
@@ -126,6 +129,7 @@ class Policy:
     fingerprint: str = ""
     dump_directory: str = ""
     copies: KeptCopies | None = None
+    fence: FenceRules = field(default_factory=FenceRules)
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope; the table of sets has a way of its own."""

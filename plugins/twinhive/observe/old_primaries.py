@@ -9,7 +9,7 @@ from twinhive.log.log_pages import LogPages
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import PHASE
 from twinhive.model.objects import Database
-from twinhive.model.promotion import Promotion
+from twinhive.model.switching.promotion import Promotion
 from twinhive.observe.follower import Follower, metastore_name
 from twinhive.step.in_parallel import Question
 

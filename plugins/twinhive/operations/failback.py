@@ -14,7 +14,7 @@ from twinhive.model.marks import POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp,
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
-from twinhive.model.promotion import PROMOTED, Promotion
+from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.model.text import Text, render
 from twinhive.operations.operation import Holder, person
 from twinhive.owned.staging import claim_staging

@@ -19,9 +19,11 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import WINDOW_END, Policy
-from twinhive.model.promotion import How
 from twinhive.model.spoken import first_of, spoken_time
+from twinhive.model.switching.promotion import How
 from twinhive.model.text import Clear, Text, render
+from twinhive.operations.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
+from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.operation import Holder, a_reason
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
@@ -52,6 +54,8 @@ class Failover:
     quiet_seconds: float = QUIET_SECONDS
     wait: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.time
+    catch_up: Callable[[], None] = lambda: None
+    run_command: RunCommand = run_command
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what stands in the way now, and what would be done."""
@@ -62,18 +66,36 @@ class Failover:
         return [
             *map(render, found.told),
             *(f"in the way: {render(problem.text)}" for problem in found.problems),
+            *self._fence.plan(ports),
             f"would wait {self.quiet_seconds:.0f} s in which {self.policy.source} must log nothing of this policy",
             "would compare all that is replicated, on both sides, at the same event",
             f"would open {self.policy.replica} to writers; nothing is brought into it from then on",
         ]
 
     def run(self, ports: WritePorts) -> list[str]:
-        """Prove it, then promote. Raises ActNow or TryAgain, and has changed nothing then."""
+        """Fence, prove it, then promote. Raises ActNow or TryAgain; nothing but the fence was changed then.
+
+        `catch_up` is called behind the fence, and brings the replica to the source's newest event.
+        """
         if end_of := self.ended(ports):
             return end_of
+        fenced = self.fence(ports)
+        self.catch_up()
         end = self.prove_quiet(ports)
+        token = standing_fence(ports, self.policy)
         compared = self.compare(ports)
-        return [*compared, *self.promote(ports, end, self.clock())]
+        return [*fenced, *compared, *self.promote(ports, end, self.clock(), token)]
+
+    def fence(self, ports: WritePorts) -> list[str]:
+        """Keep writers away, as the policy says; from a source whose replica is not ready nobody is kept away."""
+        if not self.policy.fence.rungs:
+            return []
+        self.refuse_unready(ports)
+        return self._fence.run(ports)
+
+    @property
+    def _fence(self) -> Fence:
+        return Fence(self.policy, self.holder, self.run_command, self.clock)
 
     def ended(self, ports: WritePorts) -> list[str]:
         """Return what there is to say where it has taken over already, and end what that has left; else nothing."""
@@ -97,11 +119,16 @@ class Failover:
         """Return the newest event of a source that has logged nothing of the policy for a while."""
         self.refuse_unready(ports)
         self._refuse_copies(ports)
+        standing_fence(ports, self.policy)
+        refuse_open_files(ports, self.policy)
         _, state = replica_alone(ports, self.policy)
         return self._quiet_end(ports, state.position)
 
-    def promote(self, ports: WritePorts, end: Position, compared_at: float) -> list[str]:
-        """Open a replica that is proved equal: at `end`, compared at a time in seconds since the epoch."""
+    def promote(self, ports: WritePorts, end: Position, compared_at: float, fence: str = "") -> list[str]:
+        """Open a replica that is proved equal: at `end`, compared at a time in seconds since the epoch.
+
+        `fence` is the token of the one that stood when the source was proved quiet.
+        """
         age = self.clock() - compared_at
         if age > OLD_SECONDS:
             raise ActNow(
@@ -112,10 +139,23 @@ class Failover:
             )
 
         def nothing_came(_: ReplicaState) -> None:
+            self._refuse_other_fence(ports, fence)
             # Also what was applied meanwhile: a source that is written was not quiet.
             self._refuse_news(ports, end)
 
         return promote(ports, self.policy, self.holder, How.PLANNED, nothing_came)
+
+    def _refuse_other_fence(self, ports: ReadPorts, token: str) -> None:
+        now = standing_fence(ports, self.policy)
+        if now != token:
+            raise ActNow(
+                f"the fence of {self.policy.source} was taken away meanwhile, and set again",
+                found=f"the fence {now or '(none)'}",
+                expected=f"the fence {token or '(none)'}, behind which the source was proved quiet",
+                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it")
+                + "; without Airflow: "
+                + command("twinhive", "failover", self.policy.name),
+            )
 
     def _refuse_copies(self, ports: ReadPorts) -> None:
         """Wait for copies of external data: they would write and delete beside the new primary's own writers."""
@@ -147,11 +187,15 @@ class Failover:
         _, news = _first_news(ports, self.policy, quiet_since)
         if news:
             raise ActNow(
-                f"{self.policy.source} is still written: no failover without loss",
+                f"{self.policy.source} is still written"
+                + (" behind its fence" if self.policy.fence.rungs else "")
+                + ": no failover without loss",
                 found=f"after event {quiet_since.event_id}: {_told(news)}",
                 expected=f"no event of this policy for {self.quiet_seconds:.0f} s, nor while both sides are compared",
                 next_step="find these writers and stop them; then again: "
-                + command("twinhive", "failover", self.policy.name),
+                + command("twinhive", "failover", self.policy.name)
+                + "; "
+                + or_abort(self.policy),
             )
 
     def compare(self, ports: WritePorts) -> list[str]:
@@ -162,7 +206,7 @@ class Failover:
         names = [*found.findings, *found.suspects, *(f"{name}: {why}" for name, why in found.not_judged.items())]
         what = f"the replica of policy {self.policy.name} is not proved equal to its source: {found.headline}"
         unlike, equal = "; ".join(first_of(names, _NAMED)), "all that is replicated, judged and equal"
-        again = command("twinhive", "failover", self.policy.name)
+        again = "then again: " + command("twinhive", "failover", self.policy.name) + "; " + or_abort(self.policy)
         if found.suspected and not found.found:
             raise TryAgain(
                 what,
@@ -172,13 +216,11 @@ class Failover:
                 + command("twinhive", "run", self.policy.name, "scan")
                 + ", then "
                 + command("twinhive", "run", self.policy.name, "incremental")
-                + "; then again: "
+                + "; "
                 + again,
             )
         mend = command("twinhive", "repair", self.policy.name)
-        raise ActNow(
-            what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; then again: " + again
-        )
+        raise ActNow(what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; " + again)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from twinhive.model.marks import (
 )
 from twinhive.model.objects import Database, Parameters, Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.operations.fence.lifting import is_fenced, lift_fence
 from twinhive.operations.forget_files import (
     plan_leftovers,
     plan_own_directories,
@@ -91,6 +92,7 @@ class Forget:
                 lines.append(f"removed: marks of database {policy.replica}; what its tables hold stays as it is")
         if release_base(ports, policy):
             lines.append(f"released: the base directory {policy.external.base_directory}; what lies below it stays")
+        lines += lift_fence(ports, policy, self.holder) if is_fenced(ports, policy) else []
         ports.source_marker.unmark(policy.source.database, policy.name)
         lines.append(f"removed: the mark of policy {policy.name} at {policy.source}")
         lines += remove_own_directories(ports, policy)

@@ -7,6 +7,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.policy import Policy
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.fence.lifting import AbortFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.pausing import Pause, Unpause
@@ -76,6 +77,12 @@ _ALL = (
         "begin no further window or scan",
         ("reason",),
         lambda policy, holder, fields: Pause(policy, fields.reason or "", holder),
+    ),
+    OperationKind(
+        "failover-abort",
+        "give a failover up that has not taken over yet: writers are let in again",
+        (),
+        lambda policy, holder, _: AbortFailover(policy, holder),
     ),
     OperationKind("unpause", "go on", (), lambda policy, _, __: Unpause(policy)),
     OperationKind(

@@ -10,7 +10,7 @@ from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
-from twinhive.model.promotion import PROMOTED, How, Promotion
+from twinhive.model.switching.promotion import PROMOTED, How, Promotion
 from twinhive.operations.forget_files import remove_leftovers
 from twinhive.operations.operation import Holder
 from twinhive.ports import ReadPorts, WritePorts

@@ -13,6 +13,7 @@ from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter
 from twinhive.ports.trees import (
     AttributeReader,
     AttributeWriter,
+    NameQuotas,
     SnapshotReader,
     SnapshotWriter,
     TreeReader,
@@ -32,6 +33,7 @@ __all__ = [
     "MessageBroker",
     "MetastoreReader",
     "MetastoreWriter",
+    "NameQuotas",
     "ReadPorts",
     "SnapshotReader",
     "SnapshotWriter",

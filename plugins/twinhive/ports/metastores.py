@@ -182,9 +182,9 @@ class MetastoreWriter(MetastoreReader, Protocol):
 
 
 class SourceMarker(Protocol):
-    """The one write to a source metastore: our id in the database's `repl.source.for` list.
+    """The writes to a source metastore: our id in the database's `repl.source.for` list, and the mark of a fence.
 
-    It makes the source's change manager keep dropped and overwritten files from then on.
+    The first makes the source's change manager keep dropped and overwritten files from then on.
     """
 
     def mark(self, database: str, policy: str) -> None:
@@ -193,4 +193,8 @@ class SourceMarker(Protocol):
 
     def unmark(self, database: str, policy: str) -> None:
         """Take a policy out of the list; one that is not in it, or a dropped database, is fine."""
+        ...
+
+    def fence(self, database: str, mark: str | None) -> None:
+        """Say at the database that writers are kept away, or no more; read back. Raises Missing, Refused."""
         ...

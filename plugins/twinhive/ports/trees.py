@@ -62,13 +62,29 @@ class SnapshotWriter(SnapshotReader, Protocol):
         ...
 
 
+class NameQuotas(Protocol):
+    """Keep new names out of a directory, and see who writes files there."""
+
+    def name_quota(self, path: str) -> int | None:
+        """Return how many names a directory may hold, itself included; None without a quota. Raises Missing."""
+        ...
+
+    def set_name_quota(self, path: str, names: int | None) -> None:
+        """Set the quota of names, or take it away. Raises Missing, Refused (it takes an administrator)."""
+        ...
+
+    def open_files(self, path: str, most: int) -> list[str]:
+        """Return files at or below a path that somebody is writing, at most so many. Raises Refused."""
+        ...
+
+
 class TreeReader(FileReader, AttributeReader, SnapshotReader, Protocol):
     """Read all that a copy of a directory tree may have to know."""
 
 
-class TreeWriter(FileWriter, AttributeWriter, SnapshotWriter, Protocol):
+class TreeWriter(FileWriter, AttributeWriter, SnapshotWriter, NameQuotas, Protocol):
     """Write a copy of a directory tree."""
 
 
-class TreeSource(TreeReader, SnapshotWriter, Protocol):
-    """Read a tree, and make and delete snapshots of it, which change nothing in it."""
+class TreeSource(TreeReader, SnapshotWriter, NameQuotas, Protocol):
+    """Read a tree, and make and delete snapshots of it or keep writers out, which change nothing in it."""

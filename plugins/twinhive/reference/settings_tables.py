@@ -11,6 +11,7 @@ from twinhive.model.watching.alerts import ALERTS
 from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings, ClustersFile
+from twinhive.settings.failover import FailoverSettings
 from twinhive.settings.kinds import Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.placements import PlacementSettings
@@ -23,6 +24,7 @@ _ELSEWHERE: Mapping[type[BaseModel], str] = {
     AirflowSettings: "[Airflow's tasks](#airflows-tasks)",
     TaskSettings: "the next table",
     ExternalSettings: "[External tables](external-tables.md#settings)",
+    FailoverSettings: "[Failover](failover.md#settings)",
     WatchSettings: "[Watching and notifications](#watching-and-notifications)",
     NotificationSettings: "[Watching and notifications](#watching-and-notifications)",
 }
@@ -58,6 +60,11 @@ def policies_table() -> str:
 def external_table() -> str:
     """Return the keys of `external_tables`."""
     return _table(ExternalSettings)
+
+
+def failover_table() -> str:
+    """Return the keys of `failover`."""
+    return _table(FailoverSettings)
 
 
 def airflow_table() -> str:

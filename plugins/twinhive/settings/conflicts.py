@@ -40,11 +40,21 @@ def wrong_hive_conf(settings: PolicySettings, clusters: Clusters) -> Iterator[st
             yield f"hive_conf.{key}: found {wrong.found}, expected {wrong.expected}"
 
 
+def fence_without_a_command(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find a fence that is to run a command, and does not say which; and a command that nothing runs."""
+    said = settings.failover
+    if "command" in said.fence and not said.close_command:
+        yield "failover.close_command: found none, expected the words of a command, as failover.fence has 'command'"
+    if "command" not in said.fence and (said.close_command or said.open_command):
+        yield "failover.fence: found no 'command', expected it, as failover.close_command or open_command is said"
+
+
 RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
     unknown_clusters,
     shared_metastores,
     replica_is_source,
     wrong_hive_conf,
+    fence_without_a_command,
 )
 """What a policy file has to keep beside its own form."""
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from twinhive.model.external.modes import External
 from twinhive.model.files import short_hash
 from twinhive.settings.airflow_tasks import AirflowSettings
+from twinhive.settings.failover import FailoverSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.watching import Limit, NotificationSettings, WatchSettings
@@ -115,6 +116,8 @@ class PolicySettings(Strict):
     """who is told"""
     airflow: AirflowSettings = AirflowSettings()
     """pools, queues, executors, owner and time-outs of the tasks"""
+    failover: FailoverSettings = FailoverSettings()
+    """how the replica takes over"""
     announced_tables: tuple[Pattern, ...] = ()
     """for whole names of source tables: those that have an Airflow asset of their own"""
     announced_sets: tuple[Pattern, ...] = ()
@@ -125,6 +128,7 @@ class PolicySettings(Strict):
         """Identify all that a dump depends on; tuning is not part of it."""
         tuning: dict[str, Any] = {
             "airflow": True,
+            "failover": True,
             "options": True,
             "hive_conf": True,
             "external_tables": _EXTERNAL_TUNING,

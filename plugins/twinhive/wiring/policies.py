@@ -55,6 +55,7 @@ class Wiring:
             options=settings.options.tuning,
             fingerprint=self.placement.fingerprint if self.placement else settings.fingerprint,
             copies=copies,
+            fence=settings.failover.rules,
         )
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tests.support.hdfs.fake_attributes import InMemoryAttributes
+from tests.support.hdfs.fake_quotas import InMemoryQuotas
 from tests.support.hdfs.fake_snapshots import InMemorySnapshots
 from tests.support.hdfs.fake_streams import InMemoryStream, comparison_checksum, damaged
 from tests.support.hdfs.fake_trash import InMemoryTrash
@@ -28,7 +29,7 @@ from twinhive.model.files import (
 BLOCK = 128 * 1024 * 1024
 
 
-class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
+class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash, InMemoryQuotas):
     """Implement TreeWriter as HDFS behaves; `InMemoryCalls` has the knobs."""
 
     def close(self) -> None:
@@ -45,6 +46,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
     ) -> FileStatus:
         """Write a file as the source's own users do, over whatever was there."""
         with self._lock:
+            self._check_room(path)
             status = self._tree.new_status(path, len(content), permission=0o644, block_size=block_size)
             status = replace(status, modified_ms=status.modified_ms if modified_ms is None else modified_ms)
             self._tree.add(Node(status, content, checksum_type=checksum_type or self.usual_checksums))
@@ -183,6 +185,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
 
     def make_directories(self, path: str) -> None:
         with self._change("make_directories", path):
+            self._check_room(path)
             self._tree.make_directories(path)
 
     def make_private(self, path: str) -> None:
@@ -198,6 +201,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash):
             if source not in self._nodes or target in self._nodes:
                 return False
             self._check_parent(target)
+            self._check_room(target)
             self._tree.move(source, target)
             return True
 

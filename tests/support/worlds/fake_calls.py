@@ -17,7 +17,8 @@ class InMemoryCalls:
     `down` and `safe_mode` are states, `unanswered` is how many of the next calls get no answer,
     `corrupt_next_copies` how many of the next copies come out wrong. Opening a file of
     `changes_when_opened` changes it once it was read; paths at or below one of `forbidden` refuse writes,
-    those of `unreadable` refuse to be read and listed. A file of `corrupt` gives wrong bytes to a read that is not
+    those of `unreadable` refuse to be read and listed; `name_quotas` say how many names there may be at and below a
+    directory, `opened` which files somebody is writing. A file of `corrupt` gives wrong bytes to a read that is not
     verified and none to a verified one; one of `corrupt_replicas` has a good replica for the verified read.
     A page of a listing has `page_size` entries; without `can_concatenate` it is as on an object store,
     without `keeps_trash` as on HDFS where nobody has set `fs.trash.interval`; without `keeps_attributes` no single
@@ -40,6 +41,8 @@ class InMemoryCalls:
         self.corrupt: set[str] = set()
         self.corrupt_replicas: set[str] = set()
         self.quotas: dict[str, Space] = {}
+        self.name_quotas: dict[str, int] = {}
+        self.opened: set[str] = set()
         self.page_size = 1000
         self.can_concatenate = True
         self.keeps_trash = False
@@ -71,6 +74,14 @@ class InMemoryCalls:
         self._check_text(path)
         if f"/{SNAPSHOTS}/" in path or _is_one_of(path, self.forbidden):
             raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
+
+    def _check_room(self, path: str) -> None:
+        """Refuse a name that is new where a quota has no room for it."""
+        if path in self._nodes:
+            return
+        for directory, most in self.name_quotas.items():
+            if is_below(path, directory) and len(self._tree.below(directory)) >= most:
+                raise Refused(f"{path}: {self.root} refused: a quota is used up", next_step="raise it")
 
     def _check_text(self, path: str) -> None:
         if is_collapsed(path):

@@ -161,6 +161,8 @@ class Killable:
         "create_snapshot",
         "delete_snapshot",
         "mark",
+        "fence",
+        "set_name_quota",
     )
 
     def __init__(self, port: Any, switch: KillSwitch) -> None:

@@ -21,8 +21,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.marks import ReplicaState
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.model.promotion import How, Promotion
 from twinhive.model.spoken import spoken_time
+from twinhive.model.switching.promotion import How, Promotion
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.observe.lag_alerts import alerts_of, state_line

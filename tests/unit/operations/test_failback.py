@@ -18,7 +18,7 @@ from twinhive.leaves.side import sides_of
 from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
 from twinhive.model.marks import PHASE, POLICY, Phase
 from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.model.promotion import PROMOTED, Promotion
+from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.pausing import Unpause

@@ -29,7 +29,7 @@ from twinhive.model.errors import (
 from twinhive.model.frozen import with_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
-from twinhive.model.promotion import PROMOTED, How, Promotion
+from twinhive.model.switching.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operations import KINDS, OperationFields, operation_of

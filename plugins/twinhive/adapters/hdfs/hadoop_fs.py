@@ -7,6 +7,7 @@ from contextlib import suppress
 from twinhive.adapters.hdfs import hadoop_streams, hadoop_trash
 from twinhive.adapters.hdfs.hadoop_attributes import HadoopAttributes
 from twinhive.adapters.hdfs.hadoop_errors import is_missing, translated
+from twinhive.adapters.hdfs.hadoop_quotas import HadoopQuotas
 from twinhive.adapters.hdfs.hadoop_reader import HadoopReader
 from twinhive.adapters.hdfs.hadoop_snapshots import HadoopSnapshots
 from twinhive.adapters.hdfs.hadoop_streams import Meter, OpenFile
@@ -18,7 +19,7 @@ from twinhive.model.files import AS_USUAL, Creation, Written, base_name, parent
 _PRIVATE = 0o700
 
 
-class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots):
+class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas):
     """Implement TreeWriter for everything that Hadoop has a client for.
 
     It may be shared between threads. Files and directories get the permissions that Hadoop's

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from twinhive.model.errors import Missing, Refused
 from twinhive.model.marks import SOURCE_FOR
 from twinhive.model.objects import Parameters
+from twinhive.model.switching.fence import FENCED
 from twinhive.model.text import Clear
 from twinhive.ports import MetastoreWriter
 
 
 class MetastoreMarker:
-    """Put a policy into a database's `repl.source.for` list, and take it out again."""
+    """Put a policy into a database's `repl.source.for` list, and take it out again; say that a database is fenced."""
 
     def __init__(self, metastore: MetastoreWriter) -> None:
         self._metastore = metastore
@@ -35,6 +36,21 @@ class MetastoreMarker:
         if policy in ids:
             self._replace(database, [other for other in ids if other != policy])
             self._expect(database, lambda left: policy not in left, f"a list without {policy}")
+
+    def fence(self, database: str, mark: str | None) -> None:
+        """Say at the database that writers are kept away, or no more; raises Refused when that did not stay."""
+        found = self._parameters(database)
+        if found.get(FENCED) == mark:
+            return
+        others = {key: value for key, value in found.items() if key != FENCED}
+        self._metastore.set_database_parameters(database, others if mark is None else {**others, FENCED: mark})
+        if (stayed := self._parameters(database).get(FENCED)) != mark:
+            raise Refused(
+                f"{FENCED} of source database {database} did not stay as it was written",
+                found=stayed or "(not set)",
+                expected=mark or "(not set)",
+                next_step="see who else changes the database's parameters, and " + Clear("this task"),
+            )
 
     def _parameters(self, database: str) -> Parameters:
         found = self._metastore.database(database)

@@ -21,12 +21,14 @@ from twinhive.airflow_edge.tasks.failover_tasks import (
     UNPLANNED,
     VERIFY,
     CatchUp,
+    FenceSource,
     PrepareFailover,
     PromoteReplica,
     ProveQuiet,
     VerifyBoth,
 )
 from twinhive.operations.failover import PROVE_QUIET
+from twinhive.operations.fence.fencing import FENCE
 from twinhive.settings import PolicyEntry
 
 FAILOVER = "failover"
@@ -38,14 +40,15 @@ _TASKS = f"""
 |---|---|---|
 | `{PREPARE}` | says what stands in the way; of an unplanned failover, what is lost | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who stops all writers of the source before | asks again |
+| `{FENCE}` | keeps writers away as `failover.fence` of the policy says; without it people do | keeps them away still |
 | `{CATCH_UP}` | waits until the replica has all that the source logged; `incremental` brings it | waits again |
 | `{PROVE_QUIET}` | the source logs nothing of the policy for 20 seconds | proves it again |
 | `{VERIFY}` | compares all that is replicated | compares again |
 | `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
 
-Before `{PROMOTE}` nothing is changed: to give up, mark the run failed and let the writers go on. An unplanned
-failover asks nothing of the source, and passes over what proves it equal. The same from a terminal:
-`twinhive failover` (docs/failover.md).
+Before `{PROMOTE}` nothing is changed but the fence: to give up, mark the run failed and start the operation
+`failover-abort` of `operate`, which lets the writers in again. An unplanned failover asks nothing of the source, and
+passes over what proves it equal. The same from a terminal: `twinhive failover` (docs/failover.md).
 """
 
 
@@ -83,9 +86,10 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
             timeout=_CAUGHT_UP_WITHIN.total_seconds(),
             **of_policy,
         )
+        fence = FenceSource(task_id=FENCE, **of_policy)
         quiet, verify = ProveQuiet(task_id=PROVE_QUIET, **of_policy), VerifyBoth(task_id=VERIFY, **of_policy)
         promote = PromoteReplica(task_id=PROMOTE, **of_policy)
-        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> catch_up >> quiet >> verify >> promote
+        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> fence >> catch_up >> quiet >> verify >> promote
     return with_form(dag, _params())
 
 

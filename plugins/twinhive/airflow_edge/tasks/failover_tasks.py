@@ -22,6 +22,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.operations.failover import PROVE_QUIET, Failover, UnplannedFailover
+from twinhive.operations.fence.fencing import standing_fence
 from twinhive.operations.operation import a_reason
 from twinhive.operations.promoting import said_of_promoted
 from twinhive.ports import WritePorts
@@ -108,13 +109,22 @@ class PrepareFailover(FailoverOperator, SkipMixin):
         return set(context["task"].get_flat_relative_ids(upstream=False))
 
 
+class FenceSource(FailoverOperator):
+    """Keep writers away from the source, where the policy says how; people do, where it does not."""
+
+    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+        self._say(failover.fence(ports) or ["no fence (failover.fence): people keep writers away"])
+        return None
+
+
 class ProveQuiet(FailoverOperator):
     """Prove that nobody writes the source any more."""
 
     def _prove(self, failover: Failover, ports: WritePorts) -> Found:
         end = failover.prove_quiet(ports)
         self.log.info("the source is quiet at event %s", end.event_id)
-        return {"event_id": end.event_id, "time": end.time, "digest": end.digest}
+        fence = standing_fence(ports, failover.policy)
+        return {"event_id": end.event_id, "time": end.time, "digest": end.digest, "fence": fence}
 
 
 class VerifyBoth(FailoverOperator):
@@ -139,7 +149,7 @@ class PromoteReplica(FailoverOperator):
         else:
             quiet, compared = self._of(instance, PROVE_QUIET), self._of(instance, VERIFY)
             end = Position(quiet["event_id"], quiet["time"], quiet["digest"])
-            self._say(planned.promote(ports, end, compared["compared_at"]))
+            self._say(planned.promote(ports, end, compared["compared_at"], quiet["fence"]))
         return None
 
     def _of(self, instance: Any, task_id: str) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""How writers are kept away from a source while its replica takes over, and what says so at its database."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from twinhive.model.errors import ActNow
+
+FENCED = "twinhive.fenced"
+"""On the source's database: whose failover keeps writers away, since when, and where the note of it lies."""
+QUOTA: Final = "quota"
+"""No new name below the database's directories: HDFS refuses each create, mkdir and rename, to superusers too."""
+COMMAND: Final = "command"
+"""A command of the operator's own: stops HiveServer2, takes rights away in Ranger, pauses jobs."""
+FULL = 1
+"""The quota of names of a fenced directory: it counts itself, so that nothing more has room."""
+
+
+@dataclass(frozen=True)
+class FenceRules:
+    """What a policy says of it: `rungs` are set in this order, and taken away in the opposite one.
+
+    close, open   the command's words with which the operator keeps writers away, and lets them in again
+    """
+
+    rungs: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FenceMark:
+    """What the source's database says: `<policy>:<token>:<seconds since the epoch>@<note>`."""
+
+    policy: str
+    token: str
+    since: int
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.policy}:{self.token}:{self.since}@{self.note}"
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> "FenceMark | None":
+        """Return what a database says of a fence; None without one. Raises ActNow for a mark that says nothing."""
+        text = parameters.get(FENCED)
+        if not text:
+            return None
+        said, _, note = text.partition("@")
+        policy, _, rest = said.partition(":")
+        token, _, since = rest.partition(":")
+        if not (policy and token and since.isdigit() and note):
+            raise ActNow(
+                "a database is marked as fenced, and nobody can read by whom",
+                found=f"{FENCED} = {text}",
+                expected="<policy>:<token>:<seconds>@<note>",
+                next_step="find out who wrote it; once its writers may write, take the parameter away",
+            )
+        return cls(policy, token, int(since), note)
+
+
+@dataclass(frozen=True)
+class FenceNote:
+    """What was there before, to be put back: a file on the replica, written before each change that it tells of.
+
+    names    by fenced directory, the quota of names that it had, None where it had none
+    is_shut  the operator's command was begun
+    """
+
+    token: str
+    rules: FenceRules
+    names: Mapping[str, int | None] = field(default_factory=dict)
+    is_shut: bool = False
+
+    def written(self) -> bytes:
+        """Return it as JSON."""
+        rules = {"rungs": self.rules.rungs, "close": self.rules.close, "open": self.rules.open}
+        said = {"token": self.token, "rules": rules, "names": dict(self.names), "is_shut": self.is_shut}
+        return json.dumps(said, indent=1).encode()
+
+    @classmethod
+    def read(cls, content: bytes, path: str) -> "FenceNote":
+        """Read one. Raises ActNow for what is none."""
+        try:
+            said = json.loads(content)
+            rules = FenceRules(*(tuple(map(str, said["rules"][key])) for key in ("rungs", "close", "open")))
+            names = {str(one): None if was is None else int(was) for one, was in said["names"].items()}
+            return cls(str(said["token"]), rules, names, bool(said["is_shut"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ActNow(
+                "the note of a fence cannot be read",
+                found=f"{path}: {error}",
+                expected="what a failover has written before it kept writers away",
+                next_step="look for directories with a quota of 1 (hdfs dfs -count -q) and clear it there "
+                "(hdfs dfsadmin -clrQuota); then delete the note",
+            ) from error

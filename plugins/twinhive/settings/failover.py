@@ -1,0 +1,26 @@
+"""What a policy file says of a failover: how writers are kept away from the source, and the way back."""
+
+from typing import Literal
+
+from twinhive.model.switching.fence import FenceRules
+from twinhive.settings.kinds import Strict
+
+
+class FailoverSettings(Strict):
+    """How a replica takes over from its source (docs/failover.md)."""
+
+    fence: tuple[Literal["quota", "command"], ...] = ()
+    """how writers are kept away from the source before a planned failover proves that nobody writes, in this order.
+    `quota`: no new file or directory below those of the database, by HDFS's quota of names; it takes HDFS's superuser.
+    `command`: `close_command` is run. Without any, people keep writers away"""
+    close_command: tuple[str, ...] = ()
+    """the words of a command that keeps writers away: stops HiveServer2, takes rights away in Ranger. It runs without a
+    shell where the task runs, may be run twice, and must end with 0 within ten minutes; 75 means: try again. It is told
+    `TWINHIVE_POLICY`, `TWINHIVE_CLUSTER` and `TWINHIVE_DATABASE`"""
+    open_command: tuple[str, ...] = ()
+    """the words of the command that lets them in again, when a failover is aborted or the database becomes a replica"""
+
+    @property
+    def rules(self) -> FenceRules:
+        """Return how writers are kept away."""
+        return FenceRules(tuple(dict.fromkeys(self.fence)), self.close_command, self.open_command)
