@@ -4,33 +4,24 @@ Its settings are the only argument. Exit codes are those of `twinhive.transfer.s
 """
 
 import json
-import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from twinhive.model.errors import ActNow
-from twinhive.spark.endings import causes, ended
-from twinhive.spark.executors import read_local
-from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.endings import causes, leave, teller
+from twinhive.spark.executors import submitted
 from twinhive.spark.sql_settings import SqlJobSettings
 from twinhive.transfer.staged.failure_kind import ExitCode
 
 NAME = "run_sql"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run the job and return its exit code."""
-    return ended(NAME, lambda: run(Path(arguments[-1])))
+tell = teller(NAME)
 
 
 def run(path: Path) -> int:
     """Run what the settings say."""
-    end_with_the_submitter(path)
-    settings = SqlJobSettings.parse(read_local(str(path)))
+    settings = SqlJobSettings.parse(submitted(path))
     with SparkSession.builder.appName(settings.label).getOrCreate() as spark:
         execute(spark, settings)
     return ExitCode.DONE
@@ -54,14 +45,5 @@ def execute(spark: SparkSession, settings: SqlJobSettings) -> None:
     tell(f"done, {len(rows):,} rows shown" if answer.columns else "done")
 
 
-def tell(line: str) -> None:
-    """Write a line to the submitter, who passes on what begins with the job's name."""
-    print(f"{NAME}: {line}", file=sys.stderr, flush=True)
-
-
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Two Java machines are attached to this process; what they do when Python ends must not change the code.
-    os._exit(code)
+    leave(NAME, run)

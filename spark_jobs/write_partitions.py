@@ -3,34 +3,25 @@
 Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
 """
 
-import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from twinhive.model.errors import ActNow
-from twinhive.spark.endings import causes, ended
-from twinhive.spark.executors import read_local
-from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.endings import causes, leave, teller
+from twinhive.spark.executors import submitted
 from twinhive.spark.partition_writes import write_partitions
 from twinhive.spark.write_settings import WriteJobSettings
 from twinhive.transfer.staged.failure_kind import ExitCode
 
 NAME = "write_partitions"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run the job and return its exit code."""
-    return ended(NAME, lambda: run(Path(arguments[-1])))
+tell = teller(NAME)
 
 
 def run(path: Path) -> int:
     """Write what the settings say."""
-    end_with_the_submitter(path)
-    settings = WriteJobSettings.parse(read_local(str(path)))
+    settings = WriteJobSettings.parse(submitted(path))
     with SparkSession.builder.appName(settings.label).getOrCreate() as spark:
         written = write_partitions(
             rows_of(spark, settings),
@@ -63,14 +54,5 @@ def rows_of(spark: SparkSession, settings: WriteJobSettings) -> DataFrame:
         ) from error
 
 
-def tell(line: str) -> None:
-    """Write a line to the submitter, who passes on what begins with the job's name."""
-    print(f"{NAME}: {line}", file=sys.stderr, flush=True)
-
-
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Two Java machines are attached to this process; what they do when Python ends must not change the code.
-    os._exit(code)
+    leave(NAME, run)

@@ -13,10 +13,10 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from tests.dags.airflow_home import CHECKOUT
 from twinhive.airflow_edge.tasks.copy_task import CopyOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
-from twinhive.bootstrap.copy_batch import CopyJob
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.policy import Options
 from twinhive.spark.pulse import MOVES
+from twinhive.transfer.staged.job import CopyJob
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 
     def execute(self: Any, context: Any) -> None:
         settings = Path(self.application_args[-1])
-        seen.update(arguments=list(self.application_args), conf=self.conf, settings=json.loads(settings.read_text()))
+        seen.update(conf=self.conf, settings=json.loads(settings.read_text()))
         seen["file"] = settings.open("rb")
         seen["held"] = not _free(seen["file"])
 
@@ -68,7 +68,6 @@ def submit(size: tuple[int, int] = (3, 100), **conf: str) -> None:
 
 def test_spark_ends_with_the_task_that_submitted_it(submitted: dict[str, Any]) -> None:
     submit()
-    assert submitted["arguments"][-3:-1] == ["--with-submitter", "--settings"]
     assert submitted["held"], "a killed task would leave its job running"
     assert _free(submitted["file"]), "the job would never end"
 

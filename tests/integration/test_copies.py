@@ -29,7 +29,7 @@ from twinhive.pipeline.runner import run_phase
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
-from twinhive.spark.listed_copy import ListedCopy
+from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
 from twinhive.transfer.staged.job import JobSettings
 from twinhive.wiring.moving import MoveWiring
@@ -190,9 +190,8 @@ def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     for batch in listed.batches:
         job = CopyObjects(Work(wiring.policy, batch.name, listed.dump)).job(ports)
         assert job is not None
-        settings = JobSettings(*sides, listed.dump, batch.name, job.label, superseded_ok=job.superseded_ok)
-        by_spark = ListedCopy(job.listing, job.staging, job.result)
-        by_spark.run(SparkCluster.of("local[2]", 2, []), settings, NextSteps("act", "mend", "again"), print)
+        settings = JobSettings(job, *sides, listed.dump, batch.name)
+        copy_by_spark(settings, SparkCluster.of("local[2]", 2, []), NextSteps("act", "mend", "again"), print)
     assert PublishCopies(Work(wiring.policy)).run(ports).published == 4
     placed.assert_copied()
 

@@ -242,8 +242,7 @@ def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFile
     by_spark = LargeBySpark(
         wiring.source_endpoint,
         wiring.replica_endpoint,
-        most_files=19,
-        most_bytes=10**9,
+        is_little=lambda files, length: files < 20,
         cluster=lambda: SparkCluster.of("local[2]", 2, quiet.items()),
         next_steps=NextSteps("clear", "mend", "again"),
     )

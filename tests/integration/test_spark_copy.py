@@ -11,7 +11,7 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
 from twinhive.model.files import ChecksumForm
+from twinhive.spark.lifeline import held
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.staged import CopyItem
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "copy_files.py"
@@ -59,18 +61,19 @@ class Job:
             assert status
             self.items.append(CopyItem(path, status.length, status.modified_ms, status.file_id, status.block_size))
 
-    def submit(self, **settings: Any) -> "subprocess.CompletedProcess[str]":
+    def submit(self, *, superseded_ok: bool = False, **settings: Any) -> "subprocess.CompletedProcess[str]":
         listing = f"{self.source.root}{self.place}/files/b1.jsonl.gz"
         lines = "\n".join(item.to_line() for item in self.items)
         self.source.write(listing, gzip.compress(lines.encode()))
-        written = {"dump_name": "d1", "batch": "b1", "version": twinhive.__version__, "label": "sales.orders +1 tables"}
+        job = CopyJob(listing, self.staging, self.result, "sales.orders +1 tables", len(self.items), 0, superseded_ok)
+        written = {"dump_name": "d1", "batch": "b1", "version": twinhive.__version__, "job": asdict(job)}
         path = self.directory / "settings.json"
         path.write_text(json.dumps({**self.sides, **written, "threads": 4, "tasks": 2, **settings}))
-        arguments = ["--listing", listing, "--staging", self.staging, "--result", self.result, "--settings", str(path)]
         # spark-submit mixes the driver's two streams; Airflow sees one stream, and so do the tests.
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        command = [*self._command(), str(JOB), *arguments]
-        return subprocess.run(command, env=self._environment(), text=True, timeout=300, check=False, **streams)
+        command = [*self._command(), str(JOB), str(path)]
+        with held(path):
+            return subprocess.run(command, env=self._environment(), text=True, timeout=300, check=False, **streams)
 
     def result_content(self) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(self.source.read(self.result))

@@ -14,7 +14,7 @@ json.dump(dict(words=sys.argv, mode=os.stat(sys.argv[-1]).st_mode), open(home + 
 shutil.copy(sys.argv[-1], home + "/settings.json")
 print(told["says"], flush=True)
 if told["result"] is not None:
-    json.dump(told["result"], open(json.load(open(sys.argv[-1]))["result"], "w"))
+    json.dump(told["result"], open(os.path.dirname(sys.argv[-1]) + "/result.json", "w"))
 time.sleep(told["seconds"])
 sys.exit(told["code"])
 """

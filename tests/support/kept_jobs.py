@@ -1,7 +1,6 @@
 """Take jobs instead of Spark, and keep them."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 
@@ -14,7 +13,7 @@ class KeptJob:
         self.job, self._parse = job, parse
         kept.append(self)
 
-    def run(self, settings: Path, text: str, say: Any) -> None:
+    def run(self, text: str, say: Any) -> None:
         """Read the settings, and do nothing."""
         self.settings = self._parse(text)
 

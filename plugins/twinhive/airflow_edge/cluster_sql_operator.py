@@ -1,11 +1,9 @@
 """Run a statement as a task, on the cluster where all is that it needs: by that cluster's Spark (seed 000)."""
 
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
@@ -129,14 +127,14 @@ class ClusterSqlOperator(BaseOperator):
 
     def _submit(self, configuration: Configuration, wiring: RoutingWiring, found: RoutedSql) -> dict[str, str]:
         self.ran_on = f"{found.cluster}: {found.why}"
-        with FoldedLog(self.log.info) as say, tempfile.TemporaryDirectory() as directory:
+        with FoldedLog(self.log.info) as say:
             say(f"runs on {found.cluster}: {found.why}")
             for line in found.passed_over:
                 say(f"passed over {line}")
             settings = SqlJobSettings(found.sql, found.database, f"run SQL on {found.cluster} ({found.why})")
             spark, user = self._spark(configuration, wiring, found.cluster)
             job = Job(_APPLICATION, spark, settings.label, _NEXT, user)
-            job.run(Path(directory, "settings.json"), settings.to_json(), say)
+            job.run(settings.to_json(), say)
         return {"cluster": found.cluster, "why": found.why}
 
     def _spark(

@@ -1,8 +1,6 @@
 """Write many partitions of a table in one task: the rows of a query, by the Spark of the table's cluster."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseOperator
@@ -75,7 +73,7 @@ class WritePartitionsOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submit the job and wait for its end; its lines are lines of the log."""
-        with as_airflow_failures(), FoldedLog(self.log.info) as say, tempfile.TemporaryDirectory() as directory:
+        with as_airflow_failures(), FoldedLog(self.log.info) as say:
             rule = None if self.small_files is None else SmallFiles(**self.small_files)
             PartitionWrite.of(
                 self.table, self.mode, self.job, rule, self._set
@@ -83,7 +81,7 @@ class WritePartitionsOperator(BaseOperator):
             configuration = load_configuration(config_directory(self.config))
             settings = self._settings(configuration, rule)
             job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
-            job.run(Path(directory, "settings.json"), settings.to_json(), say)
+            job.run(settings.to_json(), say)
             if self._set is not None:
                 announce_sets(context, self.cluster, TableName.parse(self.table), [str(SetSpec.unchecked(self._set))])
 

@@ -10,8 +10,8 @@ from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import dump_of_key, write_json
 from twinhive.log.moved_files import followed
-from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError
-from twinhive.model.next_steps import RETRIES, resync
+from twinhive.model.errors import Missing
+from twinhive.model.next_steps import resync
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
@@ -21,31 +21,12 @@ from twinhive.transfer.staged.engine import copy_items
 from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
-from twinhive.transfer.staged.result import result_record
+from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
 _EXAMPLES = 5
-
-
-@dataclass(frozen=True)
-class CopyJob:
-    """What a copy works from and where it leaves its result; all are URIs.
-
-    Events up to `after_event` are on the replica: their files are not copied again. With
-    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it. `batch_weight` is
-    what such a batch was to weigh at most, 0 for unknown.
-    """
-
-    listing: str
-    staging: str
-    result: str
-    label: str
-    files: int
-    bytes: int
-    superseded_ok: bool = False
-    after_event: int = 0
-    batch_weight: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +100,7 @@ class CopyBatch:
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures and not may_quarantine(outcome.failures, policy):
-            raise _failed_copy(policy, job.label, outcome)
+            raise failed_copy(job.label, outcome, _mended_by(policy, outcome.failures))
         self.work.report(
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
@@ -174,19 +155,6 @@ def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
     """True when all that failed are files that are lost for good, and the policy freezes their tables for it."""
     lost = all(failure.kind is FailureKind.LOST for failure in failures)
     return lost and policy.options.on_object_error == "quarantine"
-
-
-def _failed_copy(policy: Policy, label: str, outcome: CopyOutcome) -> TwinhiveError:
-    """Make one error of the failures of a batch; a person's turn comes before a repetition's."""
-    failures = outcome.failures
-    retry = all(failure.kind.may_retry for failure in failures)
-    examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in failures[:_EXAMPLES])
-    family = TryAgain if retry else ActNow
-    return family(
-        f"{label}: {outcome.failure_count} files were not copied",
-        found=examples,
-        next_step=RETRIES if retry else _mended_by(policy, failures),
-    )
 
 
 def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> Text:

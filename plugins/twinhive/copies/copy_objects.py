@@ -3,21 +3,17 @@
 import time
 from dataclasses import dataclass
 
-from twinhive.bootstrap.copy_batch import Copied, CopyJob
+from twinhive.bootstrap.copy_batch import Copied
 from twinhive.copies.lists import files_path, open_list, result_path
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import write_json
-from twinhive.model.errors import ActNow, TryAgain
-from twinhive.model.next_steps import RETRIES
 from twinhive.model.text import Clear
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.outcome import CopyOutcome
-from twinhive.transfer.staged.result import result_record
+from twinhive.transfer.staged.job import CopyJob
+from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem
-
-_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -66,14 +62,7 @@ class CopyObjects:
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures:
-            raise _failed(job.label, outcome)
+            mend = "mend what is said above, then " + Clear("this task with all tasks after it")
+            raise failed_copy(job.label, outcome, mend)
         self.work.report(f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were there before")
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)
-
-
-def _failed(label: str, outcome: CopyOutcome) -> TryAgain | ActNow:
-    may_retry = all(failure.kind.may_retry for failure in outcome.failures)
-    found = "; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES])
-    family: type[TryAgain] | type[ActNow] = TryAgain if may_retry else ActNow
-    step = RETRIES if may_retry else "mend what is said above, then " + Clear("this task with all tasks after it")
-    return family(f"{label}: {outcome.failure_count} files were not copied", found=found, next_step=step)

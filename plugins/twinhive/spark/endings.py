@@ -1,10 +1,13 @@
 """Let a Spark job say by its exit code and its last words how it ended, and let its submitter read them."""
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
+from typing import NoReturn
 
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError, may_pass
 from twinhive.transfer.staged.failure_kind import ExitCode
@@ -21,6 +24,25 @@ def ended(job: str, run: Callable[[], int]) -> int:
     except TwinhiveError as error:
         print(f"{job} failed: {error}", file=sys.stderr)
         return ExitCode.TRY_AGAIN if may_pass(error) else ExitCode.ACT_NOW
+
+
+def leave(job: str, run: Callable[[Path], int]) -> NoReturn:
+    """Run a job with a file of settings, the last word of its call, and end this process with its exit code."""
+    code = ended(job, lambda: run(Path(sys.argv[-1])))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Two Java machines may be attached to this process; what they do when Python ends must not change the code.
+    os._exit(code)
+
+
+def teller(job: str) -> Callable[[str], None]:
+    """Return what writes a line to the submitter, who passes on what begins with the job's name."""
+    return lambda line: print(f"{job}: {line}", file=sys.stderr, flush=True)
+
+
+def result_beside(settings: Path) -> Path:
+    """Return where a job writes what its submitter is to read, if there is anything."""
+    return settings.with_name("result.json")
 
 
 def last_words(output: str, job: str) -> str:

@@ -3,30 +3,52 @@
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from pyspark import SparkContext, SparkFiles
 
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm import machine as jvm
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.spark.endings import causes
+from twinhive.spark.lifeline import end_with_the_submitter
 from twinhive.transfer.staged.job import Unusable
 
+P = TypeVar("P")
+R = TypeVar("R")
 
-def read_local(path: str) -> str:
-    """Return a file of the driver's machine. Raises Unusable."""
+
+def submitted(settings: Path) -> str:
+    """Return the settings that a submitter has written, and end this process with it. Raises Unusable."""
     try:
-        return Path(path.removeprefix("file://")).read_text(encoding="utf-8")
+        text = settings.read_text(encoding="utf-8")
     except OSError as error:
         raise Unusable(f"the settings cannot be read: {error}") from error
+    end_with_the_submitter(settings)
+    return text
 
 
 def open_files(side: FileSystemEndpoint) -> HadoopFiles:
     """Return a file system of the settings; nothing is called yet."""
     return HadoopFiles(side.root, side.properties, side.user)
+
+
+def on_an_executor(spark: SparkContext, part: P, carry_out: Callable[[P], R | TwinhiveError], what: str) -> R:
+    """Let an executor carry out a part of a copy, as a Spark job of one task; `what` says that it failed.
+
+    Raises TryAgain, and the error of ours that was returned: Spark would tell of one that was raised as of Java's.
+    """
+    try:
+        [result] = spark.parallelize([part], 1).map(carry_out).collect()
+    except Exception as error:
+        raise TryAgain(what, found=causes(str(error)), next_step="run again") from error
+    if isinstance(result, TwinhiveError):
+        raise result
+    return result
 
 
 def probe(spark: SparkContext) -> None:

@@ -1,13 +1,18 @@
 """Run one job of spark_jobs/ to its end: its settings are a private file, and it ends when its submitter does."""
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.endings import NextSteps, causes, explain, last_words
+from twinhive.spark.endings import NextSteps, causes, explain, last_words, result_beside
 from twinhive.spark.lifeline import held
 from twinhive.spark.spark_submit import Submission
+from twinhive.transfer.staged.job import JobSettings
+
+COPY_FILES = "copy_files"
+"""The application that copies."""
 
 
 @dataclass(frozen=True)
@@ -21,26 +26,33 @@ class Job:
     user: str | None = None
     """Who Spark's own reads and writes are done as; None: as this process."""
 
-    def run(
-        self,
-        settings: Path,
-        text: str,
-        say: Callable[[str], None],
-        confirm: Callable[[], None] = lambda: None,
-        arguments: tuple[str, ...] = (),
-    ) -> None:
-        """Write `text` to `settings`, the last argument, and wait for the end; `say` takes what the job says.
+    def run(self, text: str, say: Callable[[str], None], confirm: Callable[[], None] = lambda: None) -> str:
+        """Hand `text` over as the settings and wait for the end; `say` takes what the job says.
 
-        What `confirm` raises ends the job. Raises TryAgain when it has not come to its end, ActNow when it never would.
+        Returns what the job has written beside its settings, '' for nothing. What `confirm` raises ends the job. Raises
+        TryAgain when it has not come to its end, ActNow when it never would.
         """
-        settings.touch(mode=0o600)
-        settings.write_text(text, encoding="utf-8")
-        submission = Submission(self.application, (*arguments, str(settings)), self.cluster, self.label, self.user)
-        with held(settings):
-            ended = submission.run(say, confirm)
-        if not ended.code:
-            return
+        with tempfile.TemporaryDirectory(prefix="twinhive-job-") as directory:
+            settings = Path(directory, "settings.json")
+            settings.touch(mode=0o600)
+            settings.write_text(text, encoding="utf-8")
+            submission = Submission(self.application, str(settings), self.cluster, self.label, self.user)
+            with held(settings):
+                ended = submission.run(say, confirm)
+            if not ended.code:
+                result = result_beside(settings)
+                return result.read_text(encoding="utf-8") if result.exists() else ""
         otherwise = f"exit code {ended.code}"
         if reason := causes(ended.output):
             otherwise += f": {reason}"
         raise explain(self.label, ended.code, last_words(ended.output, self.application), otherwise, self.next_steps)
+
+
+def copy_by_spark(
+    settings: JobSettings, cluster: SparkCluster, next_steps: NextSteps, say: Callable[[str], None]
+) -> None:
+    """Copy all files of a list, for who is no Airflow task.
+
+    Raises TryAgain, and ActNow when a file cannot be copied; the result file tells which.
+    """
+    Job(COPY_FILES, cluster, settings.label, next_steps).run(settings.to_json(), say)

@@ -27,14 +27,14 @@ class Ended:
 
 @dataclass(frozen=True)
 class Submission:
-    """One application of spark_jobs/ with its arguments, on a cluster; `name` is for Spark's pages.
+    """One application of spark_jobs/ on a cluster; `name` is for Spark's pages.
 
-    What is secret is in a file that an argument names, because everybody on the machine sees arguments. `user` is who
+    Its only argument is a file of settings, because everybody on the machine sees arguments. `user` is who
     Spark's own reads and writes are done as, where there is no Kerberos; None: as this process.
     """
 
     application: str
-    arguments: tuple[str, ...]
+    settings: str
     cluster: SparkCluster
     name: str
     user: str | None = None
@@ -86,7 +86,7 @@ class Submission:
             *("--archives", f"{native_package(cache)}#native"),
             *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")),
             str(application_file(self.application)),
-            *self.arguments,
+            self.settings,
         ]
 
 

@@ -1,10 +1,8 @@
 """What the Spark job is told that runs one statement."""
 
-import json
 from dataclasses import asdict, dataclass
 
-from twinhive import __version__
-from twinhive.transfer.staged.job import Unusable
+from twinhive.transfer.staged.job import parsed, settings_text
 
 
 @dataclass(frozen=True)
@@ -16,19 +14,12 @@ class SqlJobSettings:
     label: str
     rows: int = 20
     """How many rows of its answer go into the log."""
-    version: str = __version__
 
     def to_json(self) -> str:
         """Return the text that `parse` reads; a statement in it may hold secrets."""
-        return json.dumps(asdict(self))
+        return settings_text(**asdict(self))
 
     @classmethod
     def parse(cls, text: str) -> "SqlJobSettings":
         """Read the JSON text. Raises Unusable."""
-        try:
-            settings = cls(**json.loads(text))
-        except (ValueError, TypeError) as error:
-            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
-        if settings.version != __version__:
-            raise Unusable(f"the submitter is twinhive {settings.version}, this job {__version__}")
-        return settings
+        return parsed(text, lambda fields: cls(**fields))

@@ -1,11 +1,9 @@
 """Carry out plans by Spark: write the batches, submit the job, read what came of it."""
 
 import json
-import tempfile
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import TryAgain
@@ -13,7 +11,7 @@ from twinhive.model.files import copying_weight, join
 from twinhive.ports import FileWriter
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
-from twinhive.spark.jobs import Job
+from twinhive.spark.jobs import COPY_FILES, Job
 from twinhive.spark.tree_settings import TreeJobSettings
 from twinhive.transfer.tree.batches import FileBatch, write_batches
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
@@ -21,7 +19,6 @@ from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import from_document
 from twinhive.transfer.tree.planning.plan import Plan
 
-_APPLICATION = "copy_tree"
 _BATCHES_A_TASK = 3
 # Smaller batches would cost more than they balance; with larger ones nobody would know how far the copy is.
 _LEAST_WEIGHT, _MOST_WEIGHT = 100_000_000, 8_000_000_000
@@ -56,13 +53,11 @@ def by_spark(
         batches = deal(job, plan, copy.cluster.tasks, target)
         if not batches:
             return ExecOutcome()
-        with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
-            result = Path(directory, "result.json")
-            settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks, result)
-            spark_job = Job(_APPLICATION, copy.cluster, settings.label, next_steps)
-            spark_job.run(Path(directory, "settings.json"), settings.to_json(), say, confirm)
-            target.delete(job.places.plan)  # no executor is at work any more
-            return _outcome(settings, next_steps)
+        settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks)
+        spark_job = Job(COPY_FILES, copy.cluster, settings.label, next_steps)
+        result = spark_job.run(settings.to_json(), say, confirm)
+        target.delete(job.places.plan)  # no executor is at work any more
+        return _outcome(settings, result, next_steps)
 
     return execute
 
@@ -81,10 +76,10 @@ def deal(job: TreeCopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[
     return tuple(write_batches(lines, target, directory, most_files=_MOST_FILES, aim_bytes=aim))
 
 
-def _outcome(settings: TreeJobSettings, next_steps: NextSteps) -> ExecOutcome:
+def _outcome(settings: TreeJobSettings, result: str, next_steps: NextSteps) -> ExecOutcome:
     try:
-        return from_document(json.loads(settings.result.read_text(encoding="ascii")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return from_document(json.loads(result))
+    except (ValueError, KeyError, TypeError) as error:
         raise TryAgain(
             f"{settings.label}: the job has not said what came of it",
             found=f"{type(error).__name__}: {error}",

@@ -6,7 +6,6 @@ accumulators of Python tasks would tell it no earlier, when a task ends.
 """
 
 import json
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,12 +14,11 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
-from twinhive.model.errors import Missing, TryAgain, TwinhiveError
+from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
-from twinhive.spark.endings import causes, ended
-from twinhive.spark.executors import open_files, probe, read_local, use_native_package
-from twinhive.spark.lifeline import end_with_the_submitter
+from twinhive.spark.endings import result_beside, teller
+from twinhive.spark.executors import on_an_executor, open_files, use_native_package
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.transfer.staged.failure_kind import ExitCode
@@ -32,23 +30,16 @@ from twinhive.transfer.tree.executing import Executor
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
 
-NAME = "copy_tree"
+say = teller("copy_files")
 
 
-def main(settings: str) -> int:
-    """Run the job that a file of settings describes, and return its exit code; failed files are no failure of it."""
-    return ended(NAME, lambda: run(settings))
+def copy_tree(spark: SparkContext, settings: TreeJobSettings, path: Path) -> int:
+    """Carry out all batches, and write down beside the settings what came of them; failed files are no failure of it.
 
-
-def run(path: str) -> int:
-    """Carry out all batches and write down what came of them. Raises Unusable, TryAgain, ActNow."""
-    settings = TreeJobSettings.parse(read_local(path))
-    end_with_the_submitter(Path(path))
-    with SparkContext(appName=settings.label) as spark:
-        spark.setJobDescription(f"can the executors copy? ({settings.title})")
-        probe(spark)
-        outcome = copy_on_executors(spark, settings)
-        settings.result.write_text(json.dumps(to_document(outcome)), encoding="ascii")
+    Returns the exit code. Raises TryAgain, ActNow.
+    """
+    outcome = copy_on_executors(spark, settings)
+    result_beside(path).write_text(json.dumps(to_document(outcome)), encoding="ascii")
     return ExitCode.DONE
 
 
@@ -56,7 +47,7 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
     """Carry out the batches in their order, `at_once` of them at a time."""
     progress = CopyProgress(settings.files, settings.length, say)
     under_way: dict[str, FileBatch] = {}
-    group = f"{NAME}-{uuid.uuid4().hex[:8]}"
+    group = f"copy_tree-{uuid.uuid4().hex[:8]}"
     told = settings.of_a_task()
     whole = f"{settings.files:,} files, {readable(settings.length)}"
 
@@ -66,29 +57,17 @@ def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOut
             part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
             spark.setJobGroup(group, f"{settings.title}: {whole} ({part})")
             under_way[batch.path] = batch
-            outcome.merge(_on_an_executor(spark, told, batch))
+            what = f"batch {batch.path} could not be carried out"
+            outcome.merge(on_an_executor(spark, batch.path, partial(carry_out, told), what))
             del under_way[batch.path]
             progress.done(batch.length, batch.files)
         return outcome
 
     numbered = enumerate(settings.batches, 1)
-    use_native_package()
     with closing(open_files(settings.of_a_task().target)) as target:
         listener = Listener(target, under_way.copy)
         with listening(listener, lambda: say(f"{settings.title}: files are being copied")):
             return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
-
-
-def _on_an_executor(spark: SparkContext, settings: TreeTaskSettings, batch: FileBatch) -> ExecOutcome:
-    try:
-        [result] = spark.parallelize([batch.path], 1).map(partial(carry_out, settings)).collect()
-    except Exception as error:
-        raise TryAgain(
-            f"batch {batch.path} could not be carried out", found=causes(str(error)), next_step="run again"
-        ) from error
-    if isinstance(result, TwinhiveError):
-        raise result
-    return result
 
 
 def carry_out(settings: TreeTaskSettings, path: str) -> ExecOutcome | TwinhiveError:
@@ -114,8 +93,3 @@ def _lines(target: FileReader, path: str) -> list[str]:
         return list(read_batch(target, path))
     except Missing as error:
         raise batch_is_gone(path) from error
-
-
-def say(line: str) -> None:
-    """Write a line of progress, which the submitter passes on."""
-    print(f"{NAME}: {line}", file=sys.stderr, flush=True)

@@ -1,16 +1,12 @@
 """What one job is told that carries out a plan on Spark's executors."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from twinhive import __version__
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import InvalidSettings
 from twinhive.model.spoken import readable
-from twinhive.transfer.staged.job import Unusable
+from twinhive.transfer.staged.job import settings_text
 from twinhive.transfer.tree.attributes import Newborn
 from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob
@@ -30,11 +26,10 @@ class TreeTaskSettings:
 
 @dataclass(frozen=True)
 class TreeJobSettings:
-    """Hold what the submitter knows: what is copied how, from where to where, and who hears of the end.
+    """Hold what the submitter knows: what is copied how, from where to where.
 
     title      "copy <source> to <target>", for people
     tasks      batches that are carried out at the same time
-    result     the driver's file for `outcome_document.to_document`
     """
 
     title: str
@@ -43,7 +38,6 @@ class TreeJobSettings:
     job: TreeCopyJob
     batches: tuple[FileBatch, ...]
     tasks: int
-    result: Path
 
     @property
     def label(self) -> str:
@@ -76,42 +70,29 @@ class TreeJobSettings:
         return TreeTaskSettings(self.source, self.target, self.job, self.bytes_per_second)
 
     def to_json(self) -> str:
-        """Return the text that `parse` reads; it may hold secrets."""
-        document = {
-            "version": __version__,
-            "title": self.title,
-            "source": _endpoint(self.source),
-            "target": _endpoint(self.target),
-            "places": asdict(self.job.places),
-            "options": self.job.options.to_document(),
-            "newborn": asdict(self.job.newborn),
-            "batches": [[batch.path, batch.files, batch.length] for batch in self.batches],
-            "tasks": self.tasks,
-            "result": str(self.result),
-        }
-        return json.dumps(document)
+        """Return the text that `of` reads the fields of."""
+        return settings_text(
+            title=self.title,
+            source=_endpoint(self.source),
+            target=_endpoint(self.target),
+            places=asdict(self.job.places),
+            options=self.job.options.to_document(),
+            newborn=asdict(self.job.newborn),
+            batches=[[batch.path, batch.files, batch.length] for batch in self.batches],
+            tasks=self.tasks,
+        )
 
     @classmethod
-    def parse(cls, text: str) -> "TreeJobSettings":
-        """Read the JSON text. Raises Unusable."""
-        try:
-            return cls._of(json.loads(text))
-        except (ValueError, TypeError, KeyError, AttributeError, InvalidSettings) as error:
-            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
-
-    @classmethod
-    def _of(cls, document: Mapping[str, Any]) -> "TreeJobSettings":
-        if document["version"] != __version__:
-            raise Unusable(f"the submitter is twinhive {document['version']}, this job {__version__}")
-        options = SyncOptions.of(document["options"])
+    def of(cls, fields: Mapping[str, Any]) -> "TreeJobSettings":
+        """Read the fields of the text; what they raise is for `parsed`."""
+        options = SyncOptions.of(fields["options"])
         return cls(
-            title=document["title"],
-            source=FileSystemEndpoint(**document["source"]),
-            target=FileSystemEndpoint(**document["target"]),
-            job=TreeCopyJob(Places(**document["places"]), options, Newborn(**document["newborn"])),
-            batches=tuple(FileBatch(*batch) for batch in document["batches"]),
-            tasks=document["tasks"],
-            result=Path(document["result"]),
+            title=fields["title"],
+            source=FileSystemEndpoint(**fields["source"]),
+            target=FileSystemEndpoint(**fields["target"]),
+            job=TreeCopyJob(Places(**fields["places"]), options, Newborn(**fields["newborn"])),
+            batches=tuple(FileBatch(*batch) for batch in fields["batches"]),
+            tasks=fields["tasks"],
         )
 
 

@@ -1,13 +1,11 @@
 """What the Spark job is told that writes partitions: from which rows, into which table, on which servers."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from twinhive import __version__
 from twinhive.partition_writes.request import SmallFiles
-from twinhive.transfer.staged.job import Unusable
+from twinhive.transfer.staged.job import parsed, settings_text
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,6 @@ class WriteJobSettings:
     user: str | None = None
     small_files: SmallFiles | None = field(default_factory=SmallFiles)
     set_done: str | None = None
-    version: str = __version__
 
     @property
     def label(self) -> str:
@@ -39,18 +36,14 @@ class WriteJobSettings:
 
     def to_json(self) -> str:
         """Return the text that `parse` reads; a query or an option in it may hold secrets."""
-        return json.dumps(asdict(self))
+        return settings_text(**asdict(self))
 
     @classmethod
     def parse(cls, text: str) -> "WriteJobSettings":
         """Read the JSON text. Raises Unusable."""
-        try:
-            fields: dict[str, Any] = json.loads(text)
-            rule = fields["small_files"]
-            given = {"rows": RowsOf(**fields["rows"]), "small_files": None if rule is None else SmallFiles(**rule)}
-            settings = cls(**{**fields, **given})
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
-        if settings.version != __version__:
-            raise Unusable(f"the submitter is twinhive {settings.version}, this job {__version__}")
-        return settings
+        return parsed(text, cls._of)
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> "WriteJobSettings":
+        rule = None if fields["small_files"] is None else SmallFiles(**fields["small_files"])
+        return cls(**{**fields, "rows": RowsOf(**fields["rows"]), "small_files": rule})

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from twinhive.model.errors import ActNow, TryAgain
+from twinhive.model.errors import TryAgain
 from twinhive.model.files import join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.staged.failure_kind import Cure
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 16
-_EXAMPLES = 3
 Thing = TypeVar("Thing")
 
 Copy = Callable[[Sequence[CopyItem], str, str], CopyOutcome]
@@ -101,14 +101,6 @@ def has_moved(outcome: CopyOutcome) -> bool:
 
 def raise_failures(what: str, outcome: CopyOutcome) -> None:
     """Raise TryAgain or ActNow that names the first failures, if there are any."""
-    if not outcome.failures:
-        return
-    may_retry = all(failure.kind.cure is not Cure.PERSON for failure in outcome.failures)
     again = "run the statement again; what is copied is kept"
-    family: type[TryAgain] | type[ActNow] = TryAgain if may_retry else ActNow
-    raise family(
-        f"{what}: {outcome.failure_count} files were not copied",
-        found="; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES]),
-        expected="a verified copy of each",
-        next_step=again if may_retry else f"mend what is said above, then {again}",
-    )
+    if outcome.failures:
+        raise failed_copy(what, outcome, f"mend what is said above, then {again}", again, lists_again=True)

@@ -2,13 +2,14 @@
 
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world, tuned
-from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
+from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, current_dump
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_phase, run_rounds
 from twinhive.step.base import Work
+from twinhive.transfer.staged.job import CopyJob
 
 POLICY = tuned(batch_bytes=4_000_000)
 FLAT = 24

@@ -17,7 +17,7 @@ def projects(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_kinds_of_copies_find_their_job_beside_the_plugins() -> None:
-    for name in ("copy_files", "copy_tree"):
+    for name in ("copy_files", "run_sql"):
         assert application_file(name) == CHECKOUT / "spark_jobs" / f"{name}.py"
 
 
@@ -26,9 +26,9 @@ def test_a_package_that_was_installed_by_itself_finds_them_beside_the_dags(
 ) -> None:
     monkeypatch.setattr(applications, "_projects", [tmp_path / "site-packages"])
     (tmp_path / "repo" / "spark_jobs").mkdir(parents=True)
-    (tmp_path / "repo" / "spark_jobs" / "copy_tree.py").touch()
+    (tmp_path / "repo" / "spark_jobs" / "run_sql.py").touch()
     look_in(tmp_path / "repo")
-    assert application_file("copy_tree") == tmp_path / "repo" / "spark_jobs" / "copy_tree.py"
+    assert application_file("run_sql") == tmp_path / "repo" / "spark_jobs" / "run_sql.py"
 
 
 def test_what_is_nowhere_names_every_place(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.transfer.tree.trees import Trees
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow
+from twinhive.model.policy import Options
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.submitting import IN_A_TERMINAL
@@ -16,7 +17,8 @@ def no_spark() -> SparkCluster:
 
 def by_size(most_files: int, most_bytes: int) -> LargeBySpark:
     east, west = (FileSystemEndpoint(f"hdfs://{name}", {}, None) for name in ("east", "west"))
-    return LargeBySpark(east, west, most_files, most_bytes, no_spark, IN_A_TERMINAL)
+    options = Options(spark_above_files=most_files, spark_above_bytes=most_bytes)
+    return LargeBySpark(east, west, options.is_little, no_spark, IN_A_TERMINAL)
 
 
 @pytest.mark.parametrize(("most_files", "most_bytes"), [(2, 10), (500, 2**30)])

@@ -60,7 +60,7 @@ def execute(plan: Plan, say: Callable[[str], None] = print, confirm: Callable[[]
 def test_the_outcome_is_that_of_the_job_and_its_progress_is_passed_on(submit: Submit, plan: Plan) -> None:
     outcome = ExecOutcome()
     outcome.count(Done(Result.COPIED, 10, Compared.CHECKSUM, 77))
-    submit.tell(result=to_document(outcome), says="WARN noise\ncopy_tree: 1 of 2 files\ncopy_files: not ours")
+    submit.tell(result=to_document(outcome), says="WARN noise\ncopy_files: 1 of 2 files\nothers: not ours")
     put(plan, 2, 5)
     said: list[str] = []
     assert execute(plan, said.append) == outcome
@@ -97,9 +97,9 @@ def test_without_anything_to_do_no_job_is_submitted(submit: Submit, plan: Plan) 
 @pytest.mark.parametrize(
     ("code", "says", "family", "said"),
     [
-        (3, "copy_tree failed: batch 1\n  found: it\nmore", TryAgain, "copy_tree failed: batch 1; found: it"),
-        (4, "copy_tree failed: refused", ActNow, "copy_tree failed: refused"),
-        (5, "copy_tree cannot run: no Python", ActNow, "mend --spark, --spark-conf"),
+        (3, "copy_files failed: batch 1\n  found: it\nmore", TryAgain, "copy_files failed: batch 1; found: it"),
+        (4, "copy_files failed: refused", ActNow, "copy_files failed: refused"),
+        (5, "copy_files cannot run: no Python", ActNow, "mend --spark, --spark-conf"),
         (1, "Caused by: java.net.ConnectException: refused", TryAgain, "exit code 1: java.net.ConnectException"),
         (0, "", TryAgain, "has not said what came of it"),
     ],

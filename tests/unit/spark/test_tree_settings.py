@@ -2,14 +2,13 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.spark.tree_settings import TreeJobSettings
-from twinhive.transfer.staged.job import Unusable
+from twinhive.transfer.staged.job import Unusable, parsed
 from twinhive.transfer.tree.attributes import Newborn
 from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob
@@ -26,12 +25,11 @@ SETTINGS = TreeJobSettings(
     TreeCopyJob(Places("hdfs://west/b", False, "hdfs://west/tmp"), OPTIONS, Newborn("etl", "staff", 0o755)),
     (FileBatch("hdfs://west/b/plan/0", 1000, 3_000_000_000), FileBatch("hdfs://west/b/plan/1", 234, 0)),
     tasks=4,
-    result=Path("/tmp/result.json"),
 )
 
 
 def test_settings_are_the_same_after_they_were_written_and_read() -> None:
-    assert TreeJobSettings.parse(SETTINGS.to_json()) == SETTINGS
+    assert parsed(SETTINGS.to_json(), TreeJobSettings.of) == SETTINGS
 
 
 def test_the_label_says_what_is_copied_and_how_much() -> None:
@@ -63,10 +61,10 @@ def test_no_limit_of_bandwidth_stays_none() -> None:
 def test_settings_that_cannot_be_used(change: dict[str, Any], said: str) -> None:
     text = json.dumps({**json.loads(SETTINGS.to_json()), **change})
     with pytest.raises(Unusable, match=r"cannot be used|submitter") as caught:
-        TreeJobSettings.parse(text)
+        parsed(text, TreeJobSettings.of)
     assert said in str(caught.value)
 
 
 def test_text_that_is_no_json() -> None:
     with pytest.raises(Unusable, match="cannot be used"):
-        TreeJobSettings.parse("{")
+        parsed("{", TreeJobSettings.of)

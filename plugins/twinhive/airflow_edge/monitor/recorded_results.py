@@ -9,7 +9,6 @@ from typing import Any
 from twinhive.airflow_edge.monitor import metrics
 from twinhive.airflow_edge.monitor.recorded_copies import seen_copies
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
-from twinhive.bootstrap.copy_batch import CopyJob
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.load import Loaded
@@ -30,6 +29,7 @@ from twinhive.observe.run_facts import BatchCopied, copies_of, facts_of, synced_
 from twinhive.pipeline.phases import phases_before
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scanned
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.wiring.lag import limits_of
 from twinhive.wiring.policies import Wiring
 

@@ -17,14 +17,14 @@ from twinhive.airflow_edge.tasks.dry_run import leave_to_a_real_run
 from twinhive.airflow_edge.tasks.log_groups import folded
 from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
-from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
+from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.model.spoken import readable
 from twinhive.spark.applications import application_file
 from twinhive.spark.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
 from twinhive.spark.lifeline import held
 from twinhive.spark.pulse import MOVES
-from twinhive.transfer.staged.job import JobSettings
+from twinhive.transfer.staged.job import CopyJob, JobSettings
 from twinhive.wiring.policies import Wiring
 
 SETTINGS = "settings.json"
@@ -99,13 +99,7 @@ class CopyOperator(SparkSubmitOperator):
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
         self._archives = f"{native_package(cache)}#native"
-        self.application_args = [
-            *("--listing", job.listing),
-            *("--staging", job.staging),
-            *("--result", job.result),
-            "--with-submitter",
-            *("--settings", str(settings)),
-        ]
+        self.application_args = [str(settings)]
         self.env_vars = spark_environment()
         self._spark_binary = self.env_vars["SPARK_HOME"] + "/bin/spark-submit"
 
@@ -113,16 +107,14 @@ class CopyOperator(SparkSubmitOperator):
         options = wiring.policy.options
         tasks = options.spark_tasks_for(job.files, job.bytes, job.batch_weight)
         return JobSettings(
+            job,
             source=wiring.source_endpoint,
             target=wiring.replica_endpoint,
             dump=wiring.dump_endpoint,
             dump_name=self.batch["dump"],
             batch=self.batch["name"],
-            label=job.label,
             threads=context["params"]["copy_threads"],
             tasks=tasks,
             bytes_per_second=options.bytes_per_second_of_a_spark_task(tasks),
-            superseded_ok=job.superseded_ok,
-            after_event=job.after_event,
             lost_ok=options.on_object_error == "quarantine",
         )

@@ -18,8 +18,7 @@ def copies_of(wiring: Wiring) -> LargeBySpark:
     return LargeBySpark(
         source=wiring.source_endpoint,
         target=wiring.replica_endpoint,
-        most_files=options.spark_above_files,
-        most_bytes=options.spark_above_bytes,
+        is_little=options.is_little,
         cluster=lambda: spark_cluster(wiring.replica.job_tracker.connection, options.spark_tasks, options.spark_conf),
         next_steps=_NEXT_STEPS,
     )

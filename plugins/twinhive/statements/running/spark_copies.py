@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.bootstrap.copy_batch import CopyBatch, CopyJob
+from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.policy import Options
 from twinhive.model.spoken import readable
@@ -11,19 +11,19 @@ from twinhive.ports import TreeReader, TreeWriter, WritePorts
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps, NotAllCopied
-from twinhive.spark.listed_copy import ListedCopy
+from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
-from twinhive.transfer.staged.job import JobSettings
+from twinhive.transfer.staged.job import CopyJob, JobSettings
 from twinhive.transfer.tree.executing import ExecutePlan
 
 SparkOf = Callable[[str, Options], SparkCluster]
 """Finds the Spark of the cluster that loads, by its name and the options of the load. Raises InvalidSettings."""
 
-_NEXT_STEPS = NextSteps(
+NEXT_STEPS = NextSteps(
     act_now="mend what is said above, then run the statement again",
     unusable="mend the Spark that copies (its connection, or the executors' Python and Java), or run the statement "
     "without Spark",
-    try_again="run the statement again; what is staged is not copied again",
+    try_again="run the statement again; what is copied is not copied again",
 )
 
 
@@ -64,27 +64,24 @@ class CopiesBySpark:
         by_size = LargeBySpark(
             source=self.source,
             target=self.target,
-            most_files=options.spark_above_files,
-            most_bytes=options.spark_above_bytes,
+            is_little=options.is_little,
             cluster=self.cluster,
-            next_steps=_NEXT_STEPS,
+            next_steps=NEXT_STEPS,
         )
         return by_size.execution(source, target, say)
 
     def _submit(self, job: CopyJob, work: Work, cluster: SparkCluster) -> None:
         options = self.options
         settings = JobSettings(
+            job,
             source=self.source,
             target=self.target,
             dump=self.dumps,
             dump_name=work.dump,
             batch=work.batch,
-            label=job.label,
             threads=options.copy_threads,
             tasks=cluster.tasks,
             # Batches of a statement follow each other: its tasks share the whole bandwidth.
             bytes_per_second=options.bytes_per_second and options.bytes_per_second / cluster.tasks,
-            superseded_ok=job.superseded_ok,
-            after_event=job.after_event,
         )
-        ListedCopy(job.listing, job.staging, job.result).run(cluster, settings, _NEXT_STEPS, work.report)
+        copy_by_spark(settings, cluster, NEXT_STEPS, work.report)

@@ -10,19 +10,13 @@ from twinhive.model.policy import Options
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader, FileWriter
 from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.endings import NextSteps, NotAllCopied
-from twinhive.spark.listed_copy import ListedCopy
+from twinhive.spark.endings import NotAllCopied
+from twinhive.spark.jobs import copy_by_spark
+from twinhive.statements.running.spark_copies import NEXT_STEPS
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.job import JobSettings
+from twinhive.transfer.staged.job import CopyJob, JobSettings
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
-
-NEXT_STEPS = NextSteps(
-    act_now="mend what is said above, then run the statement again",
-    unusable="mend the Spark that copies (its connection, or the executors' Python and Java), or run the statement "
-    "without Spark",
-    try_again="run the statement again; what is copied is not copied again",
-)
 
 
 @dataclass(frozen=True)
@@ -61,16 +55,17 @@ class TableFileCopies:
     def _submit(self, items: Sequence[CopyItem], staging: str, label: str, cluster: SparkCluster) -> None:
         listing, (source, target) = join(staging, "files.jsonl.gz"), self.endpoints
         self.target.write(listing, pack_lines(item.to_line() for item in items))
-        rate = self.options.bytes_per_second
+        rate, length = self.options.bytes_per_second, sum(item.length for item in items)
+        job = CopyJob(listing, staging, join(staging, "result.json"), label, len(items), length)
         settings = JobSettings(
+            job,
             source=source,
             target=target,
             dump=target,
             dump_name="",
             batch="",
-            label=label,
             threads=self.options.copy_threads,
             tasks=cluster.tasks,
             bytes_per_second=rate and rate / cluster.tasks,
         )
-        ListedCopy(listing, staging, join(staging, "result.json")).run(cluster, settings, NEXT_STEPS, self.say)
+        copy_by_spark(settings, cluster, NEXT_STEPS, self.say)

@@ -1,53 +1,87 @@
-"""What one copy job is told."""
+"""What a copy of listed files works from, and what Spark jobs are told."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from twinhive import __version__
 from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.errors import InvalidSettings
+
+T = TypeVar("T")
 
 
 class Unusable(Exception):
     """Settings or executors that no repetition makes usable."""
 
 
+def settings_text(**fields: Any) -> str:
+    """Return the settings of a job as the text that `parsed` reads; it may hold secrets."""
+    return json.dumps({"version": __version__, **fields})
+
+
+def parsed(text: str, read: Callable[[dict[str, Any]], T]) -> T:
+    """Return settings by their fields. Raises Unusable, also for those of a submitter of another version."""
+    try:
+        fields = json.loads(text)
+        if (version := fields.pop("version")) == __version__:
+            return read(fields)
+    except (ValueError, TypeError, KeyError, AttributeError, InvalidSettings) as error:
+        raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
+    raise Unusable(f"the submitter is twinhive {version}, this job {__version__}")
+
+
+@dataclass(frozen=True)
+class CopyJob:
+    """What a copy works from and where it leaves its result; all are URIs.
+
+    Events up to `after_event` are on the replica: their files are not copied again. With
+    `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it. `batch_weight` is
+    what such a batch was to weigh at most, 0 for unknown.
+    """
+
+    listing: str
+    staging: str
+    result: str
+    label: str
+    files: int
+    bytes: int
+    superseded_ok: bool = False
+    after_event: int = 0
+    batch_weight: int = 0
+
+
 @dataclass(frozen=True)
 class JobSettings:
-    """Hold what the submitter wrote: three file systems, and how to copy."""
+    """Hold what the submitter of a copy job knows: what is copied, three file systems, and how to copy.
 
+    bytes_per_second  what one task may move; None: no limit
+    lost_ok           files that are lost for good are only written down: their tables are frozen (quarantine)
+    """
+
+    job: CopyJob
     source: FileSystemEndpoint
     target: FileSystemEndpoint
     dump: FileSystemEndpoint
     dump_name: str
     batch: str
-    label: str
-    version: str = __version__
     threads: int = 8
     tasks: int = 2
     bytes_per_second: float | None = None
-    """What one task may move; None: no limit."""
-    superseded_ok: bool = False
-    """Whether a listed file that is gone or changed is counted instead of failing (`copy_items`)."""
-    after_event: int = 0
-    """Files of events up to this one are not needed any more (`remaining`)."""
     lost_ok: bool = False
-    """Whether files that are lost for good are only written down: their tables are frozen (quarantine)."""
+
+    @property
+    def label(self) -> str:
+        """Say what is copied."""
+        return self.job.label
 
     def to_json(self) -> str:
-        """Return the text that `parse` reads; it may hold secrets."""
-        return json.dumps(asdict(self))
+        """Return the text that `of` reads the fields of."""
+        return settings_text(**asdict(self))
 
     @classmethod
-    def parse(cls, text: str) -> "JobSettings":
-        """Read the JSON text. Raises Unusable."""
-        try:
-            fields: dict[str, Any] = json.loads(text)
-            for side in ("source", "target", "dump"):
-                fields[side] = FileSystemEndpoint(**fields[side])
-            settings = cls(**fields)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise Unusable(f"the settings cannot be used: {type(error).__name__}: {error}") from error
-        if settings.version != __version__:
-            raise Unusable(f"the submitter is twinhive {settings.version}, this job {__version__}")
-        return settings
+    def of(cls, fields: dict[str, Any]) -> "JobSettings":
+        """Read the fields of the text; what they raise is for `parsed`."""
+        sides = {side: FileSystemEndpoint(**fields[side]) for side in ("source", "target", "dump")}
+        return cls(**{**fields, **sides, "job": CopyJob(**fields["job"])})

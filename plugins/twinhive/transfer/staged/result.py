@@ -1,11 +1,14 @@
-"""What came of copying one batch: as a file that the gate reads, as text, as an exit code."""
+"""What came of copying one batch: as a file that the gate reads, as text, as an error."""
 
 from dataclasses import asdict
 from typing import Any
 
 from twinhive import __version__
+from twinhive.model.errors import ActNow, TryAgain
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.spoken import readable
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.model.text import Text
+from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
 from twinhive.transfer.staged.outcome import CopyOutcome
 
 _LISTED_FAILURES = 100
@@ -40,3 +43,20 @@ def result_text(outcome: CopyOutcome, seconds: float) -> str:
     ]
     lines += [f"  {failure.kind}: {failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]]
     return "\n".join(lines)
+
+
+def failed_copy(
+    what: str, outcome: CopyOutcome, mend: Text, again: Text = RETRIES, *, lists_again: bool = False
+) -> TryAgain | ActNow:
+    """Return the error that names the first failures of a copy, of which there are some.
+
+    `mend` is said where a person must act, `again` otherwise; `lists_again` is that of `exit_code`.
+    """
+    retry = exit_code(outcome.kinds, lists_again=lists_again) is ExitCode.TRY_AGAIN
+    family = TryAgain if retry else ActNow
+    return family(
+        f"{what}: {outcome.failure_count} files were not copied",
+        found="; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_PRINTED_FAILURES]),
+        expected="a verified copy of each",
+        next_step=again if retry else mend,
+    )

@@ -52,10 +52,8 @@ def test_spark_is_told_what_to_copy_and_how(submit: Submit, load: Load) -> None:
     submit.tell(code=3)
     with pytest.raises(TryAgain):
         load(ALL_BY_SPARK)
-    words = submit.given()["words"]
-    assert words[words.index("--staging") + 1] == "hdfs://west/twinhive/staging/repl.west.sales"
-    assert "--with-submitter" in words and words[-2] == "--settings"
     settings = submit.settings()
+    assert settings["job"]["staging"] == "hdfs://west/twinhive/staging/repl.west.sales"
     assert (settings["tasks"], settings["bytes_per_second"], settings["lost_ok"]) == (3, 2_000_000, False)
     assert [settings[side]["root"] for side in ("source", "target", "dump")] == [
         "hdfs://east",
