@@ -1,5 +1,7 @@
 """Resolve connections through Airflow: environment, secrets backend, or its own database."""
 
+from typing import Any
+
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 
@@ -41,12 +43,10 @@ def resolve_from_airflow(connection_id: str) -> Connection:
             expected=_EXPECTED,
             next_step=RETRIES + f". If it goes on, look {_LOOK}",
         ) from error
-    return Connection(
-        connection_id,
-        found.host or "",
-        found.port,
-        found.login,
-        found.extra_dejson,
-        found.password,
-        found.conn_type or "",
-    )
+    return as_airflow_has_it(connection_id, found)
+
+
+def as_airflow_has_it(connection_id: str, found: Any) -> Connection:
+    """Return a connection out of Airflow's, as its tasks or its own commands have it."""
+    kind, host = found.conn_type or "", found.host or ""
+    return Connection(connection_id, host, found.port, found.login, found.extra_dejson, found.password, kind)

@@ -10,9 +10,9 @@ from typing import Any
 from airflow.sdk import DAG, get_parsing_context, task_group
 
 from twinhive.airflow_edge.dags.assets import outlets_of
-from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
+from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER, failover_dag
-from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of, priority_of
+from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.airflow_edge.dags.operate_dag import FORMS, form_dag
 from twinhive.airflow_edge.dags.params import params_of
@@ -20,8 +20,7 @@ from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
 from twinhive.airflow_edge.dags.shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
 from twinhive.airflow_edge.dags.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.dags.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
-from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks, run_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.monitor.failure_callbacks import run_callbacks
 from twinhive.airflow_edge.tasks.copy_task import CopyOperator
 from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
@@ -115,23 +114,14 @@ class Place:
 def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSettings], place: Place) -> DAG:
     """Build one DAG. A policy that cannot be used gives the same tasks, and each fails with the reason."""
     with DAG(
-        dag_id=f"{entry.name}.{phase}",
         description=_description(entry, phase),
         doc_md=_documentation(entry, phase),
         schedule=schedule_of(entry, phase, clusters, place.crowd),
-        max_active_runs=1,
         # A person starts the first copy; what follows from it goes on by itself.
         is_paused_upon_creation=facts_of(phase).start is Start.PERSON,
-        tags={"twinhive", entry.name, *red_tag(entry)},
-        default_args={
-            **RETRIES,
-            **priority_of(phase),
-            **placed(entry.settings, TaskKind.STEPS),
-            **failure_callbacks(place.config, entry.name, phase),
-        },
         on_failure_callback=run_callbacks(place.config, entry.name, phase),
         **most_active_tasks(entry.settings),
-        **ALWAYS,
+        **dag_arguments(entry, place.config, phase, TaskKind.STEPS),
     ) as dag:
         _Builder(entry, phase, _spark(entry, clusters, place), place).build(stages_of(phase))
     return with_form(dag, params_of(entry, phase))

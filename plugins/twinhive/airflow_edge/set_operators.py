@@ -39,15 +39,7 @@ class SetPlace:
                 expected=f"one of {', '.join(sorted(configuration.clusters))}",
                 next_step="correct the DAG, then clear this task",
             )
-        try:
-            return cls(configuration, cluster, TableName.parse(table))
-        except ValueError as error:
-            raise InvalidSettings(
-                f"{table!r} is no table",
-                found=table,
-                expected="database.table",
-                next_step="correct the DAG, then clear this task",
-            ) from error
+        return cls(configuration, cluster, TableName.given(table, "correct the DAG, then clear this task"))
 
     @property
     def settings(self) -> ClusterSettings:

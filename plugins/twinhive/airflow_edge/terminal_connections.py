@@ -6,6 +6,7 @@ import os
 from airflow.models.connection import Connection as Kept
 from airflow.sdk.exceptions import AirflowNotFoundException
 
+from twinhive.airflow_edge.connections import as_airflow_has_it
 from twinhive.model.connections import Connection
 from twinhive.model.errors import InvalidSettings
 
@@ -22,15 +23,7 @@ def resolve_through_airflow(connection_id: str) -> Connection:
     except AirflowNotFoundException:
         home = os.environ.get("AIRFLOW_HOME") or "~/airflow"
         raise _unknown(connection_id, f"none of this id in the Airflow of AIRFLOW_HOME={home}") from None
-    return Connection(
-        connection_id,
-        found.host or "",
-        found.port,
-        found.login,
-        found.extra_dejson,
-        found.password,
-        found.conn_type or "",
-    )
+    return as_airflow_has_it(connection_id, found)
 
 
 def _unknown(connection_id: str, found: str) -> InvalidSettings:

@@ -61,7 +61,21 @@ class IcebergConnector:
             return IcebergCatalog(_configured(value))
 
 
-class IcebergPath:
+class _WithoutPartitions:
+    """What Hive's clients see of partitions."""
+
+    def partition_names(self, table: CatalogTable) -> list[str]:
+        """Return none: Iceberg's partitions are its own."""
+        return []
+
+    def partitions(
+        self, table: CatalogTable, *, names: Sequence[str] | None = None, filter_: str | None = None
+    ) -> list[CatalogPartition]:
+        """Return none: Iceberg's partitions are its own."""
+        return []
+
+
+class IcebergPath(_WithoutPartitions):
     """One table, under whatever name it is asked for."""
 
     def __init__(self, files: FileReader, path: str) -> None:
@@ -85,18 +99,8 @@ class IcebergPath:
             read = self._read = path, hive_table(database, name, metadata, path)
         return read[1].named(database, name)
 
-    def partition_names(self, table: CatalogTable) -> list[str]:
-        """Return none: Iceberg's partitions are its own."""
-        return []
 
-    def partitions(
-        self, table: CatalogTable, *, names: Sequence[str] | None = None, filter_: str | None = None
-    ) -> list[CatalogPartition]:
-        """Return none: Iceberg's partitions are its own."""
-        return []
-
-
-class IcebergCatalog:
+class IcebergCatalog(_WithoutPartitions):
     """The tables of a catalog that pyiceberg asks."""
 
     def __init__(self, catalog: Any) -> None:
@@ -127,16 +131,6 @@ class IcebergCatalog:
             except (NoSuchTableError, NoSuchNamespaceError):
                 return None
         return hive_table(database, name, found.metadata, found.metadata_location)
-
-    def partition_names(self, table: CatalogTable) -> list[str]:
-        """Return none: Iceberg's partitions are its own."""
-        return []
-
-    def partitions(
-        self, table: CatalogTable, *, names: Sequence[str] | None = None, filter_: str | None = None
-    ) -> list[CatalogPartition]:
-        """Return none: Iceberg's partitions are its own."""
-        return []
 
 
 def connector(context: ConnectorContext) -> IcebergConnector:

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from unicodedata import category
 
+from twinhive.model.errors import InvalidSettings
+
 # The characters that Hive escapes in a directory name (FileUtils.charToEscape): all control
 # characters and these. Everything else, blanks and non-ASCII letters included, stays as it is.
 _ESCAPED = frozenset("\"#%'*/:=?\\\x7f{[]^") | {chr(code) for code in range(1, 32)}
@@ -32,6 +34,16 @@ class TableName:
         if not (database and dot and table):
             raise ValueError(f"{text!r} is not a table name: expected database.table")
         return cls(database.lower(), table.lower())
+
+    @classmethod
+    def given(cls, text: str, mend: str = "name the table with its database") -> "TableName":
+        """Read what a person has written. Raises InvalidSettings; `mend` says what to do then."""
+        try:
+            return cls.parse(text)
+        except ValueError as error:
+            raise InvalidSettings(
+                f"{text!r} is no table", found=text, expected="database.table", next_step=mend
+            ) from error
 
 
 def escape_path_name(value: str) -> str:

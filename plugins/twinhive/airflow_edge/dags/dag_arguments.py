@@ -1,10 +1,15 @@
 """Once what is the same of all DAGs."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from airflow.sdk import DAG, Param
 
+from twinhive.airflow_edge.dags.lanes import priority_of
+from twinhive.airflow_edge.dags.task_places import TaskKind, placed
+from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
+from twinhive.airflow_edge.monitor.failures import RETRIES
 from twinhive.settings import PolicyEntry
 
 ALWAYS: Mapping[str, Any] = {
@@ -25,6 +30,17 @@ def with_form(dag: DAG, params: Mapping[str, Param]) -> DAG:
     return dag
 
 
-def red_tag(entry: PolicyEntry) -> list[str]:
-    """Return the tag of a policy that cannot be used."""
-    return ["invalid"] if entry.error else []
+def dag_arguments(entry: PolicyEntry, config: Path, dag: str, kind: TaskKind) -> dict[str, Any]:
+    """Return what is the same of all DAGs of a policy; `dag` is a phase or a form, `kind` that of its tasks."""
+    return {
+        "dag_id": f"{entry.name}.{dag}",
+        "max_active_runs": 1,
+        "tags": {"twinhive", entry.name, *(["invalid"] if entry.error else [])},
+        "default_args": {
+            **RETRIES,
+            **priority_of(dag),
+            **placed(entry.settings, kind),
+            **failure_callbacks(config, entry.name, dag),
+        },
+        **ALWAYS,
+    }

@@ -6,12 +6,9 @@ from pathlib import Path
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, Param
 
-from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
-from twinhive.airflow_edge.dags.lanes import priority_of
+from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
 from twinhive.airflow_edge.dags.params import dry_run_first
-from twinhive.airflow_edge.dags.task_places import TaskKind, placed
-from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failover_tasks import (
     APPROVE,
     CATCH_UP,
@@ -56,20 +53,11 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
     """Build the DAG. A policy that cannot be used gives the same tasks, and the first fails with the reason."""
     of_policy = {"config": str(config), "policy": entry.name}
     with DAG(
-        dag_id=f"{entry.name}.{FAILOVER}",
         description="the replica takes over from its source",
         doc_md=_documentation(entry),
         schedule=None,
-        max_active_runs=1,
         is_paused_upon_creation=False,
-        tags={"twinhive", entry.name, *red_tag(entry)},
-        default_args={
-            **RETRIES,
-            **priority_of(FAILOVER),
-            **placed(entry.settings, TaskKind.FORMS),
-            **failure_callbacks(config, entry.name, FAILOVER),
-        },
-        **ALWAYS,
+        **dag_arguments(entry, config, FAILOVER, TaskKind.FORMS),
     ) as dag:
         approve = ApprovalOperator(
             task_id=APPROVE,

@@ -12,13 +12,11 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, red_tag, with_form
+from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
 from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.dags.lanes import priority_of
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED, dry_run_first
-from twinhive.airflow_edge.dags.task_places import TaskKind, placed
-from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.dags.task_places import TaskKind
+from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
 from twinhive.model.errors import InvalidSettings
@@ -50,21 +48,12 @@ FORMS: Mapping[str, Form] = {
 def form_dag(entry: PolicyEntry, config: Path, form: Form) -> DAG:
     """Build the DAG of a form. A policy that cannot be used gives the same DAG, whose task fails with the reason."""
     with DAG(
-        dag_id=f"{entry.name}.{form.name}",
         description=f"{form.name}: {', '.join(form.kinds)}",
         doc_md=_documentation(entry, form),
         # Not as phases are: of two different requests within seconds, none may be taken for a second click.
         schedule=None,
-        max_active_runs=1,
         is_paused_upon_creation=False,
-        tags={"twinhive", entry.name, *red_tag(entry)},
-        default_args={
-            **RETRIES,
-            **priority_of(form.name),
-            **placed(entry.settings, TaskKind.FORMS),
-            **failure_callbacks(config, entry.name, form.name),
-        },
-        **ALWAYS,
+        **dag_arguments(entry, config, form.name, TaskKind.FORMS),
     ) as dag:
         OperateOperator(task_id=form.name, config=str(config), policy=entry.name, kinds=list(form.kinds))
     return with_form(dag, _params(form))

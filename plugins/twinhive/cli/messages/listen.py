@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.messages.places import messages_of, table_of
+from twinhive.cli.messages.places import messages_of
 from twinhive.cli.terminal import AsJson, Config, errors_shown
 from twinhive.messages.listening import LISTENING, listen_on
 from twinhive.model.errors import TryAgain
 from twinhive.model.messages.message import AnnouncementKind
 from twinhive.model.messages.topics import own_topic
+from twinhive.model.names import TableName
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -40,7 +41,7 @@ def listen(
     with errors_shown(as_json=as_json):
         wiring = messages_of(config, cluster)
         if "." in place:
-            name = table_of(place)
+            name = TableName.given(place)
             table = wiring.metastore().table(name)
             topic = wiring.topics.topic_of(name, own_topic(table.parameters) if table else None)
         else:

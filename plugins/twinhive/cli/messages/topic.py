@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.json_output import print_json
-from twinhive.cli.messages.places import messages_of, table_of
+from twinhive.cli.messages.places import messages_of
 from twinhive.cli.terminal import AsJson, Config, errors_shown, say
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.messages.topics import OWN_TOPIC, own_topic
+from twinhive.model.names import TableName
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -29,7 +30,7 @@ def topic(
         if "." not in place:
             found = wiring.topics.subscribed(place.lower())
         else:
-            name = table_of(place)
+            name = TableName.given(place)
             table = wiring.metastore().table(name)
             own = None if table is None else own_topic(table.parameters)
             if own is not None and not wiring.topics.allows(own):

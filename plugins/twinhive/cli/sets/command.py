@@ -50,15 +50,7 @@ class _Asked:
 
     @property
     def table(self) -> TableName:
-        try:
-            return TableName.parse(self.place)
-        except ValueError as error:
-            raise InvalidSettings(
-                f"{self.place!r} is no table",
-                found=self.place,
-                expected="database.table",
-                next_step="name the table with its database",
-            ) from error
+        return TableName.given(self.place)
 
     @property
     def spec(self) -> str:

@@ -1,16 +1,19 @@
 """What commands that run statements share: the Spark that copies, and how a dry run is printed."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from twinhive.cli.base import configuration_of
+from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.pairs import pair
 from twinhive.cli.terminal import NOTHING_CHANGED, say
 from twinhive.model.policy import Options
 from twinhive.spark.cluster import SparkCluster
-from twinhive.statements.running import SparkOf
+from twinhive.statements.running import SparkOf, StatementPlace
 
 SparkMaster = Annotated[
     str | None,
@@ -23,7 +26,21 @@ SparkTasks = Annotated[
 SparkConf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="With --spark: a setting")]
 
 
-def spark_of(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:
+def place_of(
+    config: Path | None,
+    cluster: str | None,
+    policy: str | None,
+    master: str | None,
+    tasks: int | None,
+    conf: Sequence[str] | None,
+) -> StatementPlace:
+    """Return where a statement runs. Raises InvalidSettings."""
+    # --tasks alone says nothing, --spark-conf without --spark is refused.
+    copies = _spark_of(master, tasks, conf or ()) if master is not None or conf else None
+    return StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
+
+
+def _spark_of(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:
     """Return what finds the Spark that is named. Raises InvalidSettings for what is wrong with it."""
     said = [pair(text) for text in conf]
 

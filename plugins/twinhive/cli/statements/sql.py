@@ -4,13 +4,11 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import configuration_of
-from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
-from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, print_plan, spark_of
+from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, holder_of, print_stderr
 from twinhive.model.printable import printable
-from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
+from twinhive.statements.running import Answer, plan_statement, run_statement
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -44,9 +42,7 @@ def sql(
     run to standard output. Grammar and meaning: docs/repl.md, docs/export.md, docs/remotes.md.
     """
     with errors_shown(as_json=as_json):
-        # --tasks alone says nothing, --spark-conf without --spark is refused.
-        copies = spark_of(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
-        place = StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
+        place = place_of(config, cluster, policy, spark, tasks, spark_conf)
         if dry_run:
             print_plan(plan_statement(statement, place), as_json=as_json)
         else:

@@ -4,13 +4,10 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import configuration_of
-from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.pairs import pair
-from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, print_plan, spark_of
+from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
-from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.spoken import readable
 from twinhive.statements.running import StatementPlace, plan_statement, run_statement
@@ -47,9 +44,8 @@ def export_table(
     It holds the table as of one event of the log, and is there whole or not at all. Cut off, the same command goes on.
     """
     with errors_shown(as_json=as_json):
-        statement = ExportStatement(_table(table), directory, _values(partition), overwrite)
-        copies = spark_of(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
-        place = StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
+        statement = ExportStatement(TableName.given(table), directory, _values(partition), overwrite)
+        place = place_of(config, cluster, policy, spark, tasks, spark_conf)
         _run(statement, place, dry_run=dry_run, as_json=as_json)
 
 
@@ -78,9 +74,8 @@ def import_table(
     What does not fit, and partitions that are there, are refused before anything is copied.
     """
     with errors_shown(as_json=as_json):
-        statement = ImportStatement(_table(table), directory, _values(partition), external, location)
-        copies = spark_of(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
-        place = StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
+        statement = ImportStatement(TableName.given(table), directory, _values(partition), external, location)
+        place = place_of(config, cluster, policy, spark, tasks, spark_conf)
         _run(statement, place, dry_run=dry_run, as_json=as_json)
 
 
@@ -101,18 +96,6 @@ def _run(statement: TableStatement, place: StatementPlace, *, dry_run: bool, as_
         f"{statement.table}{event} is at {where}: {found['partitions']:,} partitions, {found['files']:,} files with "
         f"{readable(int(found['bytes']))}"
     )
-
-
-def _table(text: str) -> TableName:
-    try:
-        return TableName.parse(text)
-    except ValueError as error:
-        raise InvalidSettings(
-            f"{text!r} is no table",
-            found=text,
-            expected="database.table",
-            next_step="name the table with its database",
-        ) from error
 
 
 def _values(said: list[str] | None) -> tuple[tuple[str, str], ...]:
