@@ -7,8 +7,9 @@ from twinhive.connectors.asked import Arguments
 from twinhive.connectors.filters import AllOf, AnyOf, Filter, KeyTest, parse_filter
 from twinhive.connectors.pruning import check_filter, lets_through
 from twinhive.connectors.refusals import RefusedCall
-from twinhive.connectors.wildcards import hive_pattern, java_like
+from twinhive.connectors.wildcards import java_like
 from twinhive.model.names import partition_name, unescape_path_name
+from twinhive.model.remotes.wildcards import hive_pattern
 from twinhive.ports.catalog_objects import CatalogPartition, CatalogTable
 from twinhive.ports.catalogs import Catalog
 
@@ -18,7 +19,7 @@ _FIELD, _PARAMETER = "hive_filter_field_", "hive_filter_field_params__"
 def table_names(catalog: Catalog, asked: Arguments) -> list[str]:
     """Return the names that a pattern and a type let through."""
     pattern = asked.text("pattern")
-    names = [name for name in catalog.table_names(asked.database) if pattern is None or hive_pattern(name, pattern)]
+    names = [name for name in catalog.table_names(asked.database) if pattern is None or hive_pattern(pattern, name)]
     wanted = asked.text("type")
     if wanted:
         tables = (catalog.table(asked.database, name) for name in names)

@@ -45,10 +45,10 @@ class CallOutcome:
     owner: str = LOCAL
     ending: Ending = Ending.ANSWERED
 
-    @property
-    def whole(self) -> WireMessage:
-        """The answer, where it has to be held. Raises WireError for one that is too long for that."""
+    async def whole(self) -> WireMessage:
+        """Return the answer, where it has to be held. One that is too long is given up, and a WireError."""
         if isinstance(self.answer, Pieces):
+            await self.answer.release()
             raise WireError(f"the answer to {self.answer.head.method} is too long to be changed here")
         return self.answer
 

@@ -109,9 +109,10 @@ class RemoteCalls:
 
     async def _local_databases(self, definition: Definition, remote: Remote) -> frozenset[str]:
         outcome = await self._local.answer(_ALL_DATABASES, MethodKind.DEFINITION)
-        names = texts_at(outcome.whole, (0,))
+        answer = await outcome.whole()
+        names = texts_at(answer, (0,))
         if names is None:
-            said = error_text(outcome.whole)
+            said = error_text(answer)
             raise RemoteError(f"a view of remote {definition.local}: {said}; what it reads cannot be told", remote.name)
         return frozenset(key_of(name) for name in names)
 

@@ -30,7 +30,7 @@ from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.requests import named_in
 from twinhive.gateway.several import SeveralOwners
 from twinhive.gateway.shared import Shared
-from twinhive.model.remotes.definitions import Definitions
+from twinhive.model.remotes.definitions import MARKER, Definitions
 from twinhive.ports.byte_links import ByteLink
 from twinhive.wire.message import MessageKind, WireError, WireMessage, reply
 from twinhive.wire.old_clients import old_call
@@ -41,8 +41,6 @@ _Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)
 _BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP)
 _OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
-_MARKER = b"twinhive_remote"
-"""In a table that the local metastore returns, or takes: it stands for one elsewhere."""
 
 
 class Session:
@@ -89,7 +87,8 @@ class Session:
     def ended(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
         """Send the answer to a small read that has failed."""
         self._count(request, outcome, began)
-        self.answered(outcome.whole.raw)
+        assert isinstance(outcome.answer, WireMessage)
+        self.answered(outcome.answer.raw)
 
     def left(self, begun: Begun) -> None:
         """Go on with a small read in a task."""
@@ -205,7 +204,7 @@ class Session:
         request = with_sql_wildcards(request)
         if (old := old_call(request)) is not None:
             outcome = await self._answered(old.instead)
-            return CallOutcome(old.answer(outcome.whole), outcome.owner, outcome.ending)
+            return CallOutcome(old.answer(await outcome.whole()), outcome.owner, outcome.ending)
         if (chain := chain_of(request)) is not None:
             self._client.chain = chain
             return CallOutcome(chain_answer(request, chain, self._shared.gateway_id))
@@ -257,7 +256,7 @@ class Session:
         self, request: WireMessage, kind: MethodKind | None, begun: bytes | None = None
     ) -> CallOutcome:
         outcome = await self._local.answer(request, kind, begun=begun)
-        if kind is MethodKind.READ and isinstance(outcome.answer, WireMessage) and _MARKER in outcome.answer.raw:
+        if kind is MethodKind.READ and isinstance(outcome.answer, WireMessage) and MARKER in outcome.answer.raw:
             return await self._looked_at_again(request, outcome)
         if _changes_definitions(request, kind):
             self._shared.definitions.forget()
@@ -283,7 +282,7 @@ def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:
         case MethodKind.DEFINITION:
             return not request.head.method.startswith("get")
         case MethodKind.WRITE:
-            return _MARKER in request.raw
+            return MARKER in request.raw
         case MethodKind.LOCAL:
             return request.head.method in _OF_CONNECTORS
         case _:

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import eq
 
-from twinhive.gateway.answers import CallOutcome
+from twinhive.gateway.answers import CallOutcome, Pieces
 from twinhive.gateway.bodies import (
     elements_at,
     joined_lists,
@@ -24,8 +26,8 @@ from twinhive.gateway.metrics import Ending
 from twinhive.gateway.remote_calls import RemoteCalls, RemoteError
 from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.remotes.definitions import Definition, Definitions
-from twinhive.model.remotes.wildcards import matches_any
+from twinhive.model.remotes.definitions import MARKER, Definition, Definitions
+from twinhive.model.remotes.wildcards import hive_pattern
 from twinhive.wire.forms import DatabaseText, key_of, split_full_name
 from twinhive.wire.looking import FoundText
 from twinhive.wire.message import WireError, WireMessage
@@ -53,13 +55,16 @@ class SeveralOwners:
         raise AssertionError(f"{request.head.method} has one owner")
 
     async def _matching(self, request: WireMessage, defined: Definitions) -> CallOutcome:
-        wanted = DatabaseText.parse(text_at(request, (1,)) or "*").database or "*"
+        said = DatabaseText.parse(text_at(request, (1,)) or "").database
+        wanted = "*" if said is None else said
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
-        asked = [one for one in defined.databases.values() if matches_any(wanted, one.local)]
-        if not asked or place_of(outcome.whole, (0,)) is None:
+        asked = [one for one in defined.databases.values() if hive_pattern(wanted, one.local)]
+        if not asked or place_of(here := await outcome.whole(), (0,)) is None:
             return outcome
+        # What a database that stands for another one has itself is nothing that anybody sees.
+        own = _rows_in(here, lambda name: name not in defined.databases)
         answers = await asyncio.gather(*(self._rows_of(request, group) for group in self._by_remote(asked)))
-        parts = [outcome.whole, *(answer for group in answers for answer in group)]
+        parts = [with_elements(here, (0,), own), *(answer for group in answers for answer in group)]
         return CallOutcome(joined_lists(parts, (0,)))
 
     def _by_remote(self, definitions: Iterable[Definition]) -> list[list[Definition]]:
@@ -77,12 +82,12 @@ class SeveralOwners:
             try:
                 async with asyncio.timeout(self._shared.remotes.of(one).guard.limits.several):
                     answer = await self._remotes.ask(_for_database(request, one), one)
+                    whole = await CallOutcome(answer).whole()
             except (RemoteError, WireError, TimeoutError) as error:
                 _left_out(one, str(error) or "no answer in time")
                 continue
-            whole = CallOutcome(answer).whole
             if place_of(whole, (0,)) is not None:
-                rows.append(whole)
+                rows.append(with_elements(whole, (0,), _rows_in(whole, partial(eq, one.local))))
         return rows
 
     async def _tables(self, request: WireMessage, defined: Definitions) -> CallOutcome:
@@ -91,8 +96,15 @@ class SeveralOwners:
         if (whole := defined.owner_of(database, None)) is not None:
             return await self._remotes.answer(request, whole)
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
+        if isinstance(outcome.answer, Pieces) and all(name.database != database for name in defined.tables):
+            return outcome
+        here = await outcome.whole()
+        there_are = elements_at(here, _TABLE_ROWS)
+        if any(MARKER in row and not defined.owner_of(database, key_of(text_in(row, 1) or "")) for row in there_are):
+            self._shared.definitions.forget()  # somebody else has just defined it
+            defined = await self._shared.definitions.current()
         rows, has_remotes = [], False
-        for row in elements_at(outcome.whole, _TABLE_ROWS):
+        for row in there_are:
             definition = defined.owner_of(database, key_of(text_in(row, 1) or ""))
             if definition is None:
                 rows.append(row)
@@ -100,13 +112,14 @@ class SeveralOwners:
             has_remotes = True
             part = with_texts_added(without(request, _PATTERN), _TABLES, [text_in(row, 1) or ""])
             found = await self._remotes.answer(part, definition)
-            if found.ending is Ending.ANSWERED and place_of(found.whole, _TABLE_ROWS) is not None:
-                rows += elements_at(found.whole, _TABLE_ROWS)
+            there = await found.whole()
+            if found.ending is Ending.ANSWERED and place_of(there, _TABLE_ROWS) is not None:
+                rows += elements_at(there, _TABLE_ROWS)
             elif texts_at(request, _TABLES):
                 return found
             else:
                 _left_out(definition, "it does not answer")
-        return CallOutcome(with_elements(outcome.whole, _TABLE_ROWS, rows)) if has_remotes else outcome
+        return CallOutcome(with_elements(here, _TABLE_ROWS, rows)) if has_remotes else outcome
 
     async def _by_name(self, request: WireMessage, shares: Sequence["_Share"], lists: "_Lists") -> CallOutcome:
         if all(share.definition is None for share in shares):
@@ -120,9 +133,10 @@ class SeveralOwners:
                 for path in lists.only_here:
                     part = without(part, path)
                 outcome = await self._remotes.answer(part, share.definition)
-            if outcome.ending is not Ending.ANSWERED or place_of(outcome.whole, lists.answered) is None:
+            answer = await outcome.whole()
+            if outcome.ending is not Ending.ANSWERED or place_of(answer, lists.answered) is None:
                 return outcome
-            answers.append(outcome.whole)
+            answers.append(answer)
         return CallOutcome(joined_lists(answers, lists.answered))
 
 
@@ -167,12 +181,17 @@ def _owner(full_name: str, defined: Definitions) -> Definition | None:
     return None if split is None else defined.owner_of(key_of(split[1]), key_of(split[2]))
 
 
+def _rows_in(answer: WireMessage, is_wanted: Callable[[str], bool]) -> list[bytes]:
+    """Return the rows of an answer whose database is wanted."""
+    return [row for row in elements_at(answer, (0,)) if is_wanted(key_of(text_in(row, 1) or ""))]
+
+
 def _for_database(request: WireMessage, definition: Definition) -> WireMessage:
     """Ask for one database instead of a pattern; `ask` gives it the remote's name."""
     local = str(definition.local)
 
     def named(found: FoundText) -> bytes:
-        return DatabaseText.parse(found.text.decode("utf-8", "replace")).renamed(local).encode()
+        return DatabaseText.parse(found.text.decode("utf-8", "replace")).only(local).encode()
 
     return rewritten(request, named, frozenset({Role.DATABASE_PATTERN}))
 

@@ -5,12 +5,13 @@ As Hive's `MetaStoreUtils.parseDbName` reads them: `@hive#sales`, `@hive#` for n
 
 from dataclasses import dataclass
 
+_BLANKS = "".join(map(chr, range(33)))
 _MARKER, _SEPARATOR, _EMPTY = "@", "#", "!"
 
 
 def key_of(name: str) -> str:
-    """Return a name as the metastore compares it."""
-    return name.strip().lower()
+    """Return a name as the metastore compares it. Java takes fewer characters than Python for blanks."""
+    return name.strip(_BLANKS).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class DatabaseText:
     def key(self) -> str | None:
         """The database as the metastore compares it; None where all are meant."""
         return None if self.database is None else key_of(self.database)
+
+    def only(self, database: str) -> str:
+        """Return the same form for one database, also where all are meant."""
+        return database if self.catalog is None else f"{_MARKER}{self.catalog}{_SEPARATOR}{database}"
 
     def renamed(self, database: str) -> str:
         """Return the same form with another database."""

@@ -17,14 +17,13 @@ from twinhive.gateway.quick_reads.plans import Plan
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.shared import Shared
 from twinhive.gateway.view_answers import may_hold_views
-from twinhive.model.remotes.definitions import REMOTE
+from twinhive.model.remotes.definitions import MARKER
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.renaming import renamed
 
 _MOST_BYTES: Final = 1 << 16
 _SEQUENCE: Final = 4
-_MARKER: Final = REMOTE.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ class QuickReads:
 
     def _whole(self, request: WireMessage, plan: Plan, raw: bytes, at: int) -> None:
         if plan.remote is None:
-            if plan.kind is MethodKind.READ and _MARKER in raw:
+            if plan.kind is MethodKind.READ and MARKER in raw:
                 self._leave(request, plan, raw)
                 return
         else:

@@ -8,6 +8,8 @@ from twinhive.model.names import TableName
 
 REMOTE = "twinhive_remote"
 """The parameter of the local metastore's object that holds the remote's name."""
+MARKER = REMOTE.encode()
+"""In a table that a metastore returns, or takes: it may stand for one elsewhere."""
 REMOTES_FILE = "remotes.yaml"
 """Beside `clusters.yaml`: what remotes may reach, and which gateways there are."""
 THRIFT = "thrift"

@@ -8,7 +8,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
 from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
-from twinhive.model.remotes.wildcards import matches_any
+from twinhive.model.remotes.wildcards import hive_pattern
 from twinhive.remotes.kept import shown
 from twinhive.statements.remote_language.parsing import parse_remote, statements_in
 from twinhive.statements.remote_language.values import (
@@ -167,4 +167,4 @@ def _last(definition: RemoteDatabase | RemoteTable) -> str:
 
 
 def _is_like(name: str, pattern: str | None) -> bool:
-    return pattern is None or matches_any(pattern, name)
+    return pattern is None or hive_pattern(pattern, name)

@@ -1,0 +1,308 @@
+"""Names, patterns and calls by which a gateway could give a wrong answer, or change what it must not."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from random import Random
+from typing import Any
+
+import pytest
+from hive_metastore import ThriftHiveMetastore, ttypes
+from thrift.Thrift import TType
+
+from tests.support.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.running_gateway import RunningGateway
+from tests.support.wire_messages import KNOWN, decoded, encoded, random_struct, request, struct_class
+from twinhive.gateway.isolation import RemoteLimits
+from twinhive.gateway.method_kinds import KIND_OF, MethodKind
+from twinhive.model.names import TableName
+from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
+from twinhive.wire.message import WireMessage, call, reply
+from twinhive.wire.roles import Role, decided
+from twinhive.wire.table import METHODS
+
+LIMITS = RemoteLimits(connect=5, call=5, wait=5, failures=1_000_000)
+
+
+class Metastore:
+    """Answers what a test says, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[WireMessage] = []
+        self.answers: dict[str, Any] = {}
+        self.server = AnsweringMetastore(self._answer)
+
+    def _answer(self, message: WireMessage) -> bytes:
+        method, sequence = message.head.method, message.head.sequence
+        if method == "get_config_value":
+            return reply(method, sequence, encoded(ThriftHiveMetastore.get_config_value_result(success=""))).raw
+        self.asked.append(message)
+        kind = getattr(ThriftHiveMetastore, f"{method}_result")
+        said = self.answers.get(method)
+        struct = kind(o1=said) if isinstance(said, Exception) else kind(success=said) if said is not None else kind()
+        return reply(method, sequence, encoded(struct)).raw
+
+
+class World:
+    """`far` is a remote database and `shop.bought` a remote table; both are at one remote."""
+
+    def __init__(self, buffered: int = 32 << 20) -> None:
+        self.here, self.there = Metastore(), Metastore()
+        to = {"port": str(self.there.server.port)}
+        bought = TableName("shop", "bought")
+        self.gateway = RunningGateway(
+            self.here.server.port,
+            Definitions(
+                {bought: RemoteTable(bought, TableName("sales", "orders"), properties=to)},
+                {"far": RemoteDatabase("far", "sales", properties=to)},
+            ),
+            RemoteLimits(**{**vars(LIMITS), "buffered": buffered}),
+        )
+
+    def ask(self, message: WireMessage) -> Any:
+        """Return the result as an object of the bindings; raise what it declares."""
+        with closing(socket.create_connection(("127.0.0.1", self.gateway.port), timeout=20)) as client:
+            client.sendall(message.raw)
+            read = whole_message(client)
+        assert read is not None, message.head.method
+        if read[0].head.kind == 3:
+            raise ttypes.MetaException("an exception of Thrift")
+        result = decoded(struct_class(read[0]), read[0].body)
+        for field in filter(None, type(result).thrift_spec):
+            if field[0] != 0 and getattr(result, field[2]) is not None:
+                raise getattr(result, field[2])
+        return getattr(result, "success", None)
+
+    def call(self, method: str, **arguments: Any) -> Any:
+        return self.ask(request(method, **arguments))
+
+    def close(self) -> None:
+        self.gateway.stop()
+        for one in (self.here, self.there):
+            with suppress(OSError):
+                one.server.close()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    made = World()
+    yield made
+    made.close()
+
+
+def _about(random: Random, method: str, database: str, table: str) -> WireMessage | None:
+    """Make a call of a method with these names wherever names stand; None where it does not name the remote."""
+    is_about = (Role.DATABASE, Role.FULL_NAME) if "far" in database.lower() else (Role.TABLE, Role.FULL_NAME)
+    for _ in range(20):
+        arguments = random_struct(random, getattr(ThriftHiveMetastore, f"{method}_args"))
+        if set(_named(arguments, database, table)) & set(is_about):
+            return call(method, 3, encoded(arguments))
+    return None
+
+
+def _named(struct: Any, database: str, table: str) -> Iterator[Role]:
+    names = {Role.DATABASE: database, Role.TABLE: table, Role.FULL_NAME: f"{database}.{table}", Role.CATALOG: "hive"}
+    for _, code, name, inner, *_ in filter(None, type(struct).thrift_spec):
+        role, value = decided(type(struct).__name__, name), getattr(struct, name)
+        is_list = code == TType.LIST
+        if role in names and (code == TType.STRING or (is_list and inner[0] == TType.STRING)):
+            setattr(struct, name, [names[role]] if is_list else names[role])
+            yield role
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if hasattr(one, "thrift_spec"):
+                yield from _named(one, database, table)
+
+
+def _of(*kinds: MethodKind) -> list[str]:
+    return [name for name in KNOWN if KIND_OF[name] in kinds]
+
+
+@pytest.mark.parametrize(
+    "names", [("far", "orders"), ("@hive#FAR", "orders"), ("shop", "bought"), (" Shop ", "Bought")]
+)
+def test_no_method_changes_a_remote_and_nothing_is_sent(world: World, names: tuple[str, str]) -> None:
+    random, tried = Random(1), 0
+    for method in _of(MethodKind.WRITE):
+        message = _about(random, method, *names)
+        if message is None:
+            continue
+        tried += 1
+        with pytest.raises(Exception) as raised:
+            world.ask(message)
+        assert "read only" in str(raised.value) or not METHODS[method].exceptions, method
+    assert tried > 50
+    assert (world.here.asked, world.there.asked) == ([], [])
+
+
+def test_no_read_of_a_remote_that_is_down_is_answered_by_anybody_else(world: World) -> None:
+    random, tried = Random(2), 0
+    world.there.server.close()
+    for method in _of(MethodKind.READ):
+        for names in (("far", "orders"), ("shop", "bought")):
+            message = _about(random, method, *names)
+            if message is None:
+                continue
+            tried += 1
+            with pytest.raises(Exception):  # noqa: B017 (whichever the method declares)
+                world.ask(message)
+    assert tried > 50
+    assert world.here.asked == []
+
+
+PATTERNS = {
+    "far": True, "FAR": True, "f*": True, "*": True, "f.r": True, "f.*": True, " far ": True, "x|far": True,
+    "@hive#": True, "@hive#far": True, "@hive#f*|x": True,
+    "": False, "@hive#!": False, "f": False, "ar": False, "far |x": False, "x| far": False, "f%": False, "f[a]r": False,
+    "fa?": False, "far,x": False, "^far$": False, "f.": False,
+}  # fmt: skip
+"""As Hive 4.1 itself matches them."""
+
+
+@pytest.mark.parametrize(("pattern", "is_meant"), PATTERNS.items())
+def test_a_pattern_means_a_remote_database_as_it_would_a_local_one(world: World, pattern: str, is_meant: bool) -> None:
+    world.here.answers["get_table_meta"] = []
+    world.there.answers["get_table_meta"] = [ttypes.TableMeta("sales", "orders", "EXTERNAL_TABLE")]
+    rows = world.call("get_table_meta", db_patterns=pattern, tbl_patterns="*", tbl_types=[])
+    assert [(row.dbName, row.tableName) for row in rows] == [("far", "orders")] * is_meant
+    sent = [decoded(struct_class(one), one.body).db_patterns for one in world.there.asked]
+    assert sent == ["@hive#sales" if pattern.startswith("@") else "sales"] * is_meant
+
+
+def test_a_database_that_stands_for_another_is_listed_with_that_ones_tables_alone(world: World) -> None:
+    world.here.answers["get_table_meta"] = [ttypes.TableMeta("far", "own", "T"), ttypes.TableMeta("shop", "x", "T")]
+    world.there.answers["get_table_meta"] = [ttypes.TableMeta("sales", "orders", "T")]
+    rows = world.call("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=None)
+    assert [(row.dbName, row.tableName) for row in rows] == [("shop", "x"), ("far", "orders")]
+
+
+def test_databases_are_listed_and_described_while_every_remote_is_down(world: World) -> None:
+    world.there.server.close()
+    world.here.answers |= {
+        "get_all_databases": ["far", "shop"],
+        "get_databases": ["far"],
+        "get_database_req": ttypes.Database(name="far", parameters={"twinhive_remote": "sales"}),
+        "get_table_meta": [ttypes.TableMeta("shop", "x", "T")],
+    }
+    assert world.call("get_all_databases") == ["far", "shop"]
+    assert world.call("get_databases", pattern="f*") == ["far"]
+    assert world.call("get_database_req", request=ttypes.GetDatabaseRequest(name="far")).name == "far"
+    assert len(world.call("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=None)) == 1
+
+
+@pytest.mark.parametrize(
+    "database",
+    ["far\u00a0", "\u2003far", "far.orders", "hive.far", "fär", "ﬀar", "@spark#far", "@hive#far!", "fa\u0131r"],
+)
+def test_names_that_only_look_like_a_remotes_are_the_local_metastores(world: World, database: str) -> None:
+    world.here.answers["get_all_tables"] = ["local"]
+    assert world.call("get_all_tables", db_name=database) == ["local"]
+    assert world.there.asked == []
+
+
+@pytest.mark.parametrize("database", ["far", "FAR", " far ", "\tfar\n", "@hive#far", "@HIVE#Far"])
+def test_names_that_mean_a_remote_in_another_form_are_the_remotes(world: World, database: str) -> None:
+    world.there.answers["get_all_tables"] = ["orders"]
+    assert world.call("get_all_tables", db_name=database) == ["orders"]
+    assert world.here.asked == []
+
+
+def test_another_catalog_is_not_ours(world: World) -> None:
+    asked = ttypes.GetTableRequest(dbName="far", tblName="orders", catName="spark")
+    world.here.answers["get_table_req"] = ttypes.NoSuchObjectException("spark.far.orders table not found")
+    with pytest.raises((ttypes.MetaException, ttypes.NoSuchObjectException), match="spark"):
+        world.call("get_table_req", req=asked)
+    assert world.there.asked == []
+
+
+def test_locks_transactions_and_notifications_reach_the_local_metastore_as_they_are(world: World) -> None:
+    parts = [ttypes.LockComponent(type=1, level=2, dbname=one, tablename="t") for one in ("far", "shop", "@hive#far")]
+    locked = ttypes.LockRequest(component=parts, user="ann", hostname="h", txnid=7)
+    noted = ttypes.NotificationEventsCountRequest(fromEventId=0, dbName="far")
+    messages = [
+        request("lock", rqst=locked),
+        request("commit_txn", rqst=ttypes.CommitTxnRequest(txnid=7)),
+        request("get_next_notification", rqst=ttypes.NotificationEventRequest(lastEvent=0)),
+        request("get_notification_events_count", rqst=noted),
+        request("get_open_txns"),
+    ]
+    for message in messages:
+        world.ask(message)
+    assert [one.raw for one in world.here.asked] == [one.raw for one in messages]
+    assert world.there.asked == []
+
+
+def test_an_expression_of_the_engine_is_bytes_and_names_in_it_stay(world: World) -> None:
+    expression = b"\x00far\x0b\x00\x01\x00\x00\x00\x03far shop.bought \xff\xfe"
+    asked = ttypes.PartitionsByExprRequest(dbName="far", tblName="orders", expr=expression, catName="hive")
+    partition = ttypes.Partition(
+        values=["far", "sales"], dbName="sales", tableName="orders", parameters={"sales": "sales"}
+    )
+    world.there.answers["get_partitions_by_expr"] = ttypes.PartitionsByExprResult([partition], False)
+    found = world.call("get_partitions_by_expr", req=asked).partitions[0]
+    sent = decoded(struct_class(world.there.asked[0]), world.there.asked[0].body).req
+    assert (sent.expr, sent.dbName, sent.tblName) == (expression, "sales", "orders")
+    assert (found.dbName, found.values, found.parameters) == ("far", ["far", "sales"], {"sales": "sales"})
+
+
+def test_columns_are_read_with_an_environment_context(world: World) -> None:
+    context = ttypes.EnvironmentContext(properties={"database": "far"})
+    world.there.answers["get_fields_with_environment_context"] = [ttypes.FieldSchema("sales", "int", "far")]
+    asked = {"db_name": "shop", "table_name": "bought", "environment_context": context}
+    assert world.call("get_fields_with_environment_context", **asked) == [ttypes.FieldSchema("sales", "int", "far")]
+    sent = decoded(struct_class(world.there.asked[0]), world.there.asked[0].body)
+    assert (sent.db_name, sent.table_name, sent.environment_context) == ("sales", "orders", context)
+
+
+def test_tables_of_several_owners_come_in_one_list_under_local_names(world: World) -> None:
+    def table(database: str, name: str, owner: str) -> ttypes.Table:
+        return ttypes.Table(dbName=database, tableName=name, owner=owner, parameters={})
+
+    world.here.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult(
+        [table("shop", "own", "here"), table("shop", "bought", "here")]
+    )
+    world.there.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([table("sales", "orders", "there")])
+    asked = ttypes.GetTablesRequest(dbName="shop", tblNames=["own", "bought"])
+    found = world.call("get_table_objects_by_name_req", req=asked).tables
+    assert [(one.dbName, one.tableName, one.owner) for one in found] == [
+        ("shop", "own", "here"),
+        ("shop", "bought", "there"),
+    ]
+
+
+def test_a_definition_that_somebody_has_just_made_is_not_listed_as_what_keeps_it(world: World) -> None:
+    new = TableName("shop", "new")
+    defined, to = world.gateway.definitions, {"port": str(world.there.server.port)}
+    keeps = ttypes.Table(
+        dbName="shop", tableName="new", tableType="VIRTUAL_VIEW", parameters={"twinhive_remote": "a.b"}
+    )
+    world.here.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([keeps])
+    found = ttypes.Table(dbName="a", tableName="b", owner="there")
+    world.there.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([found])
+    asked = request("get_table_objects_by_name_req", req=ttypes.GetTablesRequest(dbName="shop", tblNames=["new"]))
+    world.ask(asked)
+    object.__setattr__(defined, "tables", {})  # what a gateway knows already stays; the metastore has more
+    vars(world.gateway)["definitions"] = Definitions({new: RemoteTable(new, TableName("a", "b"), properties=to)})
+    (row,) = world.ask(asked).tables
+    assert (row.dbName, row.tableName, row.owner) == ("shop", "new", "there")
+
+
+def test_lists_that_are_too_long_to_be_joined_are_left_out_and_free_the_remote() -> None:
+    world = World(buffered=10_000)
+    try:
+        world.here.answers["get_table_meta"] = []
+        world.there.answers |= {
+            "get_table_meta": [ttypes.TableMeta("sales", "x" * 100, "T") for _ in range(20_000)],
+            "get_all_tables": ["orders"],
+        }
+        for _ in range(40):  # more than a remote may have calls under way
+            assert world.call("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=[]) == []
+        assert world.call("get_all_tables", db_name="far") == ["orders"]
+    finally:
+        world.close()
+
+
+def test_a_method_of_a_newer_hive_is_nobodys(world: World) -> None:
+    with pytest.raises(ttypes.MetaException, match="exception of Thrift"):
+        world.ask(call("get_table_of_tomorrow", 1))
+    assert (world.here.asked, world.there.asked) == ([], [])
