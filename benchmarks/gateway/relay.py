@@ -7,6 +7,7 @@ uvloop can do at best: each piece is received, and sent on as it came, by a call
 import asyncio
 import sys
 from contextlib import suppress
+from typing import cast
 
 import uvloop
 
@@ -21,8 +22,7 @@ class _End(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Connect to the metastore for a client; for its other end begin to hand on."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's own is none by class
         if self._other is None:
             self._connecting = asyncio.ensure_future(
                 asyncio.get_running_loop().create_connection(lambda: _End(self), "127.0.0.1", self._port)
