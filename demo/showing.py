@@ -34,6 +34,7 @@ def gateway(*words: str, port: int) -> Iterator[None]:
 def run(*command: str, only: str = "", refused: bool = False) -> None:
     """Run a command and print the lines that contain a text; `refused`: what is shown is why it cannot be done."""
     _show([("python" if part == sys.executable else part) for part in command])
+    began = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if only in line]
     _console.print("\n".join(lines), markup=False, soft_wrap=True)
@@ -41,6 +42,7 @@ def run(*command: str, only: str = "", refused: bool = False) -> None:
         _console.print(done.stderr, markup=False, soft_wrap=True)
     if bool(done.returncode) != refused:
         raise SystemExit(f"the command above has ended with {done.returncode}")
+    _console.print(f"[dim]{time.monotonic() - began:.0f} s[/]")
 
 
 def title(text: str) -> None:

@@ -41,8 +41,7 @@ def remotes(box: Sandbox) -> None:
     database = f"CREATE REMOTE DATABASE IF NOT EXISTS {REMOTE} CONNECTED TO {DATABASE} WITH DBPROPERTIES ({uris})"
     table = f"CREATE REMOTE TABLE IF NOT EXISTS {CARRIERS} CONNECTED TO {DATABASE}.airlines WITH TBLPROPERTIES ({uris})"
     with gateway("--cluster", "east", "--port", str(port), "--status-port", str(status), port=port):
-        run("twinhive", "sql", "--cluster", "east", database)
-        run("twinhive", "sql", "--cluster", "east", table)
+        run("twinhive", "sql", "--cluster", "east", f"{database}; {table}")
         look("what each stands for, and whether it answers:")
         run("twinhive", "remotes", "--cluster", "east")
         look("Spark asks the gateway as if it were east's metastore; the files are read where they are:")

@@ -205,6 +205,27 @@ def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, g
     assert ["day", "string", None] in described
 
 
+def test_spark_that_writes_to_a_remote_is_refused_and_its_files_are_stopped_by_rights_alone(
+    desk: Desk, gateway: int, spark: SparkSql, west: Warehouse
+) -> None:
+    """Spark has written and moved files before it tells the metastore; a new partition stays unknown, and is no row."""
+    desk.say(BOTH)
+    before = west.client.get_table_req(_asked(desk.sales, "parts")).table
+    *refused, rows = spark.ask(
+        f"INSERT INTO {desk.far}.parts PARTITION (day = '2026-02-01') VALUES ('z', 1)",
+        f"INSERT OVERWRITE {desk.shop}.bought PARTITION (day = '2026-02-02') VALUES ('z', 1)",
+        f"ALTER TABLE {desk.far}.parts SET TBLPROPERTIES ('a' = 'b')",
+        f"ALTER TABLE {desk.far}.parts DROP PARTITION (day = '{DAYS[0]}')",
+        f"CREATE TABLE {desk.far}.new (a INT)",
+        f"DROP TABLE {desk.far}.parts",
+        f"SELECT count(*) FROM {desk.far}.parts",
+    )
+    assert ["read only" in str(one) for one in refused] == [True] * len(refused), refused
+    assert rows == [[len(DAYS)]]
+    assert west.client.get_table_req(_asked(desk.sales, "parts")).table == before
+    assert west.client.get_partition_names(desk.sales, "parts", -1) == [f"day={day}" for day in DAYS]
+
+
 def test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here(
     desk: Desk, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse
 ) -> None:

@@ -1,7 +1,11 @@
 """What a catalog that is no Hive metastore tells of its databases, tables and partitions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
+
+_TEXT_INPUT: Final = "org.apache.hadoop.mapred.TextInputFormat"
+_TEXT_OUTPUT: Final = "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,11 @@ class CatalogStorage:
     bucket_columns: tuple[str, ...] = ()
     buckets: int = -1
     parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_text(cls, location: str, columns: Iterable[CatalogColumn], serde: str) -> "CatalogStorage":
+        """Return files of lines, which a serde takes apart."""
+        return cls(location, tuple(columns), _TEXT_INPUT, _TEXT_OUTPUT, serde)
 
 
 @dataclass(frozen=True)

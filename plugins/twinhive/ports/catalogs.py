@@ -26,6 +26,11 @@ class ConnectorPlace:
     addresses: tuple[str, ...]
     files: tuple[str, ...] = ()
 
+    @classmethod
+    def at(cls, address: str) -> "ConnectorPlace":
+        """Return a place that its one address says all of."""
+        return cls(key=address, name=address, addresses=(address,))
+
 
 @runtime_checkable
 class Connector(Protocol):
@@ -61,14 +66,15 @@ class CatalogConnector(Protocol):
 
 
 class Catalog(Protocol):
-    """Read one catalog. Names come in lower case.
+    """Read one catalog. Names come in lower case, and are whatever a client says: no part of a path as they stand.
 
-    Calls raise Unreachable or OSError where nobody answers, Refused where the answer is no.
+    Who inherits from it writes `table_names` and `table`, and the rest where there are partitions. Calls raise
+    Unreachable or OSError where nobody answers, Refused where the answer is no.
     """
 
     def database(self, name: str) -> CatalogDatabase | None:
-        """Return a database, or None."""
-        ...
+        """Return a database, or None. What does not know databases has whichever is asked for."""
+        return CatalogDatabase(name)
 
     def table_names(self, database: str) -> Sequence[str]:
         """Return the names of all tables and views; none without such a database."""
@@ -80,7 +86,7 @@ class Catalog(Protocol):
 
     def partition_names(self, table: CatalogTable) -> Sequence[str]:
         """Return the names of all partitions (`day=2026-01-01/hour=3`), escaped as Hive does."""
-        ...
+        return ()
 
     def partitions(
         self, table: CatalogTable, *, names: Sequence[str] | None = None, filter_: str | None = None
@@ -89,4 +95,4 @@ class Catalog(Protocol):
 
         Who cannot filter returns more: the responder filters what it gets again.
         """
-        ...
+        return ()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.bad_input.connector_cases import connectors
 from twinhive.connectors.registry import connector_name, offered
+from twinhive.gateway.bodies import error_text
 from twinhive.wire.message import STOP, call, struct_field, text_field
 from twinhive.wire.reader import MessageReader
 
@@ -34,10 +35,19 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sys.modules.pop("csv_directory", None)
 
 
+def test_the_example_has_thirty_lines() -> None:
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None and len(code[1].splitlines()) <= 32, "blank ones before classes count"
+    assert len([line for line in code[1].splitlines() if line.strip()]) <= 30
+
+
 def test_the_example_answers(installed: Path) -> None:
     (installed / "data" / "planes").mkdir(parents=True)
     (installed / "data" / "planes" / "1.csv").write_text("tail,year\nN1,2001\n")
+    (installed / "elsewhere").mkdir()
+    (installed / "elsewhere" / "1.csv").write_text("secret\n")
     asked = text_field(1, "files") + text_field(2, "planes") + STOP
+    above = text_field(1, "files") + text_field(2, "../elsewhere") + STOP
 
     async def ask() -> tuple[bytes, bytes]:
         there = connectors()
@@ -50,7 +60,10 @@ def test_the_example_answers(installed: Path) -> None:
         names = await messages.read()
         link.write(call("get_table_req", 2, struct_field(1, asked) + STOP).raw)
         table = await messages.read()
+        link.write(call("get_table_req", 3, struct_field(1, above) + STOP).raw)
+        nothing = await messages.read()
         link.close()
+        assert nothing is not None and b"secret" not in nothing.body and error_text(nothing) is not None
         await there.close()
         assert names is not None and table is not None
         return names.body, table.body

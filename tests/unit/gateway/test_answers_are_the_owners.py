@@ -147,14 +147,12 @@ def text_for(random: Random, role: Role, target: TableName) -> str | None:
     return random.choice((None, "hive"))
 
 
-def asked(port: int, request: WireMessage) -> WireMessage:
+def asked(client: socket.socket, request: WireMessage) -> WireMessage:
     """Make one call."""
-    with closing(socket.create_connection(("127.0.0.1", port))) as client:
-        client.settimeout(30)
-        client.sendall(request.raw)
-        read = whole_message(client)
-        assert read is not None, request.head.method
-        return read[0]
+    client.sendall(request.raw)
+    read = whole_message(client)
+    assert read is not None, request.head.method
+    return read[0]
 
 
 def error_of(answer: WireMessage) -> str | None:
@@ -175,13 +173,13 @@ def exchanged(struct: Any, definition: Definition, *, back: bool) -> Any:
         return None
 
 
-def look_at(world: World, method: str, seed: str) -> str:
+def look_at(world: World, client: socket.socket, method: str, seed: str) -> str:
     """Make one call, and compare; return how it ended."""
     arguments = random_struct(world.random, getattr(ThriftHiveMetastore, f"{method}_args"), texts=TEXTS)
     named = dict.fromkeys(filled(world.random, arguments, world.targets()))
     request = call(method, 7, encoded(arguments))
     owners = {id(found): found for found in (world.defined.owner_of(*name) for name in named)}
-    answer = asked(world.gateway.port, request)
+    answer = asked(client, request)
     if error_of(answer) is not None:
         return "error"
     assert len(owners) < 2, (seed, method, named)
@@ -213,11 +211,12 @@ def test_the_answer_is_the_owners_under_other_names_or_an_error() -> None:
     for seed in seeds(WORLDS, kind=41):
         world = World(Random(seed))
         try:
-            for at in range(CALLS):
-                method = world.random.choice(READS if at % 5 else OF_SEVERAL)
-                for server in (world.local, *world.remotes):
-                    server.asked = None
-                endings.append(look_at(world, method, f"TWINHIVE_SEED={seed}, call {at}"))
+            with closing(socket.create_connection(("127.0.0.1", world.gateway.port), timeout=30)) as client:
+                for at in range(CALLS):
+                    method = world.random.choice(READS if at % 5 else OF_SEVERAL)
+                    for server in (world.local, *world.remotes):
+                        server.asked = None
+                    endings.append(look_at(world, client, method, f"TWINHIVE_SEED={seed}, call {at}"))
         finally:
             world.close()
     answered = [ending for ending in endings if ending != "error"]
