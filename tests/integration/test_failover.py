@@ -9,11 +9,15 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.cli.app import run
 from twinhive.model.errors import ActNow, Promoted
+from twinhive.model.files import base_name
 from twinhive.model.switching.promotion import How, Promotion
 from twinhive.operations.failover import Failover
+from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import run_phase
 
 pytestmark = pytest.mark.sandbox
 HOLDER = {"run": "test", "task": "failover"}
@@ -133,7 +137,16 @@ def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest
 def test_unplanned_from_a_source_that_is_gone(
     place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    at = place.west.client.get_database(place.name).parameters["repl.last.id"]
+    begin = place.west.client.get_database(place.name).parameters["repl.last.id"]
+    place.users.insert("plain", None, {"staged": b"s,8\n", "and more": b"t,9\n"})
+    place.users.insert("orders", ("1",), {"b": b"u,10\n", "c": b"v,11\n"})
+    at = str(place.east.client.get_current_notificationEventId().eventId)
+    wiring = place.policies.wiring(place.name)
+    run_phase(INCREMENTAL[:2], wiring.policy, wiring.write_ports(), HOLDER, lambda line: None)
+    dying = killable(wiring.write_ports(), KillSwitch(3, after_effect=True))
+    with pytest.raises(Killed):
+        run_phase(INCREMENTAL[2:], wiring.policy, dying, HOLDER, lambda line: None)
+    assert place.west.client.get_database(place.name).parameters["repl.last.id"] == begin
     place.users.insert("plain", None, {"lost": b"v,5\n"})
     monkeypatch.setenv("AIRFLOW_CONN_EAST_METASTORE", "thrift://127.0.0.1:1")
     monkeypatch.setenv("AIRFLOW_CONN_EAST_HDFS", "hdfs://hdfs@127.0.0.1:1")
@@ -145,6 +158,12 @@ def test_unplanned_from_a_source_that_is_gone(
     assert place.type("failover", place.name, "--unplanned", "--at", at, "--reason", "fire in the hall") == 0
     found = place.promotion
     assert found is not None and (found.how, str(found.position.event_id)) == (How.UNPLANNED, at)
+    plain = place.west.client.get_table_req(ttypes.GetTableRequest(dbName=place.name, tblName="plain")).table
+    ((_, there),) = place.west.files.list_directories([plain.sd.location])
+    assert sorted(base_name(one.path) for one in there or ()) == ["and more", "f", "staged"]
+    (day,) = place.west.client.get_partitions_by_names(place.name, "orders", ["day=1"])
+    ((_, there),) = place.west.files.list_directories([day.sd.location])
+    assert sorted(base_name(one.path) for one in there or ()) == ["a", "b", "c"]
     capfd.readouterr()
     assert place.type("status", place.name) == 0
     assert "has taken over" in capfd.readouterr().out

@@ -1,15 +1,17 @@
 """Stand for a source that nobody asks: it may be gone for good."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from twinhive.model.errors import ActNow
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, MetastoreReader, WritePorts
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts
+
+Some = TypeVar("Some", bound=ReadPorts)
 
 
-def without_source(ports: WritePorts, policy: Policy, log_id: str) -> WritePorts:
+def without_source(ports: Some, policy: Policy, log_id: str) -> Some:
     """Return ports that ask nothing of the source, nor of where its dumps lie; `log_id` is what the replica says of it.
 
     What they are asked all the same raises ActNow.
@@ -18,7 +20,7 @@ def without_source(ports: WritePorts, policy: Policy, log_id: str) -> WritePorts
         ports,
         source=cast(MetastoreReader, _Silent(policy, log_id=log_id)),
         source_files=cast(FileReader, _Silent(policy, root=f"{policy.source.cluster}:")),
-        dump_files=ports.replica_files,
+        dump_files=cast(FileWriter, ports.replica_files),
     )
 
 

@@ -75,10 +75,10 @@ def staged_window(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Stag
     return max(found, key=lambda one: (one.end.event_id, one.is_whole), default=None)
 
 
-def end_of_staged(ports: WritePorts, policy: Policy, state: ReplicaState) -> int:
+def staged_position(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Position:
     """Return the event that a replica can be brought to without its source."""
     staged = staged_window(without_source(ports, policy, str(state.log_id)), policy, state)
-    return max(state.position.event_id, staged.end.event_id) if staged else state.position.event_id
+    return max(state.position, staged.end, key=lambda one: one.event_id) if staged else state.position
 
 
 @dataclass(frozen=True)

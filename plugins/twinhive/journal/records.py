@@ -31,6 +31,7 @@ class PolicyState:
     phase        absent, loading, following, promoted; unusable or unreachable: `trouble` says why
     replicated, newest   event ids of the replica and of the source's log
     lag_events, lag_seconds   None for a policy that does not follow
+    rpo_events, rpo_seconds   of these, what would be lost if the source died now; None where nobody knows
     max_lag      seconds that the policy allows, None: any
     paused       the reason, None for a policy that is not
     stalled      which copies move nothing, None when all do
@@ -49,6 +50,8 @@ class PolicyState:
     paused: str | None = None
     trouble: str | None = None
     stalled: str | None = None
+    rpo_events: int | None = None
+    rpo_seconds: float | None = None
 
     @property
     def too_late(self) -> bool:

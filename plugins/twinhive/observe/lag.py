@@ -14,6 +14,7 @@ from twinhive.model.errors import Missing, TwinhiveError, Unreachable
 from twinhive.model.marks import UNREACHABLE, UNUSABLE, Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.model.watching.at_work import CopyAtWork
+from twinhive.observe.at_risk import at_risk, question_of_risk
 from twinhive.observe.follower import Follower, Limits, file_system_name, metastore_name
 from twinhive.observe.old_primaries import questions_of_old, written_after
 from twinhive.observe.watched import WatchedPolicy, first_questions, second_questions, watched
@@ -44,6 +45,8 @@ class PolicyLag:
     watched      what else was found of the replica
     paused       why a person holds the policy back, None when nobody does
     requested    a person has asked for tables to be brought over as they are, and no run has done it yet
+    rpo_events, rpo_seconds   how many of them would be lost if the source died now, because not all of their files are
+                 on the replica's cluster, and the age of the oldest; None where nobody knows
     stalled      the copies that run and move nothing, as far as somebody has looked
     error        what is wrong, None when nothing is
     counted      how far the log was counted, for the next measurement
@@ -62,6 +65,8 @@ class PolicyLag:
     watched: WatchedPolicy = field(default_factory=WatchedPolicy)
     paused: str | None = None
     requested: bool = False
+    rpo_events: int | None = None
+    rpo_seconds: float | None = None
     stalled: tuple[CopyAtWork, ...] = ()
     error: TwinhiveError | None = None
     at_least: bool = False
@@ -147,6 +152,8 @@ def _second_questions(
             most = _OF_ONE_PAUSED if isinstance(paused, dict) and name in paused else COUNTED
             count = partial(count_events, logs[server], one.policy, state.position, known.get(name), most)
             yield Question(server, ("behind", name), count)
+            if first["log", server][1] > state.position.event_id:
+                yield from question_of_risk(one, state, logs[server])
         if state.phase is Phase.PROMOTED:
             yield from questions_of_old(one, first["replica", name], logs, known.get(name))
         if state.phase is Phase.ABSENT:
@@ -173,6 +180,7 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)
     following = isinstance(state, ReplicaState) and state.phase is Phase.FOLLOWING
     known = following and isinstance(log, tuple) and isinstance(behind, Counted)
+    lost = at_risk(one, answers, behind.found) if known else None
     return PolicyLag(
         policy.name,
         at,
@@ -183,6 +191,8 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         newest=log[1] if isinstance(log, tuple) else None,
         lag_events=behind.found.events if known else None,
         lag_seconds=behind.found.age(at) if known else None,
+        rpo_events=lost.events if lost else None,
+        rpo_seconds=lost.age(at) if lost else None,
         limits=one.limits,
         watched=watched(one, at, answers),
         paused=paused.get(policy.name) if isinstance(paused, dict) else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from twinhive.external.pass_ import copies_under_way
 from twinhive.external.status import pending_objects
-from twinhive.incremental.salvage import Salvage, Salvaged, end_of_staged
+from twinhive.incremental.salvage import Salvage, Salvaged, staged_position
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow, Refused, TryAgain, together
@@ -244,7 +244,7 @@ class UnplannedFailover:
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             return taken_over(self.policy, database)
-        end = end_of_staged(ports, self.policy, state)
+        end = staged_position(ports, self.policy, state).event_id
         if end == state.position.event_id:
             self._refuse_mixed(ports, state)
         at = state.position.event_id
@@ -256,10 +256,10 @@ class UnplannedFailover:
             f"twinhive failover {self.policy.name} --unplanned --at {end} --reason '...'",
         ]
 
-    def event_now(self, ports: WritePorts) -> int:
+    def event_now(self, ports: ReadPorts) -> int:
         """Return the event that the replica would take over at."""
         _, state = replica_alone(ports, self.policy)
-        return end_of_staged(ports, self.policy, state)
+        return staged_position(ports, self.policy, state).event_id
 
     def run(self, ports: WritePorts) -> list[str]:
         """Promote at the event that was named."""
@@ -267,7 +267,7 @@ class UnplannedFailover:
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, self.policy, self.holder, database)
-        end = end_of_staged(ports, self.policy, state)
+        end = staged_position(ports, self.policy, state).event_id
         if not state.position.event_id <= self.event_id <= end:
             raise self._another_event(state.position.event_id, end)
         lost = [render(line) for line in self._lost(ports, database, state, self.event_id)]

@@ -104,6 +104,25 @@ def test_what_the_database_of_a_policy_has_not_got_is_its_lag(many: Many) -> Non
     assert many.measured()["sales"].lag_seconds == 0
 
 
+def test_what_is_staged_is_late_and_not_at_risk(many: Many) -> None:
+    many.load()
+    many.write("sales", "plain", 2)
+    before = many.measured()["sales"]
+    assert (before.rpo_events, before.rpo_seconds) == (before.lag_events, before.lag_seconds)
+    run_phase(INCREMENTAL[:2], many.policies["sales"], many.world.ports(), {"run": "i"}, lambda line: None)
+    staged = many.measured()["sales"]
+    assert (staged.rpo_events, staged.rpo_seconds) == (0, 0)
+    assert (staged.lag_events, staged.replicated) == (before.lag_events, before.replicated)
+    end = many.world.source.current_event_id()
+    many.write("sales", "plain")
+    later = many.measured()["sales"]
+    assert later.rpo_events == (later.lag_events or 0) - (before.lag_events or 0) > 0
+    assert later.rpo_seconds == many.age("sales", end)
+    many.policies["sales"] = replace(many.policies["sales"], fingerprint="another text")
+    other = many.measured()["sales"]
+    assert other.rpo_events == other.lag_events
+
+
 def test_tables_that_the_policy_leaves_out_do_not_count(many: Many) -> None:
     many.policies["sales"] = replace(many.policies["sales"], exclude=("plain",))
     many.load()

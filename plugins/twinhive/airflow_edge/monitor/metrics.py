@@ -19,6 +19,8 @@ from twinhive.verify.outcome import Verified
 
 LAG_SECONDS = "twinhive.lag.seconds"
 LAG_EVENTS = "twinhive.lag.events"
+RPO_SECONDS = "twinhive.rpo.seconds"
+RPO_EVENTS = "twinhive.rpo.events"
 LAG_LIMIT = "twinhive.lag.limit.seconds"
 TROUBLE = "twinhive.policy.trouble"
 FILES_COPIED = "twinhive.files.copied"
@@ -54,6 +56,8 @@ def lags_measured(lags: Iterable[PolicyLag]) -> None:
             stats.gauge(STALLED, len(lag.stalled), tags=tags)
             _gauge(LAG_SECONDS, lag.lag_seconds, tags)
             _gauge(LAG_EVENTS, lag.lag_events, tags)
+            _gauge(RPO_SECONDS, lag.rpo_seconds, tags)
+            _gauge(RPO_EVENTS, lag.rpo_events, tags)
             _gauge(LAG_LIMIT, lag.max_lag, tags)
             _watched(lag, tags)
 
