@@ -17,6 +17,7 @@ from twinhive.owned.directories import Owned, table_of
 from twinhive.owned.staging import own_staging
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.source_scope import tables_in_bulk
+from twinhive.scan.default_places import lies_in_default_places
 from twinhive.scan.sweep import unused_directories
 
 _NAMED = 20
@@ -49,6 +50,19 @@ def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease, up_to: int
     if refused:
         raise together(refused, f"{len(refused)} directories that no table uses any more cannot be removed")
     return lines
+
+
+def remove_from_default_places(ports: WritePorts, policy: Policy, lease: Lease, up_to: int) -> list[str]:
+    """Take away what nothing uses any more, if any of it may lie where Hive would put the next table or partition.
+
+    Else nothing is looked for, so that this takes no longer for a million partitions: what bears an event in its name
+    comes back with nothing. It stays until the policy is ended, or the replica follows again and sweeps.
+    """
+    database, root = policy.replica.database, managed_root(ports.replica, policy)
+    tables = tables_in_bulk(ports.replica, database, ports.replica.table_names(database))
+    if lies_in_default_places(ports.replica_files, policy.name, root, tables):
+        return remove_leftovers(ports, policy, lease, up_to)
+    return list(_not_looked_through(ports, policy))
 
 
 def plan_own_directories(ports: WritePorts, policy: Policy) -> list[str]:

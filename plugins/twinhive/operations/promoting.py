@@ -11,7 +11,7 @@ from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.switching.promotion import PROMOTED, How, Promotion
-from twinhive.operations.forget_files import remove_leftovers
+from twinhive.operations.forget_files import remove_from_default_places
 from twinhive.operations.operation import Holder
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
@@ -65,15 +65,15 @@ def promote(
 
     Whoever changes the replica is waited for: an event that is cut off in its middle would stay so. `last_look` is
     asked under the lease, also just before, and raises what speaks against it. Directories that nothing uses any more
-    go first: as content of a primary they would come back with the next partition of that name. Copies of external
-    data that are under way are stopped: they would delete what users write beside them.
+    in Hive's own places go first: as content of a primary they would come back with the next partition of that name.
+    Copies of external data that are under way are stopped: they would delete what users write beside them.
     """
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, policy, holder, database)
         last_look(state)
-        lines = remove_leftovers(ports, policy, lease, state.position.event_id)
+        lines = remove_from_default_places(ports, policy, lease, state.position.event_id)
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)

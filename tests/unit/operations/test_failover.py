@@ -1,5 +1,6 @@
 """A replica takes over: proved equal, or at the event it has reached; killed at any change; refused where it must."""
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +27,7 @@ from twinhive.model.errors import (
     TryAgain,
     Unreachable,
 )
+from twinhive.model.files import join
 from twinhive.model.frozen import with_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
@@ -235,6 +237,49 @@ def test_killed_at_any_change_it_follows_or_has_taken_over_and_a_rerun_ends_alik
             assert said[LAST_ID] == str(at)
         way(left).run(left.world.ports())
         assert promotion(left).position.event_id == at
+
+
+class Asked:
+    """Pass everything on to a metastore, and count its calls."""
+
+    def __init__(self, port: Any) -> None:
+        self._port, self.calls = port, Counter[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._port, name)
+
+        def counted(*given: Any, **named: Any) -> Any:
+            self.calls[name] += 1
+            return found(*given, **named)
+
+        return counted if callable(found) else found
+
+
+def test_a_promotion_asks_as_much_of_the_metastore_however_many_partitions_there_are(followed: Followed) -> None:
+    followed.users.create_table("large", keys=("p",))
+    followed.users.add_partitions("large", {(str(number),): {"f": b"x"} for number in range(100)})
+    followed.follow()
+    asked = Asked(followed.world.replica)
+    unplanned(followed).run(replace(followed.world.ports(), replica=asked))
+    assert promotion(followed).how is How.UNPLANNED
+    assert not {"partitions", "partition_names", "partition_locations"} & asked.calls.keys()
+    assert asked.calls.total() <= 20, asked.calls
+
+
+def test_rows_of_a_dropped_partition_in_hives_own_place_do_not_come_back(followed: Followed) -> None:
+    """A renamed partition lies there: who adds one of its name on the new primary must not find old rows."""
+    followed.users.rename_partition("orders", ("a b",), ("renamed",))
+    followed.users.insert("orders", ("renamed",), [b"old"])
+    followed.follow()
+    table = followed.world.replica.table(followed.users.name("orders"))
+    (name,) = [one for one in followed.world.replica.partition_names(table.name) if "renamed" in one]
+    place = join(table.location, name)
+    followed.users.drop_partitions("orders", [("renamed",)])
+    followed.follow()
+    assert followed.world.replica_files.status(place) is not None
+    lines = unplanned(followed).run(followed.world.ports())
+    assert followed.world.replica_files.status(place) is None
+    assert any(place in line for line in lines)
 
 
 def silent(followed: Followed) -> Followed:
