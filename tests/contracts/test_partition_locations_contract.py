@@ -58,6 +58,15 @@ def test_awkward_values(metastore: MetastoreWriter, database: str) -> None:
     }
 
 
+def test_some_partitions_by_their_names(metastore: MetastoreWriter, database: str) -> None:
+    table = an_external(metastore, database, ("p", "q"))
+    metastore.add_partitions([a_partition(table, value, "1") for value in AWKWARD])
+    every = metastore.partition_locations(table)
+    some = [name for name, _ in every][::2]
+    found = metastore.partition_locations_of(table, [*some, "p=not there/q=1"])
+    assert found == [one for one in every if one[0] in some]
+
+
 def test_a_table_without_partitions_and_one_that_is_not_there(metastore: MetastoreWriter, database: str) -> None:
     table = an_external(metastore, database)
     assert list(metastore.partition_locations(table)) == []

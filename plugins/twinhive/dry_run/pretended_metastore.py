@@ -96,6 +96,11 @@ class PretendedMetastore:
         found = self.partitions(table.name, self.partition_names(table.name))
         return [(one.name(table.partition_keys), one.location or "") for one in found]
 
+    def partition_locations_of(self, table: Table, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return the locations that some partitions of a table would have, by name."""
+        wanted = set(names)
+        return [(name, location) for name, location in self.partition_locations(table) if name in wanted]
+
     def constraints(self, table: TableName) -> tuple[Constraint, ...]:
         """Return the constraints that a table would have."""
         origin = self._origin(table)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
+from twinhive.leaves.looks import Look
 from twinhive.model.equality.canonical import (
     Plain,
     canonical_constraints,
@@ -31,8 +32,12 @@ from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.workers import in_parallel
 
+PARTITIONS_AT_ONCE = 100_000
+"""Places of so many partitions of a table are read by one call, of more by pages."""
+PARTITIONS_OF_A_PAGE = 10_000
 _ASKING = 8
-Look = tuple[int, int]
+Located = Sequence[tuple[str, str]]
+"""Names of leaves, with their directories."""
 
 
 class SideRole(Enum):
@@ -88,16 +93,25 @@ class Side:
         """Return the full name of a table on this side."""
         return TableName(self.database, table)
 
-    def located(self, table: Table) -> Sequence[tuple[str, str]]:
-        """Return the leaves of a table with the directories whose files are ours to compare, '' for none of these."""
-        own = (OWN_LEAF, "" if table.partition_keys else _place_of_files(table, table.location))
+    def located(self, table: Table) -> Iterator[Located]:
+        """Yield the leaves of a table with the directories whose files are ours to compare, '' for none of these.
+
+        They come in pages: all partitions in one, of a table of very many some at a time.
+        """
+        yield [(OWN_LEAF, "" if table.partition_keys else _place_of_files(table, table.location))]
         if not table.partition_keys:
-            return [own]
-        try:
-            found = self.metastore.partition_locations(table)
-        except Missing:
-            return [own]
-        return [own, *((name, _place_of_files(table, location)) for name, location in found)]
+            return
+        with suppress(Missing):
+            names = self.metastore.partition_names(table.name)
+            if len(names) <= PARTITIONS_AT_ONCE:
+                del names
+                found = self.metastore.partition_locations(table)
+                yield [(name, _place_of_files(table, location)) for name, location in found]
+                return
+            for start in range(0, len(names), PARTITIONS_OF_A_PAGE):
+                some = names[start : start + PARTITIONS_OF_A_PAGE]
+                found = self.metastore.partition_locations_of(table, some)
+                yield [(name, _place_of_files(table, location)) for name, location in found]
 
     def read(
         self, table: Table, names: Sequence[str], looks: Mapping[str, Look], wanted: Callable[[str], bool]

@@ -84,6 +84,13 @@ class MetastoreReader(EventLog, Protocol):
         """
         ...
 
+    def partition_locations_of(self, table: Table, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return names and locations of the named partitions that exist, sorted by name; nothing else is read.
+
+        Made for tables of which all at once are too many. Raises Missing, or returns nothing, without the table.
+        """
+        ...
+
     def constraints(self, table: TableName) -> tuple[Constraint, ...]:
         """Return the constraints of a table, foreign keys last; none without the table."""
         ...

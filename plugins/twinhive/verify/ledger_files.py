@@ -7,7 +7,7 @@ another log or another text of the policy, counts as none.
 import gzip
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -21,6 +21,8 @@ from twinhive.ports import FileWriter
 
 _VERSION = 1
 _SUFFIX = ".ledger"
+_HEAD = 65_536
+"""The first line is shorter."""
 
 
 def verify_directory(policy: Policy) -> str:
@@ -42,35 +44,39 @@ class KeptLedger:
 
     def packed(self, of: str) -> bytes:
         """Return what is written; `of` says whose leaves they are."""
-        body = b"".join(self.ledger.segments[at] for at in sorted(self.ledger.segments))
-        head = {"version": _VERSION, "of": of, "event": self.event, "slice": self.slice, "digest": _digest(body)}
-        return json.dumps(head).encode() + b"\n" + body
+        segments = [self.ledger.segments[at] for at in sorted(self.ledger.segments)]
+        head = {"version": _VERSION, "of": of, "event": self.event, "slice": self.slice, "digest": _digest(segments)}
+        return b"".join([json.dumps(head).encode(), b"\n", *segments])
 
     @classmethod
     def unpacked(cls, content: bytes, of: str) -> "KeptLedger | None":
         """Read what `packed` wrote; None for anything else."""
-        line, _, body = content.partition(b"\n")
+        line, _, _ = content[:_HEAD].partition(b"\n")
+        body = memoryview(content)[len(line) + 1 :]
         try:
             head = json.loads(line)
-            if (head["version"], head["of"], head["digest"]) != (_VERSION, of, _digest(body)):
+            if (head["version"], head["of"], head["digest"]) != (_VERSION, of, _digest([body])):
                 return None
             return cls(_ledger_of(body), head["event"], head["slice"])
         except (ValueError, KeyError, TypeError):
             return None
 
 
-def _digest(body: bytes) -> str:
-    return hashlib.sha256(body).hexdigest()[:32]
+def _digest(parts: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:32]
 
 
-def _ledger_of(body: bytes) -> Ledger:
+def _ledger_of(body: memoryview) -> Ledger:
     segments: dict[int, bytes] = {}
     start = 0
     while start < len(body):
         first, end = body[start], start
         while end < len(body) and body[end] == first:
             end += WIDTH
-        segments[first] = body[start:end]
+        segments[first] = bytes(body[start:end])
         start = end
     return Ledger(segments)
 

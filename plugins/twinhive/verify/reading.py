@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from twinhive.leaves.side import LeafState, Side
+from twinhive.leaves.looks import LooksOfPages
+from twinhive.leaves.side import LeafState, Located, Side
 from twinhive.model.equality.records import LeafRecord, Ledger, LedgerBuilder, digest_of_look, leaf_key
 from twinhive.model.objects import Table
-from twinhive.scan.silent_writes import looks
 from twinhive.verify.ledger_files import KeptLedger
 from twinhive.verify.touched import TouchedLeaves
 
@@ -42,14 +42,20 @@ class TableRead:
         """Read some leaves as they are now."""
         if self.table is None or not names:
             return {}
-        places = [place for name, place in self.side.located(self.table) if place and name in names]
-        return dict(self.side.read(self.table, sorted(names), looks(self.side.files, places), wanted))
+        seen, found = LooksOfPages(self.side.files), dict[str, LeafState]()
+        for page in self.side.located(self.table):
+            some = {name: place for name, place in page if name in names}
+            if some:
+                looks = seen.of([place for place in some.values() if place])
+                found |= self.side.read(self.table, sorted(some), looks, wanted)
+        return found
 
     def names_of(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """Return the names of leaves by their keys."""
         if not keys or self.table is None:
             return {}
-        return {key: name for name, _ in self.side.located(self.table) if (key := leaf_key(name)) in keys}
+        located = (name for page in self.side.located(self.table) for name, _ in page)
+        return {key: name for name in located if (key := leaf_key(name)) in keys}
 
     def with_records(self, changes: Mapping[bytes, LeafRecord | None]) -> "TableRead":
         """Return the same with other records of some leaves."""
@@ -60,12 +66,31 @@ def read_table(side: Side, table: Table | None, kept: KeptLedger | None, touched
     """Read what of a table is not known; a table that is not there has no leaves."""
     if table is None:
         return TableRead(side, None, Ledger(), 0)
-    located = side.located(table)
-    now = looks(side.files, [place for _, place in located if place])
-    builder = LedgerBuilder()
+    builder, looks = LedgerBuilder(), LooksOfPages(side.files)
+    read = sum(
+        _read_page(side, table, page, looks, _Known(kept, touched, due), builder) for page in side.located(table)
+    )
+    return TableRead(side, table, builder.ledger(), read)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What decides whether a leaf is read again."""
+
+    kept: KeptLedger | None
+    touched: TouchedLeaves
+    due: Due
+
+
+def _read_page(
+    side: Side, table: Table, page: Located, looks: LooksOfPages, known: _Known, builder: LedgerBuilder
+) -> int:
+    """Put the records of some leaves into a ledger; return how many were read for it."""
+    kept, touched, due = known.kept, known.touched, known.due
+    now = looks.of([place for _, place in page if place])
     stale: dict[str, LeafRecord | None] = {}
     deep: set[str] = set()
-    for name, place in located:
+    for name, place in page:
         key = leaf_key(name)
         record = kept.ledger.get(key) if kept else None
         is_due = bool(place) and due.concerns(key, kept.slice if kept else 0)
@@ -79,7 +104,7 @@ def read_table(side: Side, table: Table | None, kept: KeptLedger | None, touched
             deep.add(name)
     for name, state in side.read(table, list(stale), now, deep.__contains__):
         builder.put(_with_known_content(state.record(name), stale[name]))
-    return TableRead(side, table, builder.ledger(), len(stale))
+    return len(stale)
 
 
 def _with_known_content(record: LeafRecord, before: LeafRecord | None) -> LeafRecord:

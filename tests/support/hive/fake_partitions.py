@@ -46,6 +46,11 @@ class PartitionsInMemory(MetastoreState):
             found = ((name, str(each.location)) for name, each in self._partitions[table.name].items())
             return sorted((name, qualified(location, self.file_system)) for name, location in found)
 
+    def partition_locations_of(self, table: Table, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Return names and locations of the named partitions that exist, sorted by name."""
+        wanted = set(names)
+        return [one for one in self.partition_locations(table) if one[0] in wanted]
+
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         """Add partitions of one table, all or none. Raises AlreadyThere, Missing."""
         if not partitions:

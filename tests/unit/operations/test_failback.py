@@ -41,8 +41,13 @@ BACK = a_policy(
 class Switched:
     """Two clusters of which west has taken over, with a policy in each direction."""
 
-    def __init__(self, *, loses: bool = False) -> None:
+    def __init__(self, *, loses: bool = False, partitions: int = 0) -> None:
         followed = Followed()
+        if partitions:
+            followed.users.create_table("large", keys=("p",))
+            rows = {(f"{number:06}",): {"f": b"x" * 1_000} for number in range(partitions)}
+            followed.users.add_partitions("large", rows)
+            followed.follow()
         self.there: Policy = followed.policy
         self.world: World = followed.world
         self.back_lease = InMemoryLease()

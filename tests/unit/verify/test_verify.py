@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.hive import metastore_objects as objects
 from tests.unit.verify.verifying import Verifying
+from twinhive.leaves.side import PARTITIONS_AT_ONCE
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import join, parent
 from twinhive.model.frozen import with_frozen
@@ -160,8 +161,15 @@ def database_parameter(v: Verifying) -> None:
         (database_parameter, " database", "meta"),
     ],
 )
-@pytest.mark.parametrize("replica_keeps_log", [False, True])
-def test_damage_is_found_in_exactly_its_leaf(damage: Damage, leaf: str, kind: str, replica_keeps_log: bool) -> None:
+@pytest.mark.parametrize(
+    ("replica_keeps_log", "at_once"), [(False, PARTITIONS_AT_ONCE), (True, PARTITIONS_AT_ONCE), (True, 1)]
+)
+def test_damage_is_found_in_exactly_its_leaf(
+    damage: Damage, leaf: str, kind: str, replica_keeps_log: bool, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the partitions of a table are read in pages."""
+    monkeypatch.setattr("twinhive.leaves.side.PARTITIONS_AT_ONCE", at_once)
+    monkeypatch.setattr("twinhive.leaves.side.PARTITIONS_OF_A_PAGE", 2)
     verifying = Verifying(replica_keeps_log=replica_keeps_log)
     assert verifying.verify().is_equal
     damage(verifying)

@@ -1,6 +1,6 @@
 """Read where the partitions of a table lie, a hundred thousand of them in seconds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hive_metastore import ttypes
@@ -27,6 +27,7 @@ class PartitionLocations:
 
     def __init__(self, connections: Connections, by_names: Callable[[Table], Located]) -> None:
         self._connections = connections
+        self._projects_by_name = True
         self._ways: list[Callable[[Table], Located]] = [
             lambda table: self._at_once(table, _ONLY),
             lambda table: self._at_once(table, _EVERYTHING),
@@ -47,18 +48,29 @@ class PartitionLocations:
         self._settle_on(last)
         return found
 
+    def read_of(self, table: Table, names: Sequence[str]) -> Located | None:
+        """Return names and locations of some partitions, sorted; None from a metastore that does not answer this."""
+        if not self._projects_by_name:
+            return None
+        by_names = ttypes.GetPartitionsFilterSpec(filterMode=ttypes.PartitionFilterMode.BY_NAMES, filters=list(names))
+        try:
+            return sorted(self._at_once(table, _ONLY, by_names))
+        except (Refused, Unreachable):
+            self._projects_by_name = False
+            return None
+
     def _settle_on(self, way: Callable[[Table], Located]) -> None:
         ways = self._ways
         if way in ways:  # another thread may have settled on a later one
             self._ways = ways[ways.index(way) :]
 
-    def _at_once(self, table: Table, fields: list[str]) -> Located:
+    def _at_once(self, table: Table, fields: list[str], some: ttypes.GetPartitionsFilterSpec | None = None) -> Located:
         request = ttypes.GetPartitionsRequest(
             catName="hive",
             dbName=table.name.database,
             tblName=table.name.table,
             projectionSpec=ttypes.GetProjectionsSpec(fieldList=fields),
-            filterSpec=ttypes.GetPartitionsFilterSpec(),
+            filterSpec=some or ttypes.GetPartitionsFilterSpec(),
             processorCapabilities=AS_STORED,
         )
         doing = f"reading where the partitions of {table.name} lie"

@@ -169,6 +169,14 @@ class ThriftMetastoreReader:
             self._check_there(table.name)
         return [(name, self._qualified(location)) for name, location in located]
 
+    def partition_locations_of(self, table: Table, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Return names and locations of the named partitions that exist, sorted by name."""
+        located = self._partition_locations.read_of(table, names)
+        if located is not None:
+            return [(name, self._qualified(location)) for name, location in located]
+        found = self.partitions(table.name, names)
+        return [(partition.name(table.partition_keys), partition.location or "") for partition in found]
+
     def constraints(self, table: TableName) -> tuple[Constraint, ...]:
         """Return the constraints of a table, foreign keys last; none without the table."""
         request = ttypes.AllTableConstraintsRequest(table.database, table.table, CATALOG)

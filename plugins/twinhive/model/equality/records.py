@@ -144,9 +144,11 @@ class LedgerBuilder:
         self._segments[record.key[0]] += record.packed()
 
     def ledger(self) -> Ledger:
-        """Return all that was put."""
+        """Return all that was put, and forget it."""
         made: dict[int, bytes] = {}
-        for at, segment in enumerate(self._segments):
+        for at in range(SEGMENTS):
+            # Given away one after the other: all of them twice would be too much of a large table.
+            segment, self._segments[at] = self._segments[at], bytearray()
             if segment:
                 starts = range(0, len(segment), WIDTH)
                 made[at] = _sorted({bytes(segment[s : s + NAME]): bytes(segment[s : s + WIDTH]) for s in starts})

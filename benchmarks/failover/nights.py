@@ -3,12 +3,12 @@
 Servers are not asked: what is counted are their calls, and what the process itself takes for each leaf.
 """
 
-import argparse
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-from benchmarks.measuring import machine, measured
+from benchmarks.measuring import measured
 from tests.support.builders import a_policy
 from tests.support.hive.metastore_objects import a_partition, a_table
 from twinhive.leaves.side import Side, SideRole
@@ -43,6 +43,16 @@ class MadeUpMetastore:
         self.calls["partition_locations"] += 1
         return [(f"p={number}", f"{table.location}/p={number}") for number in range(self.count)]
 
+    def partition_names(self, table: TableName) -> list[str]:
+        """Return the names of all partitions."""
+        self.calls["partition_names"] += 1
+        return [f"p={number}" for number in range(self.count)]
+
+    def partition_locations_of(self, table: Table, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Return some partitions."""
+        self.calls["partition_locations"] += 1
+        return [(name, f"{table.location}/{name}") for name in names]
+
     def partitions(self, table: TableName, names: Sequence[str]) -> Iterator[Partition]:
         """Return some partitions."""
         self.calls["partitions"] += 1
@@ -63,17 +73,17 @@ class MadeUpFiles:
     def __init__(self, partitions: int, calls: Calls) -> None:
         self.count, self.calls = partitions, calls
 
-    def list_directories(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus]]]:
-        """List the directories of tables: all their partitions."""
-        for path in paths:
-            self.calls["listing"] += -(-self.count // _PAGE)
-            yield path, [FileStatus(f"{path}/p={number}", 0, 7, True, number) for number in range(self.count)]
-
     def list_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus]]]:
-        """List the directories of partitions."""
+        """List the directories of partitions, or of tables: all their partitions."""
         for path in paths:
-            self.calls["listing"] += 1
-            yield path, [FileStatus(f"{path}/000000_0", 100, 7)]
+            if "/p=" in path:
+                self.calls["listing"] += 1
+                yield path, [FileStatus(f"{path}/000000_0", 100, 7)]
+                continue
+            for start in range(0, self.count, _PAGE):
+                self.calls["listing"] += 1
+                some = range(start, min(start + _PAGE, self.count))
+                yield path, [FileStatus(f"{path}/p={number}", 0, 7, True, number) for number in some]
 
     def checksum(self, path: str, form: object) -> str:
         """Return one that is the same on both sides."""
@@ -93,29 +103,25 @@ class Night:
             for root, role in stores
         ]
 
-    def verify(self, table: str, kept: Sequence[bytes | None], day: int) -> list[bytes]:
-        """Compare a table; return what is remembered of both sides."""
+    def verify(self, table: str, places: Sequence[Path], day: int) -> None:
+        """Compare a table; what is remembered of both sides lies in files, as it does in staging."""
         reads: list[TableRead] = []
-        for side, content in zip(self.sides, kept, strict=True):
-            before = KeptLedger.unpacked(content, table) if content else None
+        for side, place in zip(self.sides, places, strict=True):
+            before = KeptLedger.unpacked(place.read_bytes(), table) if place.exists() else None
             described = side.metastore.table_named(side.name(table))  # type: ignore[attr-defined]
             reads.append(read_table(side, described, before, TouchedLeaves(), Due(day)))
         source, replica = with_checksums_of_both(reads[0], reads[1])
         compared, source, replica = compare(source, replica, table)
         assert not compared.differences
-        return [KeptLedger(one.ledger, 1, day).packed(table) for one in (source, replica)]
+        for one, place in zip((source, replica), places, strict=True):
+            place.write_bytes(KeptLedger(one.ledger, 1, day).packed(table))
 
 
-def main() -> None:
-    """Print what two nights take."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--leaves", type=int, default=1_000_000, help="partitions of all tables together")
-    parser.add_argument("--tables", type=int, default=10)
-    asked = parser.parse_args()
-    print(machine())
-    night = Night(asked.leaves // asked.tables)
-    kept: dict[str, list[bytes]] = {}
-    print(f"{asked.leaves:,} leaves in {asked.tables} tables\n")
+def nights(leaves: int, tables: int, kept: str) -> None:
+    """Print what the first nights of a verification take; ledgers lie in the directory `kept`."""
+    night = Night(leaves // tables)
+    places = {f"t{number}": [Path(kept, f"{number}-{side}") for side in (0, 1)] for number in range(tables)}
+    print(f"{leaves:,} leaves in {tables} tables\n")
     print("| night | seconds | CPU seconds | calls | peak MiB |\n|---|---|---|---|---|")
     for name, day in (
         ("first", _DAY),
@@ -125,13 +131,11 @@ def main() -> None:
         night.calls.clear()
         began = time.process_time()
         with measured() as taken:
-            for number in range(asked.tables):
-                table = f"t{number}"
-                kept[table] = night.verify(table, kept.get(table, (None, None)), day)
+            for table, both in places.items():
+                night.verify(table, both, day)
         cpu, calls = time.process_time() - began, sum(night.calls.values())
         print(f"| {name} | {taken.seconds:.0f} | {cpu:.0f} | {calls:,} | {taken.peak_mib} |", flush=True)
-    print("\nledgers: " + f"{sum(len(one) for both in kept.values() for one in both) / 2**20:.0f} MiB for both sides")
-
-
-if __name__ == "__main__":
-    main()
+    print(
+        "\nledgers: "
+        + f"{sum(one.stat().st_size for both in places.values() for one in both) / 2**20:.0f} MiB for both sides"
+    )

@@ -1,0 +1,1 @@
+"""Measure failovers, failbacks, and proofs of equality: `python -m benchmarks.failover`."""
