@@ -54,7 +54,6 @@ class AirflowServer(Server):
     depends_on = ("postgres",)
     # Their connections are only given to an Airflow that starts later.
     after = (MASTER, WORKER)
-    start_seconds = 300.0
     stop_seconds = 20.0
 
     def __init__(

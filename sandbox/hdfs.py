@@ -20,6 +20,7 @@ from sandbox.configuration import (
 from sandbox.errors import SandboxError
 from sandbox.java_server import JavaServer
 from sandbox.layout import Layout
+from sandbox.plain_http import NO_TLS
 from sandbox.ports import ClusterPorts
 from sandbox.server import Launch
 
@@ -126,10 +127,10 @@ def make_directory(namenode_url: str, path: str, permission: str) -> None:
     """Create a directory of the sandbox's user over HTTP, unless it is there. Raises SandboxError."""
     url = f"{namenode_url}/webhdfs/v1{path}"
     parameters = {"user.name": USER, "permission": permission}
-    if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=10).is_success:
+    if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=10, verify=NO_TLS).is_success:
         return
     for operation in ("MKDIRS", "SETPERMISSION"):
-        answer = httpx.put(url, params={**parameters, "op": operation}, timeout=10)
+        answer = httpx.put(url, params={**parameters, "op": operation}, timeout=10, verify=NO_TLS)
         if not answer.is_success:
             raise SandboxError(f"HDFS did not create {path}: {operation} answered {answer.text[:500]}")
 
@@ -137,7 +138,9 @@ def make_directory(namenode_url: str, path: str, permission: str) -> None:
 def _bean(url: str, service: str, name: str) -> dict[str, object]:
     """Ask a server about itself; one that does not answer knows nothing."""
     try:
-        answer = httpx.get(f"{url}/jmx", params={"qry": f"Hadoop:service={service},name={name}"}, timeout=2)
+        answer = httpx.get(
+            f"{url}/jmx", params={"qry": f"Hadoop:service={service},name={name}"}, timeout=2, verify=NO_TLS
+        )
         beans = answer.json()["beans"]
     except (httpx.HTTPError, ValueError):
         return {}

@@ -26,8 +26,8 @@ class Server(ABC):
     after: tuple[str, ...] = ()
     """Which servers it does without, but starts after when both are started."""
     ports: Mapping[str, int]
-    start_seconds = 120.0
-    """How long it may take to become ready."""
+    start_seconds = 300.0
+    """How long it may take to become ready, on a machine that has much else to do; one that has ended is noticed."""
     stop_signal = signal.SIGTERM
     stop_seconds = 10.0
     """How long it may take to end by itself."""

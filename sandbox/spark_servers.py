@@ -12,6 +12,7 @@ from sandbox.errors import SandboxError
 from sandbox.java import spark_home, spark_java_home
 from sandbox.layout import Layout
 from sandbox.logging_setup import log4j2_flags, write_log4j2
+from sandbox.plain_http import NO_TLS
 from sandbox.ports import PortBlock
 from sandbox.server import Launch, Server
 
@@ -51,7 +52,9 @@ class SparkServer(Server):
             "SPARK_HOME": str(spark_home()),
             "SPARK_LOCAL_IP": LOOPBACK,
             "SPARK_DAEMON_MEMORY": _DAEMON_MEMORY,
-            "SPARK_DAEMON_JAVA_OPTS": " ".join(["-XX:+UseSerialGC", *log4j2_flags(self._log4j2)]),
+            "SPARK_DAEMON_JAVA_OPTS": " ".join(
+                ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *log4j2_flags(self._log4j2)]
+            ),
             "SPARK_WORKER_OPTS": "-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600",
             "HADOOP_USER_NAME": USER,
         }
@@ -64,7 +67,7 @@ class SparkServer(Server):
 
     def _master_state(self) -> dict[str, object]:
         try:
-            answer = httpx.get(f"http://{LOOPBACK}:{self._block.spark_master_ui}/json/", timeout=2)
+            answer = httpx.get(f"http://{LOOPBACK}:{self._block.spark_master_ui}/json/", timeout=2, verify=NO_TLS)
             state: dict[str, object] = answer.json()
         except (httpx.HTTPError, ValueError):
             return {}

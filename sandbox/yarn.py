@@ -18,6 +18,7 @@ from sandbox.java_server import JavaServer
 from sandbox.layout import Layout
 from sandbox.logging_setup import log4j2_flags, write_log4j2
 from sandbox.own_network import is_alone
+from sandbox.plain_http import NO_TLS
 from sandbox.ports import PortBlock
 from sandbox.server import Launch
 from sandbox.yarn_configuration import HISTORY_CLUSTER, mapreduce_client, yarn_server
@@ -149,7 +150,7 @@ class JobHistory(YarnServer):
 def _answer(port: int, path: str) -> dict[str, object]:
     """Ask a server about itself; one that does not answer knows nothing."""
     try:
-        answer = httpx.get(f"http://{LOOPBACK}:{port}{path}", timeout=2)
+        answer = httpx.get(f"http://{LOOPBACK}:{port}{path}", timeout=2, verify=NO_TLS)
         (content,) = answer.json().values()
     except (httpx.HTTPError, ValueError, AttributeError):
         return {}

@@ -7,6 +7,7 @@ import httpx
 
 from sandbox import Sandbox
 from sandbox.configuration import LOOPBACK
+from sandbox.plain_http import NO_TLS
 
 SIDES = {"source": "east", "target": "west"}
 BY_DATANODES = frozenset(
@@ -49,6 +50,6 @@ def namenode_bean(box: Sandbox, cluster: str, name: str) -> dict[str, Any]:
     """Return what a NameNode tells about itself under a name."""
     port = box.servers[f"{cluster}-namenode"].ports["http"]
     query = {"qry": f"Hadoop:service=NameNode,name={name}"}
-    answer = httpx.get(f"http://{LOOPBACK}:{port}/jmx", params=query, timeout=30).raise_for_status()
+    answer = httpx.get(f"http://{LOOPBACK}:{port}/jmx", params=query, timeout=30, verify=NO_TLS).raise_for_status()
     bean: dict[str, Any] = answer.json()["beans"][0]
     return bean

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from sandbox.plain_http import NO_TLS
 from tests.integration.airflow_fixtures import FIRST, RunningAirflow
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
@@ -10,14 +11,14 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 
 def get(airflow: RunningAirflow, path: str, **headers: str) -> httpx.Response:
     """Ask the running Airflow for a page."""
-    return httpx.get(f"{airflow.api.url}{path}", headers=headers, timeout=30)
+    return httpx.get(f"{airflow.api.url}{path}", headers=headers, timeout=30, verify=NO_TLS)
 
 
 @pytest.fixture
 def token(airflow: RunningAirflow) -> str:
     """What Airflow gives to a user who signs in."""
     credentials = {"username": airflow.api.username, "password": airflow.api.password}
-    answer = httpx.post(f"{airflow.api.url}/auth/token", json=credentials, timeout=30)
+    answer = httpx.post(f"{airflow.api.url}/auth/token", json=credentials, timeout=30, verify=NO_TLS)
     return str(answer.raise_for_status().json()["access_token"])
 
 
