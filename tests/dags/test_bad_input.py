@@ -24,6 +24,7 @@ from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.set_sensor import SetDoneSensor
+from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.airflow_edge.terminal_pools import missing_pools
@@ -86,7 +87,7 @@ def refused(dag: Any, form: dict[str, Any]) -> str:
 def test_each_rule_of_each_form_refuses_what_breaks_it(parsed: dict[str, Any], world: World) -> None:
     before = state(world)
     cases = list(form_cases(parsed))
-    assert {phase for phase, *_ in cases} == {*PHASES, *FORMS, FAILOVER} and len(cases) > 20
+    assert {phase for phase, *_ in cases} == {*PHASES, *FORMS, FAILOVER, FAILBACK} and len(cases) > 20
     for phase, name, rule, value in cases:
         said = refused(parsed[phase], {name: value})
         assert f"sales.{phase}" in said and name in said and repr(value) in said, (phase, name, rule)

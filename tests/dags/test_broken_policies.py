@@ -20,7 +20,8 @@ TASKS = {
     "external": {"check_base", "list_external", "sync"},
     "operate": {"operate"},
     "give_up": {"give_up"},
-    "failover": {"prepare", "approve", "catch_up", "prove_quiet", "verify", "promote"},
+    "failover": {"prepare", "approve", "fence", "catch_up", "prove_quiet", "verify", "promote"},
+    "failback": {"prepare", "approve", "prove_quiet", "divergence", "adopt", "follow", "verify", "switch_back"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 

@@ -12,6 +12,7 @@ from twinhive.airflow_edge import dag_factory
 from twinhive.airflow_edge.dags.dag_arguments import with_form
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
+from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
 from twinhive.pipeline.phases import PHASES
 
 COUNT = 500
@@ -50,7 +51,7 @@ def test_a_running_task_builds_only_its_own_dag(
 
 def test_the_dag_processor_builds_all(config: Path, built: list[str]) -> None:
     wanted = {f"db{number}.{phase}" for number in range(COUNT) for phase in PHASES}
-    operations = {f"db{number}.{form}" for number in range(COUNT) for form in (*FORMS, FAILOVER)}
+    operations = {f"db{number}.{form}" for number in range(COUNT) for form in (*FORMS, FAILOVER, FAILBACK)}
     assert set(parse_dags(config)) == wanted | operations | {"twinhive.monitor", "twinhive.sql"}
     assert sorted(built) == sorted(wanted)
 

@@ -16,6 +16,7 @@ from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
 from twinhive.airflow_edge.dags.run_ids import StartedByPeople
 from twinhive.airflow_edge.dags.schedule import schedule_of
+from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
 from twinhive.pipeline.phases import HAND_OVERS, PHASES
 from twinhive.settings import PolicyEntry
 
@@ -87,7 +88,7 @@ def dag(dags: dict[str, DAG], phase: str) -> DAG:
 def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
-    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS, FAILOVER)}
+    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS, FAILOVER, FAILBACK)}
     assert set(dags) == {*phases, "twinhive.monitor", "twinhive.sql"}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
@@ -108,7 +109,7 @@ def test_a_person_starts_the_first_copy_and_the_rest_goes_on_by_itself(dags: dic
 
 
 def test_of_two_requests_within_seconds_none_is_taken_for_a_second_click(dags: dict[str, DAG]) -> None:
-    assert {phase for phase, dag in dags.items() if dag.schedule is None} == {*FORMS, FAILOVER}
+    assert {phase for phase, dag in dags.items() if dag.schedule is None} == {*FORMS, FAILOVER, FAILBACK}
 
 
 def test_the_tasks_are_the_stages_of_the_phase_and_what_it_hands_over_to(dag: DAG, phase: str) -> None:

@@ -12,7 +12,7 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.cli.app import run
-from twinhive.model.errors import ActNow, Promoted
+from twinhive.model.errors import ActNow, Promoted, Refused, TryAgain
 from twinhive.model.files import base_name
 from twinhive.model.switching.promotion import How, Promotion
 from twinhive.operations.failover import Failover
@@ -97,6 +97,42 @@ def test_planned_from_a_source_that_stands_still(place: Place, capfd: pytest.Cap
     assert "has taken over" in capfd.readouterr().out
 
 
+def test_writers_are_kept_out_and_let_in_again(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    place.policies.add(place.name, external_tables={"include": False}, failover={"fence": ["quota"]})
+    refused: list[str] = []
+
+    def write(seconds: float) -> None:
+        """Write as users do who have not heard of it: rows have no room, a comment has."""
+        with pytest.raises(Refused, match="quota") as caught:
+            place.users.insert("plain", None, {"late": b"v,5\n"})
+        refused.append(str(caught.value))
+        client = place.east.client
+        table = client.get_table_req(ttypes.GetTableRequest(dbName=place.name, tblName="plain")).table
+        client.alter_table(
+            place.name, "plain", ttypes.Table(**{**vars(table), "parameters": {**table.parameters, "comment": "c"}})
+        )
+
+    assert place.type("failover", place.name, "--dry-run") == 0
+    assert "would let no new file into" in capfd.readouterr().out
+    with pytest.raises(TryAgain, match="is not at the source's newest event"):
+        place.fail_over(lambda seconds: None)  # the mark of the fence is an event of the database
+    while not place.policies.follow(place.name)["window"].idle:
+        pass
+    with pytest.raises(ActNow, match=r"(?s)still written behind its fence.*ALTER_TABLE"):
+        place.fail_over(write)
+    assert refused and place.promotion is None
+    assert place.type("failover", place.name, "--abort") == 0
+    assert "its writers may write" in capfd.readouterr().out
+    place.users.insert("plain", None, {"later": b"v,6\n"})
+    assert place.type("failover", place.name) == 0
+    assert place.promotion is not None
+    assert_equal_twin(place.east, place.name, place.west)
+    with pytest.raises(Refused, match="quota"):
+        place.users.insert("plain", None, {"too late": b"v,7\n"})
+    assert place.type("failover", place.name, "--abort") == 4
+    assert "cannot be aborted" in capfd.readouterr().err
+
+
 def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest.CaptureFixture[str]) -> None:
     at = place.west.client.get_database(place.name).parameters["repl.last.id"]
     place.users.insert("orders", ("1",), {"lost": b"v,5\n"})
@@ -123,6 +159,8 @@ def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest
     while not policies.follow(back)["window"].idle:
         pass
     assert_equal_twin(west, place.name, place.east)
+    kept = place.east.client.get_partition(f"{place.name}__diverged_{at}", "orders", ["1"])
+    assert place.east.files.read(f"{kept.sd.location}/lost") == b"v,5\n"
     assert place.type("verify", back) == 0
     wiring = policies.wiring(back)
     Failover(wiring.policy, HOLDER, wait=lambda seconds: None).run(wiring.write_ports())

@@ -11,6 +11,7 @@ from airflow.sdk import DAG, get_parsing_context, task_group
 
 from twinhive.airflow_edge.dags.assets import outlets_of
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
+from twinhive.airflow_edge.dags.failback_dag import failback_dag
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER, failover_dag
 from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, Notify, monitor_dag
@@ -22,6 +23,7 @@ from twinhive.airflow_edge.dags.sql_dag import SQL, sql_dag
 from twinhive.airflow_edge.dags.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
 from twinhive.airflow_edge.monitor.failure_callbacks import run_callbacks
 from twinhive.airflow_edge.tasks.copy_task import CopyOperator
+from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
 from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import StepOperator
@@ -38,7 +40,7 @@ _COPY_JOB = "copy_files"
 def replication_dags(
     config: Path, project: Path, notify: Sequence[Notify] = (), *, statements: bool = True, share: Share = WHOLE
 ) -> dict[str, DAG]:
-    """Return the DAGs by id: those of each policy (phases, failover, forms), `twinhive.monitor`, `twinhive.sql`.
+    """Return the DAGs by id: of each policy (phases, failover, failback, forms), `twinhive.monitor`, `twinhive.sql`.
 
     `config` holds clusters.yaml, policies/, and placements/ with one DAG each, `<placement>.copies`; `project` holds
     spark_jobs/; `notify` are called with the context of a
@@ -80,6 +82,7 @@ def _makers(
     forms = {name: partial(form_dag, config=place.config, form=form) for name, form in forms_of_it.items()}
     if forms_of_it:
         forms[FAILOVER] = partial(failover_dag, config=place.config)
+        forms[FAILBACK] = partial(failback_dag, config=place.config)
     return {f"{entry.name}.{name}": partial(_red_or, build, entry) for name, build in {**phases, **forms}.items()}
 
 

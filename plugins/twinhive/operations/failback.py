@@ -1,24 +1,30 @@
 """Make the database that was failed over from the replica of what took over: the first step of the reverse policy.
 
-Nothing of its content is changed: it is stamped, and marked as following from the event after which the users of the
-new primary began. The policy is paused then, with everything asked for: people look at what differs before it goes on,
-and the next window brings that over, and nothing that is equal.
+What only it has is copied into a database of its own first. Nothing of its content is changed: it is stamped, and
+marked as following from the event after which the users of the new primary began. The policy is paused then, with
+everything asked for: people look at what differs before it goes on, and the next window brings that over, and nothing
+that is equal.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twinhive.dump.claiming import claim_dumps
-from twinhive.model.errors import ActNow, Foreign, Missing, Refused
+from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
+from twinhive.model.marks import PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
+from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.model.text import Text, render
+from twinhive.operations.diverged.keeping import keep_diverged, plan_kept
+from twinhive.operations.fence.hook import run_command
+from twinhive.operations.fence.lifting import put_back
+from twinhive.operations.fence.note import note_of
 from twinhive.operations.operation import Holder, person
 from twinhive.owned.staging import claim_staging
-from twinhive.ports import ReadPorts, WritePorts
+from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.replica.stamping import stamp_everything
 from twinhive.requests.request_files import pause, request_everything
 from twinhive.step.base import Work
@@ -41,9 +47,27 @@ class Failback:
         return [
             f"{self.policy.source} has taken over from {self.policy.replica} after event {promotion.begin.event_id} of "
             "its own log",
+            *plan_kept(ports, self.policy, promotion),
             f"would stamp {tables} tables of {self.policy.replica} with their partitions; no content is changed",
             f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
         ]
+
+    def followed(self, ports: ReadPorts) -> list[str]:
+        """Return what there is to say where the old primary follows already; else nothing."""
+        promotion, database = self._found(ports)
+        return self._next(promotion) if self._follows(database, promotion) else []
+
+    def keep(self, ports: WritePorts) -> list[str]:
+        """Copy what only the old primary has into a database of its own; nothing else is changed."""
+        policy = self.policy
+        self._found(ports)
+        claim_staging(ports.replica_files, policy)
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
+            promotion, database = self._found(ports)
+            if self._follows(database, promotion):
+                return self._next(promotion)
+            kept = keep_diverged(ports, policy, promotion, lease)
+        return kept or [f"{policy.replica} has nothing alone that is not kept already"]
 
     def run(self, ports: WritePorts) -> list[str]:
         """Stamp, ask for everything, pause, and mark last; a second run goes on where a first one was killed."""
@@ -55,6 +79,7 @@ class Failback:
         claim_dumps(ports.dump_files, policy)
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             promotion, database = self._found(ports)
+            kept = keep_diverged(ports, policy, promotion, lease)
             stamp = Stamp(promotion.log, promotion.begin.event_id)
             tables = stamp_everything(
                 ports, policy, lease, stamp, lambda text: _log_of(text) == promotion.log, made_by="failback"
@@ -62,12 +87,22 @@ class Failback:
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
             pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))
+            opened = self._open(ports, database, lease)
             lease.confirm()
             database = self._found(ports)[1]
             gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
-            kept = {key: value for key, value in database.parameters.items() if key not in gone}
-            ports.replica.set_database_parameters(database.name, {**kept, **self._state(promotion).written()})
-        return [f"stamped: {tables} tables of {policy.replica}", *self._next(promotion)]
+            stays = {key: value for key, value in database.parameters.items() if key not in gone}
+            ports.replica.set_database_parameters(database.name, {**stays, **self._state(promotion).written()})
+        return [*kept, *opened, f"stamped: {tables} tables of {policy.replica}", *self._next(promotion)]
+
+    def _open(self, ports: WritePorts, database: Database, lease: Lease) -> list[str]:
+        """Let files into the old primary again, from now on those of the replication; its mark goes with the others."""
+        mark = FenceMark.read(database.parameters)
+        if mark is None:
+            return []
+        note = note_of(ports.source_files, mark)
+        # The operator's command lets users in, who stay away from a replica.
+        return put_back(replace(note, is_shut=False), ports.trees.replica, self.policy, run_command, lease.confirm)
 
     def _state(self, promotion: Promotion) -> ReplicaState:
         return ReplicaState(Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin)
@@ -82,7 +117,8 @@ class Failback:
             f"{policy.replica} is the replica of policy {policy.name} since event {promotion.begin.event_id} of "
             f"{policy.source}",
             f"look at what differs: twinhive resync {policy.name} --all --dry-run",
-            "what only the old primary has is replaced by what the new one has; to bring it over: "
+            "what only the old primary had is kept where the lines above say, and is replaced by what the new one has; "
+            "to bring that over: "
             f"twinhive pause {policy.name} --off",
         ]
 
@@ -114,7 +150,26 @@ class Failback:
                 next_step="fail over first, by the policy that replicates into it; or give the two sides of the policy "
                 "file the other way round",
             )
-        return promotion, self._old_primary(ports, promotion)
+        database = self._old_primary(ports, promotion)
+        self._refuse_primary(database, promotion)
+        return promotion, database
+
+    def _refuse_primary(self, database: Database, promotion: Promotion) -> None:
+        """Refuse a replica that has taken over since: what its users write would be replaced."""
+        theirs = Promotion.read(database.parameters)
+        is_later = (
+            theirs is not None
+            and theirs.source_log == promotion.log
+            and theirs.position.event_id >= promotion.begin.event_id
+        )
+        if is_later and database.parameters.get(PHASE) == Phase.PROMOTED.value:
+            raise Promoted(
+                f"{self.policy.replica} is the primary: it has taken over from {self.policy.source} since",
+                found=f"{PROMOTED} = {theirs}",
+                expected=f"an old primary, written by nobody since {self.policy.source} took over",
+                next_step="nothing is to be done in this direction; the other policy of the two makes "
+                f"{self.policy.source} its replica",
+            )
 
     def _old_primary(self, ports: ReadPorts, promotion: Promotion) -> Database:
         policy = self.policy

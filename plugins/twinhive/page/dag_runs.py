@@ -8,7 +8,7 @@ from twinhive.pipeline.facts import EVENT_LANE_PHASES, FACTS
 LANE = EVENT_LANE_PHASES
 """The DAGs of a policy that bring its replica from event to event."""
 
-ALL = (*LANE, *(phase for phase in FACTS if phase not in LANE), "operate", "give_up", "failover")
+ALL = (*LANE, *(phase for phase in FACTS if phase not in LANE), "operate", "give_up", "failover", "failback")
 """All DAGs of a policy."""
 
 

@@ -17,7 +17,9 @@ from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.leaves.side import sides_of
 from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
 from twinhive.model.marks import PHASE, POLICY, Phase
+from twinhive.model.objects import TableKind
 from twinhive.model.policy import DatabaseAddress, Policy
+from twinhive.model.switching.fence import FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
@@ -100,7 +102,8 @@ class Switched:
 
 def files_of(switched: Switched) -> dict[str, int]:
     files = switched.world.source_files
-    return {path: files.status(path).file_id for path in files.paths() if "/warehouse/" in path}
+    paths = [path for path in files.paths() if "/warehouse/" in path and "__diverged_" not in path]
+    return {path: files.status(path).file_id for path in paths}
 
 
 def change_west(switched: Switched) -> None:
@@ -118,6 +121,87 @@ def test_the_old_primary_becomes_an_equal_replica(loses: bool) -> None:
     assert (said[POLICY], said[PHASE]) == ("sales_back", "following")
     switched.west.overwrite("plain", None, {"o": b"later"})
     switched.go_on(BACK, switched.ports)
+
+
+def kept(switched: Switched) -> dict[tuple[str, str], list[bytes]]:
+    """Return the rows that are kept of the old primary, by table and partition, as its metastore and files say."""
+    east, files = switched.world.source, switched.world.source_files
+    found: dict[tuple[str, str], list[bytes]] = {}
+    for database in east.database_names():
+        if "__diverged_" not in database:
+            continue
+        for table in east.tables(database, east.table_names(database)):
+            assert table.kind is TableKind.EXTERNAL and not table.purges
+            places = [("", table.location or "")]
+            if table.partition_keys:
+                parts = east.partitions(table.name, east.partition_names(table.name))
+                places = [(one.name(table.partition_keys), one.location or "") for one in parts]
+            for leaf, place in places:
+                [(_, children)] = files.list_directories([place])
+                found[table.name.table, leaf] = [files.read(one.path) for one in children or ()]
+    return found
+
+
+def silent(switched: Switched) -> None:
+    switched.world.source_files.put(f"{switched.east.location('plain')}/silent", b"no event")
+
+
+def log_is_gone(switched: Switched) -> None:
+    """Let the old primary's log begin after the failover."""
+    switched.east.insert("plain", None, [b"by an event that is gone"])
+    switched.world.source._log.rows.clear()
+
+
+@pytest.mark.parametrize(
+    ("diverge", "expected"),
+    [
+        (lambda one: None, {}),
+        (silent, {("plain", ""): [b"no event"]}),
+        (log_is_gone, {("plain", ""): [b"by an event that is gone"]}),
+        (lambda one: one.east.add_partitions("orders", {("mine",): [b"m"]}), {("orders", "p=mine"): [b"m"]}),
+        (lambda one: one.east.create_table("made", files=[b"one", b"two"]), {("made", ""): [b"one", b"two"]}),
+        (lambda one: one.east.drop_table("plain"), {}),
+    ],
+    ids=["nothing", "silent", "log expired", "partition", "table", "dropped"],
+)
+def test_what_only_the_old_primary_has_is_kept_and_can_be_queried(
+    diverge: Callable[[Switched], object], expected: dict[tuple[str, str], list[bytes]]
+) -> None:
+    switched = Switched()
+    diverge(switched)
+    told = "\n".join(Failback(BACK, HOLDER).plan(switched.ports()))
+    assert all(f"only east/sales has: {table}" in told for table, _ in expected)
+    switched.fail_back()
+    assert kept(switched) == expected
+
+
+def test_what_users_of_the_new_primary_took_away_is_no_divergence() -> None:
+    switched = Switched()
+    switched.west.drop_partitions("orders", [("a b",)])
+    switched.west.overwrite("plain", None, {"o": b"other"})
+    switched.fail_back()
+    assert kept(switched) == {}
+
+
+def test_a_database_of_somebody_else_in_the_place_of_what_is_kept_is_refused() -> None:
+    switched = Switched(loses=True)
+    SourceWriter.with_database(switched.world.source, switched.world.source_files, "sales__diverged_8")
+    with pytest.raises(Foreign, match="somebody else's"):
+        Failback(BACK, HOLDER).run(switched.ports())
+    assert PHASE not in switched.world.source.database("sales").parameters
+
+
+def test_a_fenced_old_primary_is_opened_for_what_replicates_into_it() -> None:
+    switched = Switched()
+    home, files = "hdfs://east/warehouse/managed/sales.db", switched.world.source_files
+    note = FenceNote("t1", FenceRules((QUOTA,)), {home: None})
+    switched.world.replica_files.write("hdfs://west/note.json", note.written())
+    MetastoreMarker(switched.world.source).fence("sales", str(FenceMark("sales", "t1", 5, "hdfs://west/note.json")))
+    files.set_name_quota(home, 1)
+    change_west(switched)
+    switched.fail_back()
+    assert files.name_quota(home) is None
+    assert FENCED not in switched.world.source.database("sales").parameters
 
 
 def test_what_is_equal_stays_as_it_is() -> None:
@@ -139,7 +223,7 @@ def test_nothing_is_changed_before_people_have_looked() -> None:
     found = run_phase(INCREMENTAL, BACK, switched.ports(), {"run": "i"}, lambda line: None)["window"]
     assert "look at what differs" in str(found.already)
     assert files_of(switched) == before
-    assert Failback(BACK, HOLDER).run(switched.ports()) == lines[1:] == Failback(BACK, HOLDER).plan(switched.ports())
+    assert Failback(BACK, HOLDER).run(switched.ports()) == lines[2:] == Failback(BACK, HOLDER).plan(switched.ports())
 
 
 def test_killed_at_any_change_a_rerun_ends_alike() -> None:
@@ -151,6 +235,19 @@ def test_killed_at_any_change_a_rerun_ends_alike() -> None:
 
     for left in left_by_kills(lambda: switched, act):
         left.fail_back()
+        assert kept(left) == {("plain", ""): [b"never seen in west"]}
+
+
+def test_a_primary_is_never_made_a_replica_by_clearing_what_was_done_before() -> None:
+    switched = Switched()
+    switched.fail_back()
+    Failover(BACK, HOLDER, wait=lambda seconds: None).run(switched.ports())
+    switched.east.insert("plain", None, [b"east is the primary"])
+    before = dict(switched.world.source.database("sales").parameters)
+    for act in (Failback(BACK, HOLDER).plan, Failback(BACK, HOLDER).keep, Failback(BACK, HOLDER).run):
+        with pytest.raises(Promoted, match="east/sales is the primary"):
+            act(switched.ports())
+    assert dict(switched.world.source.database("sales").parameters) == before
 
 
 def test_there_and_back_and_there_again() -> None:
