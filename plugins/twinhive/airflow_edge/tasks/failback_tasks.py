@@ -4,6 +4,7 @@ Each can be cleared alone or with all after it, at any time. Once the old primar
 and change nothing.
 """
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ class ProveOldPrimaryQuiet(FailbackOperator):
 
     def _do(self, context: Any, policy: Policy, ports: WritePorts) -> Sequence[str]:
         failback = Failback(policy, holder(context))
-        return failback.followed(ports) or QuietOldPrimary(policy).run(ports)
+        return failback.followed(ports) or QuietOldPrimary(policy, wait=lambda seconds: time.sleep(seconds)).run(ports)
 
 
 class KeepDiverged(FailbackOperator):
