@@ -61,7 +61,7 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     assert plan.wait() == "success"
     assert plan.states() == {
         "prepare": {"success"},
-        **{task: {"skipped"} for task in ("approve", "catch_up", "prove_quiet", "verify", "promote")},
+        **{task: {"skipped"} for task in ("approve", "fence", "catch_up", "prove_quiet", "verify", "promote")},
     }
     assert "would open" in plan.log("prepare")
 

@@ -4,20 +4,25 @@ import os
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.support.hdfs.fake_files import InMemoryFiles
+from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.seeds import seeds
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twins import contents
 from tests.unit.operations.test_failback import BACK, HOLDER, Switched
-from twinhive.model.errors import TwinhiveError
+from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.model.names import partition_name
 from twinhive.model.policy import Policy
+from twinhive.model.switching.fence import FENCED, QUOTA, FenceRules
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.fence.lifting import AbortFailover
 from twinhive.operations.unlock import Unlock
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
@@ -37,6 +42,14 @@ class Users:
         self.count += 1
         with suppress(TwinhiveError, KeyError, IndexError, ValueError, AssertionError):
             self.chance.choice(self._acts(users))()
+
+    def add_rows(self, users: SourceWriter) -> None:
+        """Add rows of which nobody has any yet: what returns is acknowledged, and must not be lost."""
+        self.count += 1
+        table, values = self.chance.choice(("orders", "plain")), self.chance.choice(VALUES)
+        content = {f"f{self.count}": b"x" * self.count}
+        with suppress(TwinhiveError, KeyError, IndexError, ValueError, AssertionError):
+            users.insert(table, values if table == "orders" else None, content)
 
     def _acts(self, users: SourceWriter) -> list[Callable[[], object]]:
         table, values = self.chance.choice(("orders", "plain", "later")), self.chance.choice(VALUES)
@@ -62,12 +75,37 @@ class Users:
         return partition_name(("p",), values) not in users.metastore.partition_names(users.name(table))
 
 
+class WritersMeanwhile:
+    """Let users write rows before changes of a failover, as a switch of its ports."""
+
+    def __init__(self, sides: "Sides") -> None:
+        self.sides = sides
+
+    def change(self, effect: Callable[[], Any]) -> Any:
+        if self.sides.chance.random() < 0.3:
+            self.sides.users.add_rows(self.sides.primary)
+        return effect()
+
+
+def rows(metastore: InMemoryMetastore, files: InMemoryFiles, database: str) -> set[bytes]:
+    """Return the contents of all files of a database's tables."""
+    found = set()
+    for table in metastore.tables(database, metastore.table_names(database)):
+        parts = metastore.partitions(table.name, metastore.partition_names(table.name)) if table.partition_keys else []
+        places = [one.location for one in parts] if table.partition_keys else [table.location]
+        for _, children in files.list_directories([place for place in places if place]):
+            found |= {files.read(one.path) for one in children or () if not one.is_directory}
+    return found
+
+
 class Sides:
     """Which of the two is the primary, and which policy leads away from it."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance, self.users, self.switched = chance, Users(chance), Switched()
         # West has taken over: the reverse policy leads away from the primary.
+        self.lost: set[bytes] = set()
+        """Rows that an unplanned failover has left behind."""
         self.away: tuple[Policy, Callable[[], WritePorts]] = (BACK, self.switched.ports)
         self.other: tuple[Policy, Callable[[], WritePorts]] = (self.switched.there, self.switched.world.ports)
 
@@ -96,8 +134,17 @@ class Sides:
             pass
 
     def fail_back(self) -> None:
-        policy, _ = self.away
+        policy, ports = self.away
         self.killed_first(Failback(policy, HOLDER).run)
+        old = ports()
+        kept = {
+            row
+            for name in old.replica.database_names()
+            if "__diverged_" in name
+            for row in rows(old.replica, old.replica_files, name)
+        }
+        assert self.lost <= kept
+        self.lost = set()
         self.write()
         self.switched.go_on(*self.away)
         primary, other = self.held()
@@ -109,7 +156,9 @@ class Sides:
         self.write()
         self.follow()
         before = self.held()[0]
-        if self.chance.random() < 0.5:
+        if self.chance.random() < 0.3:
+            before = self._fenced()
+        elif self.chance.random() < 0.5:
             self.killed_first(Failover(policy, HOLDER, wait=lambda seconds: None).run)
         else:
             self.write()
@@ -117,7 +166,29 @@ class Sides:
             at = int(said.parameters["repl.last.id"]) if said else 0
             self.killed_first(UnplannedFailover(policy, at, "gone", HOLDER).run)
         assert self.held()[1] == before
+        old = ports()
+        self.lost = rows(old.source, old.source_files, "sales") - rows(old.replica, old.replica_files, "sales")
         self.away, self.other = self.other, self.away
+
+    def _fenced(self) -> Any:
+        """Fail over while users write on, whom the fence stops; return what the old primary held in the end."""
+        policy, ports = replace(self.away[0], fence=FenceRules((QUOTA,))), self.away[1]
+        for _ in range(50):
+            operation = Failover(policy, HOLDER, wait=lambda seconds: None, catch_up=self.follow)
+            try:
+                if self.chance.random() < 0.5:
+                    self.killed_first(operation.run)
+                operation.run(killable(ports(), WritersMeanwhile(self)))
+                break
+            except (ActNow, TryAgain):
+                if self.chance.random() < 0.5:
+                    self.killed_first(AbortFailover(policy, HOLDER).run)
+                    said = ports().source.database("sales")
+                    assert said is not None and FENCED not in said.parameters
+                    self.users.add_rows(self.primary)
+        else:
+            raise AssertionError("users were never stopped")
+        return self.held()[0]
 
     def held(self) -> tuple[Any, Any]:
         """Return what the primary holds, and what the other side does."""
