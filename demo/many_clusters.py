@@ -7,19 +7,22 @@ part in it.
 import json
 import os
 import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import yaml
 
-from demo.showing import gateway, look, run, say, title
+from demo.cluster_sql import Shell, shell
+from demo.showing import gateway, look, run, say, title, verbatim
 from sandbox import Sandbox
 from sandbox.ports import free_ports
 
 DATABASE = "seed000"
 _SIDES = {"C1": "east", "C2": "north", "C3": "west"}
+_PORTS = ("C1", "C2")
+"""Where lines run; the first is the gateway's own port."""
 _TABLES = {"T11": "C1", "T12": "C1", "T21": "C2", "T31": "C3"}
 LINES: Mapping[str, tuple[str | None, str | None]] = {
     "select T11.a from T11": ("C1", "C1"),
@@ -34,40 +37,53 @@ LINES: Mapping[str, tuple[str | None, str | None]] = {
 _JOIN = "select T11.a from T11 join T21 on T11.a = T21.a"
 
 
+Shells = Mapping[str, Shell]
+
+
 def clusters(box: Sandbox) -> None:
     """Refuse a join of tables of two clusters, make a copy, run the same join; and all lines of the examples."""
     title("Many clusters: one metastore, and each statement runs where everything is that it reads")
     box.up("north")
     os.environ.update(box.environment())
-    ports = dict(zip(("all", *_SIDES), free_ports(1 + len(_SIDES)), strict=True))
+    ports = dict(zip(_PORTS, free_ports(len(_PORTS)), strict=True))
     with tempfile.TemporaryDirectory(prefix="twinhive-tour-") as directory:
         _configure(Path(directory), ports)
         os.environ["TWINHIVE_CONFIG"] = directory
         try:
-            _walk(box, ports)
+            with _shells(ports) as shells:
+                _walk(box, ports, shells)
         finally:
             del os.environ["TWINHIVE_CONFIG"]
 
 
-def _walk(box: Sandbox, ports: Mapping[str, int]) -> None:
-    run("twinhive", "clusters")
-    with gateway("--cluster", "C1", "--port", str(ports["all"]), port=ports["all"]):
+@contextmanager
+def _shells(ports: Mapping[str, int]) -> Iterator[Shells]:
+    """Keep one session of Spark for each cluster that runs a line; they get ready while the first commands run."""
+    words = ["twinhive", "gateway", "conf", "--cluster", "C1", "--json"]
+    told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)["settings"]
+    with ExitStack() as open_shells:
+        yield {name: open_shells.enter_context(shell(_SIDES[name], ports[name], told)) for name in _PORTS}
+
+
+def _walk(box: Sandbox, ports: Mapping[str, int], shells: Shells) -> None:
+    with gateway("--cluster", "C1", "--port", str(ports["C1"]), port=ports["C2"]):
+        run("twinhive", "clusters")
         look("T11 and T12 belong to C1, T21 to C2, T31 to C3; the metastore is one:")
-        _spark("C1", ports["all"], *_tables(box))
+        _spark(shells, "C1", *_tables(box))
         try:
             look("a join of two clusters runs nowhere as long as nothing is copied:")
             run("twinhive", "route", "--database", DATABASE, _JOIN, refused=True)
-            _example(ports, 0)
+            _example(shells, 0)
             look("the placement t11 keeps a copy of T11 on C2:")
             run("twinhive", "run", "t11", "copies")
             run("twinhive", "copies", "t11")
             look("now the same join runs on C2, by the copy:")
             run("twinhive", "route", "--database", DATABASE, "--explain", _JOIN)
-            _example(ports, 1)
+            _example(shells, 1)
         finally:
             look("all of it goes again:")
             run("twinhive", "retire", "t11")
-            _spark("C1", ports["all"], f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
+            _spark(shells, "C1", f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
     look("more: docs/routing.md, docs/copies.md, docs/clusters.md")
 
 
@@ -78,7 +94,9 @@ def _configure(directory: Path, ports: Mapping[str, int]) -> None:
         side = _SIDES[name]
         metastore = {"connection": "east_metastore"} if name == "C1" else {"of": "C1"}
         ends = {"file_system": {"connection": f"{side}_hdfs"}, "job_tracker": {"connection": f"{side}_spark"}}
-        return {"metastore": metastore, **ends, "gateway": {"port": ports[name]}}
+        # C1 is the default cluster: its jobs ask at the gateway's own port, as they would without a gateway.
+        port = {"gateway": {"port": ports[name]}} if name in ports and name != "C1" else {}
+        return {"metastore": metastore, **ends, **port}
 
     described = {"default_cluster": "C1", "clusters": {name: cluster(name) for name in _SIDES}}
     (directory / "policies").mkdir()
@@ -99,12 +117,11 @@ def _tables(box: Sandbox) -> list[str]:
     return made
 
 
-def _example(ports: Mapping[str, int], column: int) -> None:
+def _example(shells: Shells, column: int) -> None:
     """Route the lines of an example, compare with the seed, and run what runs."""
     look(f"seed 000, {'T11 has a copy on C2' if column else 'no copies'}: where each line runs, as the seed says it")
     chosen: dict[str, list[str]] = {}
-    for sql, expected in LINES.items():
-        found = _routed(sql)
+    for (sql, expected), found in zip(LINES.items(), _routed(LINES), strict=True):
         agrees = "as the seed says" if found == expected[column] else f"the seed says {expected[column]}"
         say(f"  {sql:<52} {found or 'fails':<6} {agrees}")
         if found != expected[column]:
@@ -112,18 +129,18 @@ def _example(ports: Mapping[str, int], column: int) -> None:
         if found is not None:
             chosen.setdefault(found, []).append(sql)
     for cluster, statements in chosen.items():
-        look(f"what runs on {cluster} is run there, by its port of the gateway:")
+        look(f"what runs on {cluster} is run there, by what the gateway shows there:")
         done = [f"DROP TABLE {DATABASE}.T13"] if any("T13" in sql for sql in statements) else []
-        _spark(cluster, ports[cluster], f"USE {DATABASE}", *statements, *done)
+        _spark(shells, cluster, f"USE {DATABASE}", *statements, *done)
 
 
-def _routed(sql: str) -> str | None:
-    words = ["twinhive", "route", "--database", DATABASE, "--json", sql]
+def _routed(statements: Iterable[str]) -> list[str | None]:
+    words = ["twinhive", "route", "--database", DATABASE, "--json", "; ".join(statements)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    (answer,) = json.loads(done.stdout)["statements"]
-    found: str | None = answer["cluster"]
-    return found
+    return [one["cluster"] for one in json.loads(done.stdout)["statements"]]
 
 
-def _spark(cluster: str, port: int, *statements: str) -> None:
-    run(sys.executable, "-m", "demo.cluster_sql", _SIDES[cluster], str(port), *statements, only=" ")
+def _spark(shells: Shells, cluster: str, *statements: str) -> None:
+    say(f"[bold]$[/] spark-sql   [dim]# on {cluster}, which is {_SIDES[cluster]}[/]")
+    for line in shells[cluster].ask(*statements):
+        verbatim(line)

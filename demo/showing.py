@@ -60,6 +60,11 @@ def say(text: str) -> None:
     _console.print(text, soft_wrap=True)
 
 
+def verbatim(line: str) -> None:
+    """Print a line as it is."""
+    _console.print(line, markup=False, soft_wrap=True)
+
+
 def _answers(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()

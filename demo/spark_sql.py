@@ -1,10 +1,13 @@
 """Run statements in Spark SQL, and print each with its rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 
-def print_rows(name: str, conf: Mapping[str, str], metastore: str, statements: Iterable[str]) -> None:
-    """Run them one after the other with the metastore at this Thrift address; the environment says which Spark."""
+@contextmanager
+def session(name: str, conf: Mapping[str, str], metastore: str) -> Iterator[Any]:
+    """Keep a session with the metastore at this Thrift address; the environment says which Spark."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName(name)
@@ -13,7 +16,19 @@ def print_rows(name: str, conf: Mapping[str, str], metastore: str, statements: I
         builder = builder.config(key, value)
     with builder.getOrCreate() as spark:
         spark.sparkContext.setLogLevel("OFF")
+        yield spark
+
+
+def printed_rows(spark: Any, text: str) -> Iterator[str]:
+    """Run a statement; yield it, and a line for each of its rows."""
+    yield f"spark-sql> {text};"
+    for row in spark.sql(text).collect():
+        yield "  " + "\t".join(str(value) for value in row)
+
+
+def print_rows(name: str, conf: Mapping[str, str], metastore: str, statements: Iterable[str]) -> None:
+    """Run them one after the other with the metastore at this Thrift address."""
+    with session(name, conf, metastore) as spark:
         for text in statements:
-            print(f"spark-sql> {text};")
-            for row in spark.sql(text).collect():
-                print("  " + "\t".join(str(value) for value in row))
+            for line in printed_rows(spark, text):
+                print(line)

@@ -18,6 +18,7 @@ def _with(document: Any = _OTHERS, parameters: dict[str, str] | None = None) -> 
 
     def spoil(desk: Desk) -> None:
         with_placements(document)(desk)
+        desk.policies.add("sales", tables={"exclude": [".*"]})
         desk.patch.setattr(ClustersWiring, "metastore", lambda wiring, cluster: desk.world.source)
         if parameters:
             desk.terminal.users.set_parameters("plain", parameters)
@@ -49,7 +50,12 @@ MOVE_CASES: tuple[Case, ...] = (
         ("there is no table sales.nowhere",),
         _with(),
     ),
-    Case("move: a placement copies it there", _MOVE, ("placement near keeps copies of it there",), _with(PLACEMENT)),
+    Case(
+        "move: a policy replicates it",
+        _MOVE,
+        ("sales.plain cannot be moved: policy sales replicates it from east", "tables.exclude"),
+        lambda desk: (_with()(desk), desk.policies.add("sales")),
+    ),
     Case(
         "move: of a cluster that is not there",
         _MOVE,

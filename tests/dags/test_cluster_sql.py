@@ -1,6 +1,7 @@
 """Run a statement where it fits: what is submitted where, what is refused, what is waited for."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -113,6 +114,37 @@ def test_where_statements_run(
     world.settle()
     an_operator(policies, sql, cluster=cluster).execute({})
     assert [one.job[1].master for one in submitted] == [runs_on]
+
+
+def with_a_port(policies: PolicyFiles) -> None:
+    document = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
+    document["clusters"]["north"]["gateway"] = {"port": 9193, "uris": ["thrift://gate:9193"]}
+    policies.write("clusters.yaml", document)
+
+
+def test_a_new_table_is_made_where_its_port_would_place_it(
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld
+) -> None:
+    sql = "create table made as select * from there"
+    with pytest.raises(PersonMustAct, match=r"clusters\.north\.gateway\.uris in clusters\.yaml"):
+        an_operator(policies, sql).execute({})
+    with_a_port(policies)
+    for root in (None, "hdfs://east/elsewhere", "hdfs://north/twinhive/copies/near"):
+        if root is not None:
+            set_root(world, root)
+        with pytest.raises(PersonMustAct, match=r"ALTER DATABASE sales SET DBPROPERTIES \('twinhive\.root\.north'"):
+            an_operator(policies, sql).execute({})
+    assert submitted == []
+    set_root(world, "hdfs://north/warehouse/sales")
+    assert an_operator(policies, sql).execute({})["cluster"] == "north"
+    assert [one.job[1].master for one in submitted] == ["spark://north:7077"]
+
+
+def set_root(world: CopiesWorld, root: str) -> None:
+    found = world.metastore.database("sales")
+    assert found is not None
+    parameters = {**found.parameters, "twinhive.root.north": root}
+    world.metastore.alter_database(replace(found, parameters=parameters))
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,18 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire_metastore import client_of
 from tests.support.worlds.copies_world import contents
+from tests.support.worlds.copying import copy_in_processes
 from tests.support.worlds.fake_world import KillSwitch, killable
 from tests.support.worlds.read_copies import DAYS as PARTITIONS
-from tests.support.worlds.read_copies import PLAIN, Primary, Reader, copy_while, read_while
+from tests.support.worlds.read_copies import (
+    PLAIN,
+    Primary,
+    Querier,
+    Reader,
+    copy_while,
+    query_while,
+    read_while,
+)
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
@@ -210,7 +219,7 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
 
 
 @pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))
-def test_who_reads_copies_reads_what_the_primary_held_meanwhile(
+def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(
     gates: Gates,
     north: HadoopFiles,  # noqa: F811
     east: Warehouse,
@@ -226,19 +235,29 @@ def test_who_reads_copies_reads_what_the_primary_held_meanwhile(
     gates.settle(name)
     going_on = threading.Event()
     going_on.set()
-    with ThreadPoolExecutor(3) as pool:
+    # Every other history is copied by processes that are killed, the rest by a thread that stops at a change.
+    config, by_process = gates.policies.directory, bool(seed % 2)
+    with ThreadPoolExecutor(4) as pool:
         readers = [
             pool.submit(read_while, going_on, gates.of_north, north, database, seed + number) for number in range(2)
         ]
-        copier = pool.submit(copy_while, going_on, lambda switch: gates.copy(name, switch), seed)
+        querier = pool.submit(query_while, going_on, Querier(lambda sql: gates.spark("north", sql)[0], database), seed)
+        copier = (
+            pool.submit(copy_in_processes, going_on, config, name, seed)
+            if by_process
+            else pool.submit(copy_while, going_on, lambda switch: gates.copy(name, switch), seed)
+        )
         try:
             for _ in range(50):
                 primary.act()
-                time.sleep(chance.choice((0, 0.05, 0.3)))
+                time.sleep(chance.choice((0, 0.05, 0.3, 0.6 * by_process)))
+            if by_process:
+                time.sleep(5)
         finally:
             going_on.clear()
-    copier.result()
+    killed = copier.result()
     seen = [one for reader in readers for one in reader.result()]
+    asked = querier.result()
     gates.settle(name)
     with client_of(gates.of_north) as client:
         for one in (PLAIN, *PARTITIONS):
@@ -246,4 +265,10 @@ def test_who_reads_copies_reads_what_the_primary_held_meanwhile(
             assert last is not None and last.content == primary.now(one)
     for one in seen:
         primary.assert_was(one)
+    for answer in (*asked, Querier(lambda sql: gates.spark("north", sql)[0], database).query(*PARTITIONS)):
+        assert answer is not None, "everything is copied"
+        primary.assert_answered(answer)
+    rows = sum(len(found) for answer in asked for found in answer.rows.values())
+    print(f"{len(seen)} looks, {len(asked)} queries with {rows} rows, {killed} processes killed")
     assert sum(one.content is not None for one in seen) > 10, "next to nothing was read"
+    assert not by_process or killed

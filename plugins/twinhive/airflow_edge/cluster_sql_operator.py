@@ -21,7 +21,8 @@ from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.sql_settings import SqlJobSettings
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
-from twinhive.wiring.routing import RoutedSql, RoutingWiring, WaitsForCopy, cluster_of_metastore
+from twinhive.wiring.routed_sql import RoutedSql, WaitsForCopy, routed_sql
+from twinhive.wiring.routing import RoutingWiring, cluster_of_metastore
 from twinhive.wiring.spark_settings import spark_settings
 
 _APPLICATION = "run_sql"
@@ -96,7 +97,7 @@ class ClusterSqlOperator(BaseOperator):
         with as_airflow_failures():
             configuration = load_configuration(config_directory(self.config))
             wiring = self._wiring(configuration)
-            found = self._routed(wiring)
+            found = self._routed(configuration, wiring)
             if isinstance(found, RoutedSql):
                 return self._submit(configuration, wiring, found)
             if time.time() >= until:
@@ -112,9 +113,9 @@ class ClusterSqlOperator(BaseOperator):
         named = self.metastore or self.cluster or None
         return RoutingWiring(configuration, cluster_of_metastore(configuration, named), resolve_from_airflow)
 
-    def _routed(self, wiring: RoutingWiring) -> RoutedSql | _Wait:
+    def _routed(self, configuration: Configuration, wiring: RoutingWiring) -> RoutedSql | _Wait:
         try:
-            found = wiring.routed(self.sql, self.database, self.cluster or None)
+            found = routed_sql(configuration, wiring, self.sql, self.database, self.cluster or None)
         except TryAgain as error:
             if self.wait_for_copy:
                 return _Wait(error)

@@ -15,6 +15,7 @@ from twinhive.airflow_edge.dags.failback_dag import failback_dag
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER, failover_dag
 from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, Notify, monitor_dag
+from twinhive.airflow_edge.dags.move_dag import MOVE, move_dag, sharing_clusters
 from twinhive.airflow_edge.dags.operate_dag import FORMS, form_dag
 from twinhive.airflow_edge.dags.params import params_of
 from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
@@ -66,6 +67,8 @@ def replication_dags(
         makers[MONITOR] = partial(monitor_dag, config, notify)
     if statements and makes_the_rest(share):
         makers[SQL] = partial(sql_dag, config, configuration)
+    if sharing_clusters(configuration) and makes_the_rest(share):
+        makers[MOVE] = partial(move_dag, config, configuration)
     built = {dag_id: make() for dag_id, make in makers.items() if wanted in (dag_id, None)}
     return {dag_id: dag for dag_id, dag in built.items() if dag is not None}
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
+from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, spark_of
 from twinhive.cli.terminal import (
     NOTHING_CHANGED,
     AsJson,
@@ -18,14 +19,15 @@ from twinhive.cli.terminal import (
     errors_shown,
     escape,
     holder_of,
+    print_stderr,
     say,
     waiting,
 )
 from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.standing import TableCopies, copies_of, totals
-from twinhive.dry_run.rehearsal import rehearse
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import readable
+from twinhive.statements.running.moving import by_spark, planned
 from twinhive.wiring.moving import MoveWiring
 from twinhive.wiring.policies import Wiring
 
@@ -100,6 +102,9 @@ def move_primary(
         typer.Option(help="Below which its directory is made; without it, below the database's twinhive.root.CLUSTER"),
     ] = None,
     dry_run: DryRun = False,
+    spark: SparkMaster = None,
+    tasks: SparkTasks = None,
+    spark_conf: SparkConf = None,
     as_json: AsJson = False,
     config: Config = None,
 ) -> None:
@@ -107,18 +112,18 @@ def move_primary(
 
     From the end of the first copy to the switch the table is marked, and nothing that is routed writes it. Killed, the
     same command goes on. Stop jobs that write the table without being routed: they see no mark (docs/copies.md).
+
+    A fresh copy that a placement has there becomes the table's home. With --spark large batches are copied by Spark.
     """
     with errors_shown(as_json=as_json):
+        found = spark_of(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
         wiring = MoveWiring.of(configuration_of(config), resolver(), table, cluster, root)
-        moving = MovePrimary(wiring.policy, wiring.name, holder_of("move-primary"))
+        moving = MovePrimary(wiring.policy, wiring.name, holder_of("move-primary"), print_stderr)
+        if found is not None:
+            moving = by_spark(moving, wiring, found)
         with waiting(f"moving {wiring.name} to {cluster}" if not dry_run else f"looking at {wiring.name}"):
             ports = wiring.write_ports()
-            lines = moving.plan(ports) if dry_run else moving.run(ports)
-            if dry_run and len(lines) > 1:
-                copying = rehearse("copies", ports, wiring.policy)
-                if copying.refusals:
-                    raise copying.refusals[0]
-                lines = [*map(str, copying.sections), *lines]
+            lines = planned(moving, ports) if dry_run else moving.run(ports)
     if as_json:
         print_json({"table": str(wiring.name), "cluster": cluster, "dry_run": dry_run, "said": lines})
     else:

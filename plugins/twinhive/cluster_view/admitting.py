@@ -252,15 +252,14 @@ class Entrance:
         if self.sight.cluster == self.sight.default:
             return one.fields, one.fields, b""  # by the metastore's own rule
         database = self.metastore.database(one.database.lower())
-        root = "" if database is None else database.parameters.get(f"{ROOT}{self.sight.cluster}", "")
-        if not root or self.sight.unfit_here(root) or one.sd_fields is None:
+        root = None if database is None else self.sight.root_of_new_tables(database.parameters)
+        if root is None or one.sd_fields is None:
             raise self._refusal(
                 request,
                 f"database {one.database} has no place for tables on {self.sight.cluster}",
-                f"say one: ALTER DATABASE {one.database} SET DBPROPERTIES "
-                f"('{ROOT}{self.sight.cluster}' = '{self.sight.root}/...'), where the database belongs; or a LOCATION",
+                f"{self.sight.way_to_a_root(one.database)}; or a LOCATION",
             )
-        return new_text(one.sd_fields, _SD_LOCATION, join(root.rstrip("/"), default_directory(one.table)))
+        return new_text(one.sd_fields, _SD_LOCATION, join(root, default_directory(one.table)))
 
     def _database_change(self, request: PortCall) -> WireMessage:
         if request.method.startswith("drop_database"):

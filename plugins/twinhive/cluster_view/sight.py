@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from twinhive.model.copies.marks import ROOT
 from twinhive.model.files import authority, is_below, is_elsewhere, qualified
+from twinhive.model.objects import Parameters
 from twinhive.model.outside_paths import is_collapsed
 
 ABSENT: Final = "absent-on-"
@@ -92,6 +94,18 @@ class Sight:
         if (why := self.unfit(place, at_home)) is not None:
             return why
         return None if self.is_here(place) else f"{place} is not on {self.root}, the file system of {self.cluster}"
+
+    def root_of_new_tables(self, parameters: Parameters) -> str | None:
+        """Return where a database, by its parameters, puts tables on the cluster; None where that is not said."""
+        root = parameters.get(f"{ROOT}{self.cluster}", "").rstrip("/")
+        return None if not root or self.unfit_here(root) else root
+
+    def way_to_a_root(self, database: str) -> str:
+        """Say what a person does whose database has no place for tables on the cluster."""
+        return (
+            f"say where {database} puts tables on {self.cluster}: ALTER DATABASE {database} SET DBPROPERTIES "
+            f"('{ROOT}{self.cluster}' = '{self.root}/...'), where the database belongs"
+        )
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,10 @@ class CopyObjects:
     def run(self, ports: WritePorts) -> Copied:
         """Copy in this process. Raises TryAgain or ActNow naming the first failures."""
         job = self.job(ports)
-        return Copied() if job is None else self._copy(ports, job)
+        return Copied() if job is None else self.copy(ports, job)
 
-    def _copy(self, ports: WritePorts, job: CopyJob) -> Copied:
+    def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
+        """Carry a job out in this process. Raises as `run` does."""
         policy, began = self.work.policy, time.monotonic()
         items = [CopyItem.from_line(line) for line in unpack_lines(ports.replica_files.read(job.listing))]
         outcome = copy_items(

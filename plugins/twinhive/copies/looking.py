@@ -8,8 +8,9 @@ from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import CopyObject, Marked, values_of
 from twinhive.copies.record import CopyRecorded
 from twinhive.model.copies.marks import LONGEST, CopyMark, DirectoryState, mark_on, primary_of
+from twinhive.model.copies.moving import move_of
 from twinhive.model.copies.touches import Values, is_touched
-from twinhive.model.files import directory_around, is_below, is_elsewhere, join, qualified
+from twinhive.model.files import directory_around, is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
@@ -43,6 +44,10 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
     table = ports.source.table(name)
     if table is None:
         return TableFound(name)
+    move = move_of(table.parameters)
+    if move is not None and policy.selects(name.table) and not kept(policy).takes_over:
+        # Whoever moves it uses the copies that there are.
+        return TableFound(name, left_out={str(name): f"it is being moved {move}"})
     if why := _not_copied(table, policy):
         stale = [values_of(one) for one in marked_objects(ports.source, table, policy) if our_mark(one, policy)]
         said = {str(name): why} if policy.selects(name.table) else {}
@@ -114,9 +119,9 @@ def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> 
 
 
 def our_mark(one: Marked, policy: Policy) -> CopyMark | None:
-    """Return the mark of a copy of the placement, None without one."""
+    """Return the mark of a copy of the placement, or of one that it adopts; None without one."""
     mark = mark_on(one.parameters, policy.replica.cluster)
-    return mark if mark and is_below(mark.location, copies_directory(policy)) else None
+    return mark if mark and kept(policy).holds(policy.name, mark.location) else None
 
 
 def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator[Values]:

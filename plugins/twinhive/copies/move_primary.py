@@ -1,6 +1,6 @@
 """Move a table's home to another cluster of its metastore: copy, fence, switch; the old place becomes a copy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from twinhive.copies.copy_objects import CopyObjects
@@ -35,17 +35,24 @@ def _silent(line: object) -> None:
     """Report to nobody."""
 
 
+def copy_here(work: Work, ports: WritePorts) -> None:
+    """Copy a batch in this process."""
+    CopyObjects(work).run(ports)
+
+
 @dataclass(frozen=True)
 class MovePrimary:
     """Bring a table home to the cluster of `policy`, which makes copies of it there and of nothing else.
 
-    What is done shows in the metastore alone: killed at any moment and run again, it goes on from there.
+    What is done shows in the metastore alone: killed at any moment and run again, it goes on from there. `copy` copies
+    a batch of more files than are copied while they are listed.
     """
 
     policy: Policy
     name: TableName
     holder: Mapping[str, str] = field(default_factory=dict)
     report: Report = _silent
+    copy: Callable[[Work, WritePorts], None] = copy_here
 
     @property
     def _move(self) -> PrimaryMove:
@@ -95,12 +102,17 @@ class MovePrimary:
             if move_of(table.parameters) is None:
                 yield f"{self.name}: marked as being moved {move}: nobody is to write it"
             if table.partition_keys:
-                yield f"{self.name}: {len(waiting)} partitions are switched to {copies_directory(self.policy)}"
+                yield f"{self.name}: {len(waiting)} partitions are switched to {self._places()}"
             yield f"{self.name}: belongs to {move.target}, by one call; the old place {table.location} becomes a copy"
         elif move_of(table.parameters) is None:
             yield f"{self.name} belongs to {move.target}"
             return
         yield f"{self.name}: the mark of the move is taken away, after a last look at the old place"
+
+    def _places(self) -> str:
+        adopted = kept(self.policy).adopts
+        there = f", or to the copies that are there in {', '.join(adopted)}" if adopted else ""
+        return f"{copies_directory(self.policy)}{there}"
 
     def _belongs(self, table: Table) -> bool:
         return primary_of(table.parameters, kept(self.policy).default_cluster) == self._move.target
@@ -173,7 +185,7 @@ class MovePrimary:
             if listed.idle:
                 return
             for batch in listed.batches:
-                CopyObjects(replace(self._work, batch=batch.name, dump=listed.dump)).run(ports)
+                self.copy(replace(self._work, batch=batch.name, dump=listed.dump), ports)
             PublishCopies(self._work).run(ports)
 
     def _fenced(self, ports: WritePorts) -> bool:

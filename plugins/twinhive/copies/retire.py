@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from twinhive.copies.layout import copies_directory
+from twinhive.copies.homes import homes
+from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.list_copies import clear_work
 from twinhive.copies.looking import marked_objects, our_mark
 from twinhive.copies.marking import remove_marks
 from twinhive.copies.objects import values_of
 from twinhive.copies.unused import owned_copies
+from twinhive.model.copies.marks import primary_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import Foreign
 from twinhive.model.files import is_below
@@ -16,7 +18,8 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.ports import MetastoreReader, ReadPorts, WritePorts
+from twinhive.owned.directories import Owned
+from twinhive.ports import Lease, MetastoreReader, ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -33,8 +36,11 @@ class RetirePlacement:
         marked = dict(_marked(ports.source, self.policy))
         lines = [f"{name}: the marks of {len(some)} copies would be taken away" for name, some in marked.items()]
         directory = copies_directory(self.policy)
-        there = ports.replica_files.status(directory) is not None
-        return [*lines, f"{directory} would be removed" if there else f"{directory} is not there"]
+        if ports.replica_files.status(directory) is None:
+            return [*lines, f"{directory} is not there"]
+        there = homes(ports.replica_files, directory)
+        but = f", but for {', '.join(there)}: tables that were moved are at home there" if there else ""
+        return [*lines, f"{directory} would be removed{but}"]
 
     def run(self, ports: WritePorts) -> list[str]:
         """Do it; run again after a kill, it goes on. Raises Foreign, LeaseHeld."""
@@ -46,9 +52,24 @@ class RetirePlacement:
                 lines.append(f"{name}: the marks of {removed} copies are taken away")
             lease.confirm()
             if owned := owned_copies(ports.replica_files, self.policy):
-                lines.append(f"{owned.directory}: {owned.take_away()}")
+                lines += _taken_away(ports, lease, owned)
             clear_work(ports, self.policy)
         return lines or [f"placement {self.policy.name} had no copies"]
+
+
+def _taken_away(ports: WritePorts, lease: Lease, owned: Owned) -> Iterator[str]:
+    """Remove the directory, or all in it but what is a table's home; say what was done."""
+    stays = homes(ports.replica_files, owned.directory)
+    if not stays:
+        yield f"{owned.directory}: {owned.take_away()}"
+        return
+    for _, page in list(ports.replica_files.list_pages([owned.directory])):
+        for child in page or ():
+            if child.is_directory and child.path not in stays:
+                lease.confirm()
+                yield f"{child.path}: {owned.take_away(child.path)}"
+    for one in stays:
+        yield f"{one} stays: a table that was moved is at home there"
 
 
 def _marked(metastore: MetastoreReader, policy: Policy) -> Iterator[tuple[TableName, list[Values]]]:
@@ -69,6 +90,8 @@ def _marked(metastore: MetastoreReader, policy: Policy) -> Iterator[tuple[TableN
 
 def _refuse_data(table: Table, location: str | None, policy: Policy) -> None:
     directory = copies_directory(policy)
+    if primary_of(table.parameters, kept(policy).default_cluster) == policy.replica.cluster:
+        return  # It was moved here, and its directory says so.
     if location and (location == directory or is_below(location, directory)):
         raise Foreign(
             f"table {table.name} has its data among the copies of placement {policy.name}",

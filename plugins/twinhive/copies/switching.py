@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from twinhive.copies.layout import copies_directory
+from twinhive.copies.homes import become_homes
+from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.looking import directory_states, marked_objects, our_mark
 from twinhive.copies.marking import in_pieces, objects_now
 from twinhive.copies.news import newest_news
@@ -13,7 +14,7 @@ from twinhive.copies.overwritten import restore_overwritten
 from twinhive.model.copies.marks import CLUSTER, TICKET, CopyMark, with_mark
 from twinhive.model.copies.moving import PrimaryMove
 from twinhive.model.copies.touches import Values, is_touched, ticket_of
-from twinhive.model.files import is_below, join, qualified
+from twinhive.model.files import join, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
@@ -36,7 +37,7 @@ class Switching:
 
     def is_moved(self, one: Marked) -> bool:
         """True for what is at home where the move brings it."""
-        return bool(one.location) and is_below(str(one.location), copies_directory(self.policy))
+        return bool(one.location) and kept(self.policy).holds(self.policy.name, str(one.location))
 
     def waiting(self, ports: ReadPorts, table: Table) -> list[Values]:
         """Return what is still at home at the old place: partitions, or the table."""
@@ -56,6 +57,7 @@ class Switching:
             if len(switched) < len(some):
                 return False
             lease.confirm()
+            become_homes(ports.replica_files, self.policy, [str(one.location) for one in switched])
             ports.replica.alter_partitions([one for one in switched if isinstance(one, Partition)])
             if list(restore_overwritten(ports, lease, self.policy, self.name, there.keys(), event_id)):
                 return False
@@ -72,9 +74,12 @@ class Switching:
             return False
         if table.partition_keys:
             ports.replica_files.make_directories(self.root)
+            become_homes(ports.replica_files, self.policy, [self.root])
             switched: Marked = table.at(self.name, self.root)
         elif found := self._switched(ports, {None: table}, event_id):
             (switched,) = found
+            lease.confirm()
+            become_homes(ports.replica_files, self.policy, [str(switched.location)])
         else:
             return False
         assert isinstance(switched, Table)

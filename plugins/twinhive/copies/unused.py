@@ -16,6 +16,8 @@ from twinhive.ports import FileReader, FileWriter, Lease, MetastoreReader, Write
 
 OF_TABLE = "user.twinhive.copy-of"
 """An attribute of each directory of a table's copies, written when it is made: the name of the table."""
+AT_HOME = "(at home)"
+"""What it says of a directory in which a table, or partitions of it, are at home since they were moved."""
 
 
 @dataclass
@@ -84,7 +86,7 @@ def _is_used(ports: WritePorts, policy: Policy, directory: str) -> bool:
         name = ports.replica_files.attribute(top, OF_TABLE)
     except Missing:
         return False
-    if name is None:
+    if name is None or name == AT_HOME:
         return True
     return any(
         _overlap(place, directory) for place in _places(ports.replica, policy, TableName(policy.source.database, name))

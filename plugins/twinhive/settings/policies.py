@@ -1,7 +1,8 @@
 """What a policy file says: which database goes where, and how (seed 002, 'Replication policy')."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -31,6 +32,14 @@ class TablesSettings(Strict):
     """a table or view is selected if one of them matches its **whole** name, in any case"""
     exclude: tuple[Pattern, ...] = ()
     """and none of these does"""
+
+    def selects(self, table: str) -> bool:
+        """True for the name of a table that is selected."""
+
+        def named(patterns: Iterable[str]) -> bool:
+            return any(re.fullmatch(pattern, table, re.IGNORECASE) for pattern in patterns)
+
+        return named(self.include) and not named(self.exclude)
 
 
 _SAFE = External()

@@ -1,5 +1,6 @@
 """Build the ports of a gateway, one for each cluster over its metastore that asks for one."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
@@ -27,21 +28,24 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
 
     wiring = RoutingWiring(configuration, cluster, resolve)
     followed = FollowedLog()
-    copies = _directories_of_copies(configuration, wiring)
-
-    def sight(name: str, *, remote: bool = False) -> Sight:
-        return Sight(name, wiring.roots, wiring.clusters.default, copies, remote)
-
-    ports: dict[int, Port | None] = {own: DefaultPort(wiring.metastore, sight(wiring.clusters.default))}
+    default = sight_of(configuration, wiring, wiring.clusters.default)
+    ports: dict[int, Port | None] = {own: DefaultPort(wiring.metastore, default)}
     for name, said in settings.items():
         if said.port is None:
             continue
         if said.port == own:
             raise _taken(configuration, name, own)
         ports[said.port] = ClusterPort(
-            wiring.metastore, sight(name, remote=said.absent == "remote"), lambda: wiring.freshness(followed=followed)
+            wiring.metastore,
+            replace(default, cluster=name, remote=said.absent == "remote"),
+            lambda: wiring.freshness(followed=followed),
         )
     return ports
+
+
+def sight_of(configuration: Configuration, wiring: "RoutingWiring", cluster: str) -> Sight:
+    """Return what one cluster sees: its own file system, and which places are those of copies."""
+    return Sight(cluster, wiring.roots, wiring.clusters.default, _directories_of_copies(configuration, wiring))
 
 
 def _directories_of_copies(configuration: Configuration, wiring: "RoutingWiring") -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Build what moves a table's primary: a placement of that table alone, which no file holds."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from twinhive.model.copies.marks import ROOT, primary_of
 from twinhive.model.copies.moving import move_of
+from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.model.files import short_hash
+from twinhive.model.files import join, qualified, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
@@ -16,7 +18,6 @@ from twinhive.settings import Configuration, PlacementSettings, Resolve
 from twinhive.settings.policies import TablesSettings
 from twinhive.wiring.clusters import ClustersWiring
 from twinhive.wiring.policies import Wiring
-from twinhive.wiring.routing import RoutingWiring
 
 _READABLE = 40
 _NAME = re.compile(r"(\w+)\.(\w+)")
@@ -68,7 +69,21 @@ class MoveWiring:
         """What makes the copies that the table will be at home in. Raises ActNow, InvalidSettings."""
         policy = self._wiring.policy
         assert policy.copies is not None
-        return replace(policy, copies=replace(policy.copies, takes_over=True))
+        adopts = tuple(self._copies_there(policy))
+        return replace(policy, copies=replace(policy.copies, takes_over=True, adopts=adopts))
+
+    def _copies_there(self, policy: Policy) -> Iterator[str]:
+        """Yield the directories of the placements that may have copies of the table there already."""
+        root = self._wiring.replica_endpoint.root
+        for name, entry in sorted(self.configuration.placements.items()):
+            said = entry.settings
+            if said is not None and (said.cluster, said.database.lower()) == (self.target, self.name.database):
+                yield join(qualified(said.root, root), name)
+
+    @property
+    def ends(self) -> tuple[FileSystemEndpoint, FileSystemEndpoint, FileSystemEndpoint]:
+        """The file systems that the table leaves and comes to, and that of the lists of what is copied."""
+        return self._wiring.source_endpoint, self._wiring.replica_endpoint, self._wiring.dump_endpoint
 
     def write_ports(self) -> WritePorts:
         """Return what the move uses."""
@@ -78,14 +93,7 @@ class MoveWiring:
     def _wiring(self) -> Wiring:
         database, table = self.name.database, self.name.table
         source = self._source()
-        placement = RoutingWiring(self.configuration, self.target, self.resolve).placement_of(self.name, self.target)
-        if placement is not None:
-            raise ActNow(
-                f"{self.name} cannot be moved to {self.target}: placement {placement} keeps copies of it there",
-                found=self.configuration.placements[placement].path,
-                expected="no placement that copies a table to where it is at home",
-                next_step="let its tables.exclude name the table, then run the same command again",
-            )
+        self._refuse_what_is_replicated(source)
         settings = PlacementSettings(
             placement=f"move-{table[:_READABLE]}-{short_hash(str(self.name), 8)}",
             database=database,
@@ -95,6 +103,20 @@ class MoveWiring:
             root=self._root(),
         )
         return Wiring(self.configuration, settings.as_policy(source), self.resolve, settings)
+
+    def _refuse_what_is_replicated(self, source: str) -> None:
+        """Raise ActNow for a table that a policy brings to a replica: it reads the file system of its own source."""
+        for name, entry in sorted(self.configuration.policies.items()):
+            said = entry.settings
+            if said is None or (said.source.cluster, said.source.database.lower()) != (source, self.name.database):
+                continue
+            if said.tables.selects(self.name.table):
+                raise ActNow(
+                    f"{self.name} cannot be moved: policy {name} replicates it from {source}",
+                    found=entry.path,
+                    expected=f"no policy that reads it on {source}: its replica would stop at the move",
+                    next_step="let tables.exclude of the policy name the table, then run the same command again",
+                )
 
     def _source(self) -> str:
         """Return the cluster that the table comes from; any other, where it is at home already, or is not there."""

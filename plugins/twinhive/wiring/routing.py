@@ -1,9 +1,7 @@
 """Build what routes statements from settings: the metastore of several clusters, and their file systems."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
@@ -12,38 +10,11 @@ from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.files import authority, directory_around, qualified
 from twinhive.model.names import TableName
-from twinhive.routing.choosing import Nowhere
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
-from twinhive.routing.refusing import refusal, said
 from twinhive.routing.resolving import Clusters, Resolver
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.files import files
-
-
-@dataclass(frozen=True)
-class RoutedSql:
-    """One statement, and where it runs. `passed_over` says what other clusters lack."""
-
-    sql: str
-    database: str
-    cluster: str
-    why: str
-    passed_over: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class WaitsForCopy:
-    """A statement that can run when a copy is there, which a placement makes."""
-
-    refused: ActNow
-
-
-@dataclass(frozen=True)
-class RefusedSql:
-    """A statement that can run nowhere before a person has acted."""
-
-    refused: ActNow
 
 
 class RoutingWiring:
@@ -83,36 +54,9 @@ class RoutingWiring:
             settings = entry.settings
             if settings is None or (settings.cluster, settings.database.lower()) != (cluster, table.database):
                 continue
-            patterns = settings.tables
-            named = any(re.fullmatch(one, table.table, re.IGNORECASE) for one in patterns.include)
-            if named and not any(re.fullmatch(one, table.table, re.IGNORECASE) for one in patterns.exclude):
+            if settings.tables.selects(table.table):
                 return name
         return None
-
-    def routed(self, sql: str, database: str, cluster: str | None) -> RoutedSql | WaitsForCopy | RefusedSql:
-        """Say where the one statement of a text is to be run. Raises ActNow for a text that holds none, or several."""
-        from twinhive.routing.reading import read_statement
-        from twinhive.routing.script import statements_of
-
-        statements = list(statements_of(sql, database.lower(), cluster))
-        if len(statements) != 1:
-            raise ActNow(
-                "a task runs one statement",
-                found=f"{len(statements)} statements",
-                expected="one; USE CLUSTER and USE may stand before it",
-                next_step="make a task of each of them",
-            )
-        [one] = statements
-        uses, found = read_statement(one.sql, one.database), self.resolver()
-        routed = found.route(uses, one.cluster)
-        if isinstance(routed, Nowhere):
-            copied = any(one.missing and self.placement_of(one.table, one.cluster) for one in routed.tried)
-            return (WaitsForCopy if copied else RefusedSql)(refusal(routed, self.placement_of))
-        new = [] if uses.unknown or routed.cluster == self.clusters.default else found.new_tables(uses)
-        if new:
-            return RefusedSql(_would_lie_elsewhere(new[0], routed.cluster, self.clusters.default))
-        passed_over = tuple(map(said, routed.passed_over))
-        return RoutedSql(one.sql, one.database, routed.cluster, str(routed.why), passed_over)
 
     @cached_property
     def roots(self) -> dict[str, str]:
@@ -168,13 +112,4 @@ def cluster_of_metastore(configuration: Configuration, named: str | None) -> str
         found=f"clusters.yaml has {', '.join(sorted(clusters)) or 'none'}",
         expected="the name of one of them, or default_cluster in clusters.yaml",
         next_step="name one with --metastore, or as `metastore` of a task",
-    )
-
-
-def _would_lie_elsewhere(table: TableName, cluster: str, default: str) -> ActNow:
-    return ActNow(
-        f"{table} would belong to {cluster}, and its files would lie on {default}",
-        found=f"a statement that runs on {cluster}, and a table that is not there yet",
-        expected="a table that exists, or one with a location of its own",
-        next_step=f"create it first with LOCATION on {cluster} and TBLPROPERTIES ('twinhive.cluster' = '{cluster}')",
     )

@@ -50,6 +50,20 @@ class Seen:
     content: Content
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a query has answered between two moments: the rows of each table or partition that it reads."""
+
+    begin: float
+    end: float
+    rows: Mapping[One, list[int]]
+
+
+def rows_of(content: Content) -> list[int]:
+    """Return the rows of some files; each holds a number."""
+    return sorted(int(text) for text in (content or {}).values())
+
+
 class Primary:
     """Be the users of the cluster that the tables belong to; keep what they hold, and when it came to that."""
 
@@ -79,14 +93,21 @@ class Primary:
 
     def assert_was(self, seen: Seen) -> None:
         """Check that what was read is what it held at some moment while it was read."""
-        states = self._states[seen.one]
-        ends = [*(after.end for after in states[1:]), inf]
-        held = [
-            state.content
-            for state, end in zip(states, ends, strict=True)
-            if state.begin <= seen.end and seen.begin <= end
-        ]
+        held = self._held(seen.one, seen.begin, seen.end)
         assert seen.content in held, f"{seen.one} was read as {seen.content}; meanwhile it held {held}"
+
+    def assert_answered(self, asked: Asked) -> None:
+        """Check that the rows of a query are those of each table or partition at some moment of the query."""
+        for one, rows in asked.rows.items():
+            held = [rows_of(content) for content in self._held(one, asked.begin, asked.end)]
+            assert rows in held, f"{one} was answered as {rows}; meanwhile it held {held}"
+
+    def _held(self, one: One, begin: float, end: float) -> list[Content]:
+        states = self._states[one]
+        ends = [*(after.end for after in states[1:]), inf]
+        return [
+            state.content for state, until in zip(states, ends, strict=True) if state.begin <= end and begin <= until
+        ]
 
     @contextmanager
     def _becomes(self, one: One, content: Content) -> Iterator[None]:
@@ -96,7 +117,7 @@ class Primary:
         state.end = time.monotonic()
 
     def _file(self) -> dict[str, bytes]:
-        return {f"f{self._count}": b"x" * self._count}
+        return {f"f{self._count}": b"%d" % self._count}
 
     def _add(self, one: One) -> None:
         table, values = one
@@ -120,7 +141,7 @@ class Primary:
     def _replace(self, one: One) -> None:
         held = self.now(one)
         if held:
-            self._put(one, {self._chance.choice(sorted(held)): b"y" * self._count})
+            self._put(one, {self._chance.choice(sorted(held)): b"%d" % self._count})
 
     def _put(self, one: One, new: dict[str, bytes]) -> None:
         [(name, content)] = new.items()
@@ -192,6 +213,41 @@ def read_while(going_on: threading.Event, port: int, files: FileReader, database
         while going_on.is_set():
             if seen := reader.read(chance.choice((PLAIN, *DAYS))):
                 found.append(seen)
+    return found
+
+
+@dataclass(frozen=True)
+class Querier:
+    """Ask one session of Spark on the cluster of the copies; `ask` runs a statement, and returns rows or an error."""
+
+    ask: Callable[[str], list[Any] | str]
+    database: str
+
+    def query(self, *ones: One) -> Asked | None:
+        """Read a table, or some partitions of one, by one query; None where something is not to be had there."""
+        begin = time.monotonic()
+        if ones == (PLAIN,):
+            answer = self.ask(f"SELECT '', id FROM {self.database}.plain")
+        else:
+            texts = ", ".join(f"'{values[0]}'" for _, values in ones if values)
+            answer = self.ask(f"SELECT day, id FROM {self.database}.orders WHERE day IN ({texts})")
+        end = time.monotonic()
+        if isinstance(answer, str):
+            assert "absent-on-north" in answer, answer
+            return None
+        found: dict[One, list[int]] = {one: [] for one in ones}
+        for day, number in answer:
+            found[("orders", (day,)) if day else PLAIN].append(number)
+        return Asked(begin, end, {one: sorted(rows) for one, rows in found.items()})
+
+
+def query_while(going_on: threading.Event, querier: Querier, seed: int) -> list[Asked]:
+    """Query at random, a table, a partition or several, until told to stop; return all answers that were rows."""
+    chance, found = random.Random(seed), []
+    while going_on.is_set():
+        ones = chance.choice(((PLAIN,), (chance.choice(DAYS),), tuple(chance.sample(DAYS, 2)), DAYS))
+        if asked := querier.query(*ones):
+            found.append(asked)
     return found
 
 

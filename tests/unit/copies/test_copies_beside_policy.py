@@ -2,10 +2,16 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.worlds.copies_world import a_placement
+from tests.unit.copies.test_move_primary import of_table
 from tests.unit.incremental.test_incremental import Followed
+from twinhive.copies.move_primary import MovePrimary
 from twinhive.model.copies.marks import PREFIX, TICKET
+from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 
@@ -13,6 +19,26 @@ from twinhive.pipeline.runner import run_phase
 def settled(followed: Followed) -> None:
     while not followed.follow()["window"].idle:
         pass
+
+
+@pytest.mark.parametrize("table", ["plain", "orders"])
+def test_a_policy_stops_at_a_table_that_was_moved_and_goes_on_without_it(table: str) -> None:
+    followed = Followed()
+    settled(followed)
+    world, north = followed.world, InMemoryFiles("hdfs://north")
+    ports = replace(world.ports(), replica=world.source, replica_files=north, dump_files=north)
+    replica = world.replica.tables("sales", [table])[0]
+    MovePrimary(of_table(table), TableName("sales", table), {"run": "m"}).run(ports)
+    other = "orders" if table == "plain" else "plain"
+    with pytest.raises(ActNow) as stopped:
+        settled(followed)
+    assert "lies on another file system than the source's" in str(stopped.value)
+    assert f"exclude {table} in the policy file" in stopped.value.words.next_step
+    assert world.replica.tables("sales", [table])[0] == replica, "the replica is as it was before the move"
+    followed.policy = replace(followed.policy, exclude=(table,))
+    followed.users.set_parameters(other, {"later": "yes"})
+    settled(followed)
+    assert world.replica.tables("sales", [other])[0].parameters["later"] == "yes"
 
 
 def test_marks_of_copies_move_no_file_and_do_not_reach_the_replica() -> None:

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
-from tests.support.worlds.copies_world import CopiesWorld, a_placement, contents
+from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement, contents
 from tests.support.worlds.fake_world import killable
 from twinhive.copies.looking import directory_states
 from twinhive.copies.move_primary import MovePrimary
+from twinhive.copies.retire import RetirePlacement
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.copies.marks import mark_on
 from twinhive.model.copies.moving import MOVING, PrimaryMove
@@ -299,6 +300,122 @@ def test_copies_that_a_placement_had_there_are_made_anew_and_the_move_back_ends_
     assert rows(world, "orders") == {**ORDERS, "day=1": {"a": b"one", "more": b"more"}}
     assert rows_on(world, "orders", "north") == rows(world, "orders")
     assert routed(world, "insert into orders select * from orders").cluster == "east"
+
+
+def a_placed_world() -> CopiesWorld:
+    """A world with a placement that has copies of all on north already."""
+    world = a_world()
+    world.placement = a_placement()
+    world.settle()
+    assert len(world.fresh()) == 4
+    return world
+
+
+def adopting(table: str) -> MovePrimary:
+    made = moving(table)
+    copies = replace(made.policy.copies, adopts=(f"{COPIES_ROOT}/near",))
+    return replace(made, policy=replace(made.policy, copies=copies))
+
+
+def adopt(world: CopiesWorld, table: str, switch=None) -> list[str]:
+    return adopting(table).run(killable(world.ports(), switch) if switch else world.ports())
+
+
+def refuse_to_read(world: CopiesWorld) -> None:
+    def opened(path: str, **_: object) -> object:
+        raise AssertionError(f"{path} is copied again")
+
+    world.files.open = opened
+
+
+def assert_adopted(world: CopiesWorld, table: str, expected: dict) -> None:
+    found = world.users.table(table)
+    assert found.parameters["twinhive.cluster"] == "north" and MOVING not in found.parameters
+    objects = world.metastore.partitions(found.name, world.metastore.partition_names(found.name))
+    for one in objects if found.partition_keys else [found]:
+        assert is_below(one.location, f"{COPIES_ROOT}/near")
+        assert "twinhive.copy.north" not in one.parameters
+    assert rows(world, table) == expected
+    assert routed(world, f"select * from {table}", "east").cluster == "east"
+    assert routed(world, f"insert into {table} select 1").cluster == "north"
+
+
+@pytest.mark.parametrize(("table", "expected"), [("plain", PLAIN), ("orders", ORDERS)])
+def test_a_copy_that_a_placement_has_there_becomes_the_home_and_is_not_made_again(table: str, expected: dict) -> None:
+    world = a_placed_world()
+    refuse_to_read(world)
+    adopt(world, table)
+    assert_adopted(world, table, expected)
+    assert adopt(world, table) == [f"sales.{table} belongs to north"]
+
+
+def test_what_of_it_has_no_fresh_copy_is_copied() -> None:
+    world = a_placed_world()
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    adopt(world, "orders")
+    assert rows(world, "orders") == {**ORDERS, "day=1": {"a": b"one", "more": b"more"}}
+    assert is_below(world.users.location("orders", ("1",)), HOME)
+    assert is_below(world.users.location("orders", ("3",)), f"{COPIES_ROOT}/near")
+
+
+@pytest.mark.parametrize(("table", "expected"), [("plain", PLAIN), ("orders", ORDERS)])
+def test_killed_while_a_copy_becomes_the_home_the_next_run_ends_it(table: str, expected: dict) -> None:
+    for world in left_by_kills(a_placed_world, lambda world, switch: adopt(world, table, switch)):
+        assert rows(world, table) == expected
+        # The placement goes on as ever, whatever it meets.
+        world.run()
+        assert rows(world, table) == expected
+        adopt(world, table)
+        assert rows(world, table) == expected
+        world.run()
+        assert rows(world, table) == expected
+
+
+@pytest.mark.parametrize("table", ["plain", "orders"])
+def test_a_home_among_copies_outlives_its_name_its_placement_and_its_namesake(table: str) -> None:
+    world = a_placed_world()
+    adopt(world, table)
+    before = rows(world, table)
+    world.users.rename_table(table, "other")
+    for _ in range(3):
+        world.run()
+    assert rows(world, "other") == before
+    world.users.create_table(table, files={"f": b"a namesake"}, location=f"hdfs://east/namesakes/{table}")
+    world.settle()
+    move(world, table)
+    for _ in range(3):
+        world.run()
+    assert rows(world, "other") == before and rows(world, table) == {"f": b"a namesake"}
+    planned = RetirePlacement(world.placement, {"run": "retire"}).plan(world.ports())
+    said = RetirePlacement(world.placement, {"run": "retire"}).run(world.ports())
+    assert "tables that were moved are at home there" in planned[-1]
+    assert said[-1].endswith("stays: a table that was moved is at home there")
+    assert rows(world, "other") == before and not {"plain", "orders"} & world.marked().keys()
+    assert not [path for path in world.north.paths() if "/copies/near/recent" in path]
+
+
+def test_a_second_move_of_the_same_name_removes_no_home_of_a_renamed_table() -> None:
+    world = a_world()
+    move(world, "plain")
+    world.users.rename_table("plain", "first")
+    for _ in range(3):
+        world.users.create_table("plain", files={"f": b"second"})
+        move(world, "plain")
+        world.users.drop_table("plain")
+    assert rows(world, "first") == PLAIN
+
+
+def test_a_placement_leaves_a_table_alone_that_is_being_moved() -> None:
+    world = a_placed_world()
+    table = world.users.table("orders")
+    fenced = PrimaryMove("east", "north").fenced(table.parameters)
+    world.metastore.alter_table(table.name, table.with_parameters(fenced))
+    before = world.marked().keys()
+    world.users.insert("orders", ("1",), {"more": b"more"})
+    listed = world.run()["list_copies"]
+    assert listed.left_out["sales.orders"] == "it is being moved from east to north"
+    assert world.marked().keys() == before
+    world.assert_no_copy_lies()
 
 
 @pytest.mark.parametrize(

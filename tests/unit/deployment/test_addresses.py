@@ -133,8 +133,13 @@ def test_the_gateway_listens_where_its_health_is_asked_and_its_port_is_published
     assert command[:2] == ["twinhive", "gateway"]
     assert said["--cluster"] in load_configuration(CHECKOUT / "dags").clusters
     assert f"/localhost/{said['--port']}" in words("gateway")
-    (published,) = services()["gateway"]["ports"]
+    published, of_clusters = services()["gateway"]["ports"]
     assert published.endswith(f":{said['--port']}")
+    # The port that the page gives to a cluster is one of those that are published, under the same number.
+    page = (CHECKOUT / "docs/clusters.md").read_text()
+    (port,) = map(int, re.findall(r"gateway:\n      port: (\d+)", page))
+    outside, inside = (range(*map(int, one.split("-"))) for one in of_clusters.split(":")[1:])
+    assert port in outside and outside == inside
     options = {option for one in get_command(gateway.app).params for option in one.opts}
     assert {word for word in command if word.startswith("--")} <= options
 

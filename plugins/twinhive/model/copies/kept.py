@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from twinhive.model.files import join
+from twinhive.model.files import is_below, join
 from twinhive.model.names import unescape_path_name
 
 
@@ -17,6 +17,7 @@ class KeptCopies:
     newest           of the wanted ones only so many, the last ones; None: all
     default_cluster  to which cluster tables of the metastore belong that do not say another one
     takes_over       copies that somebody else has marked on the cluster are made anew, and their marks replaced
+    adopts           but those in these directories: they are taken as they are, where they are
     """
 
     root: str
@@ -24,10 +25,15 @@ class KeptCopies:
     newest: int | None = None
     default_cluster: str = ""
     takes_over: bool = False
+    adopts: tuple[str, ...] = ()
 
     def directory(self, name: str) -> str:
         """Return the directory that holds all copies of the placement of a name, and nothing else."""
         return join(self.root, name)
+
+    def holds(self, name: str, place: str) -> bool:
+        """True for a place among the copies of the placement of a name, and among those that it adopts."""
+        return any(is_below(place, directory) for directory in (self.directory(name), *self.adopts))
 
     def wanted(self, names: Iterable[str]) -> list[str]:
         """Return the names of the partitions that are to be copied, the oldest first."""

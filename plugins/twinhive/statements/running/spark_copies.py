@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from twinhive.bootstrap.copy_batch import CopyBatch
+from twinhive.bootstrap.copy_batch import Copied, CopyBatch
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.policy import Options
 from twinhive.model.spoken import readable
-from twinhive.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.ports import ReadPorts, TreeReader, TreeWriter, WritePorts
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps, NotAllCopied
@@ -27,6 +28,16 @@ NEXT_STEPS = NextSteps(
 )
 
 
+class CopyStep(Protocol):
+    """What copies one listed batch."""
+
+    def job(self, ports: ReadPorts) -> CopyJob | None:
+        """Return the job, None when there is nothing to copy."""
+
+    def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
+        """Carry it out in this process."""
+
+
 @dataclass(frozen=True)
 class CopiesBySpark:
     """The file systems of one load, and its Spark, which is not looked for before there is much to copy.
@@ -39,10 +50,11 @@ class CopiesBySpark:
     dumps: FileSystemEndpoint
     options: Options
     cluster: Callable[[], SparkCluster]
+    next_steps: NextSteps = NEXT_STEPS
 
-    def batch(self, work: Work, ports: WritePorts) -> None:
-        """Copy a batch of a dump. Raises TryAgain or ActNow."""
-        step = CopyBatch(work)
+    def batch(self, work: Work, ports: WritePorts, step_of: "Callable[[Work], CopyStep]" = CopyBatch) -> None:
+        """Copy a batch of a dump, or of another list. Raises TryAgain or ActNow."""
+        step = step_of(work)
         job = step.job(ports)
         if job is None:
             return
@@ -66,7 +78,7 @@ class CopiesBySpark:
             target=self.target,
             is_little=options.is_little,
             cluster=self.cluster,
-            next_steps=NEXT_STEPS,
+            next_steps=self.next_steps,
         )
         return by_size.execution(source, target, say)
 
@@ -84,4 +96,4 @@ class CopiesBySpark:
             # Batches of a statement follow each other: its tasks share the whole bandwidth.
             bytes_per_second=options.bytes_per_second and options.bytes_per_second / cluster.tasks,
         )
-        copy_by_spark(settings, cluster, NEXT_STEPS, work.report)
+        copy_by_spark(settings, cluster, self.next_steps, work.report)
