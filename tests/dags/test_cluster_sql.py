@@ -152,6 +152,7 @@ def set_root(world: CopiesWorld, root: str) -> None:
     [
         (JOIN, {}, "the statement can run on no cluster"),
         (JOIN, {"wait_for_copy": True}, "the statement can run on no cluster"),
+        ("from plain insert into there select id insert into plain select id", {}, "write only tables of one cluster"),
         ("select * from plain", {"cluster": "west"}, "there is no cluster west"),
         ("use cluster west; select * from plain", {}, "there is no cluster west"),
         ("select 1; select 2", {}, "a task runs one statement"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
+from twinhive.model.next_steps import command
 from twinhive.routing.choosing import Lacks, Nowhere
 
 PlacementOf = Callable[[TableName, str], str | None]
@@ -18,7 +19,7 @@ def refusal(nowhere: Nowhere, placement_of: PlacementOf) -> ActNow:
         f"the statement cannot run on cluster {tried[0].cluster}" if one else "the statement can run on no cluster",
         found="; ".join(map(said, tried)),
         expected="a cluster to which all belongs that is written, and on which all is that is read, whole and fresh",
-        next_step=_next_step(tried[-1], placement_of),
+        next_step="; or ".join(dict.fromkeys(_next_step(one, placement_of) for one in tried)),
     )
 
 
@@ -40,4 +41,5 @@ def _next_step(lacks: Lacks, placement_of: PlacementOf) -> str:
             f"write placements/<name>.yaml with database {lacks.table.database}, tables {lacks.table.table}, cluster "
             f"{lacks.cluster} (docs/copies.md), then trigger its DAG"
         )
-    return f"have it copied: trigger the DAG {placement}.copies"
+    run = command("twinhive", "run", placement, "copies")
+    return f"have it copied to {lacks.cluster}: trigger the DAG {placement}.copies, or {run}"

@@ -58,7 +58,10 @@ def test_a_refusal_names_each_cluster_what_is_missing_and_the_command_that_copie
         "east: sales.u, which belongs to north, is not there (there is no copy of it); north: day=1 of sales.t, which "
         "belongs to east, is not there (its copy is stale: event 7 has changed the object since)"
     )
-    assert words.next_step == "have it copied: trigger the DAG near.copies"
+    assert words.next_step == (
+        "write placements/<name>.yaml with database sales, tables u, cluster east (docs/copies.md), then trigger its DAG; "
+        "or have it copied to north: trigger the DAG near.copies, or twinhive run near copies"
+    )
     words = refusal(nowhere, lambda table, cluster: None).words
     assert "placements/<name>.yaml" in (words.next_step or "")
     words = refusal(Nowhere((Lacks("east", T, "north", None),)), lambda *_: None).words
