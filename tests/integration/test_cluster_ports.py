@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -44,6 +46,7 @@ from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 
 pytestmark = pytest.mark.sandbox
+ROOT = Path(__file__).parents[2]
 HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 1)
 DAYS = ("2026-01-01", "2026-01-02")
 
@@ -216,6 +219,75 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
         assert mine.sd.location == f"{root}/mine"
         assert mine.parameters["twinhive.cluster"] == "north"
         client.drop_table(named, "mine", True)
+
+
+def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refused_in_one_line(
+    ports: Ports, east: Warehouse
+) -> None:
+    place = f"hdfs://east/warehouse/{ports.database}"
+    iceberg = {"table_type": "ICEBERG", "metadata_location": f"{place}/ice/metadata/1.json"}
+    east.create_table(ports.database, "ice", location=f"{place}/ice", kind="EXTERNAL_TABLE", parameters=iceberg)
+    insert_only = {"transactional": "true", "transactional_properties": "insert_only"}
+    east.create_table(ports.database, "acid", location=f"{place}/acid", parameters=insert_only)
+    ports.settle()
+    with client_of(ports.of_north) as client:
+        for name in ("ice", "acid"):
+            table = client.get_table_req(_asked(ports.database, name)).table
+            assert table.sd.location.startswith(ABSENT)
+            assert not [key for key in table.parameters if key.startswith("twinhive.")]
+            with pytest.raises(ttypes.MetaException) as refused:
+                client.alter_table(ports.database, name, table)
+            said = str(refused.value.message)
+            assert f"{ports.database}.{name} belongs to cluster east" in said and "\n" not in said
+        assert (
+            client.get_table_req(_asked(ports.database, "ice")).table.parameters["metadata_location"].startswith(ABSENT)
+        )
+        # A commit of Iceberg's own client: the place of new metadata on another cluster goes nowhere.
+        made = ttypes.Table(
+            dbName=ports.database,
+            tableName="made",
+            tableType="EXTERNAL_TABLE",
+            parameters={"EXTERNAL": "TRUE", **iceberg},
+            partitionKeys=[],
+            sd=ttypes.StorageDescriptor(cols=[], location=f"hdfs://north/{ports.database}/made"),
+        )
+        with pytest.raises(ttypes.MetaException, match="name a place below hdfs://north"):
+            client.create_table(made)
+        with pytest.raises(ttypes.MetaException, match=f"{ports.database}.acid belongs to cluster east"):
+            transaction = client.open_txns(ttypes.OpenTxnRequest(1, "ann", "here")).txn_ids[0]
+            asked = ttypes.AllocateTableWriteIdsRequest(ports.database, "acid", [transaction])
+            client.allocate_table_write_ids(asked)
+
+
+@pytest.mark.nightly(
+    "tests/integration/test_cluster_ports.py::test_spark_of_north_reads_copies_and_is_told_where_the_rest_is",
+    "tests/integration/test_cluster_ports.py::test_spark_of_north_writes_its_own_tables_and_no_copy",
+)
+def test_hives_own_driver_reads_copies_and_makes_tables_of_north_there(ports: Ports) -> None:
+    named, root = ports.database, f"hdfs://north/warehouse/{ports.database}"
+    ports.settle()
+    with client_of(ports.own) as client:
+        database = client.get_database(named)
+        database.parameters = {**(database.parameters or {}), "twinhive.root.north": root}
+        client.alter_database(named, database)
+
+    def hive(statement: str, code: int = 0) -> str:
+        words = ["peer", "east", statement, "--metastore", f"thrift://127.0.0.1:{ports.of_north}"]
+        environment = {**os.environ, "TWINHIVE_SANDBOX": os.environ.get("TWINHIVE_SANDBOX", "test")}
+        command = [sys.executable, "-m", "sandbox", *words]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT, check=False)
+        assert bool(done.returncode) == bool(code), f"{statement}\n{done.stdout}\n{done.stderr[-3000:]}"
+        return done.stdout + done.stderr
+
+    assert "\n2\n" in hive(f"SELECT count(*) FROM {named}.days")
+    assert "\n1\n" in hive(f"SELECT count(*) FROM {named}.days WHERE day > '{DAYS[0]}'")
+    assert "absent-on-north" in hive(f"SELECT a FROM {named}.left_out", code=1)
+    assert f"{named}.orders belongs to cluster east" in hive(f"DROP TABLE {named}.orders", code=1)
+    hive(f"CREATE EXTERNAL TABLE {named}.hives (a STRING)")
+    with client_of(ports.own) as client:
+        made = client.get_table_req(_asked(named, "hives")).table
+        assert made.sd.location == f"{root}/hives" and made.parameters["twinhive.cluster"] == "north"
+        client.drop_table(named, "hives", True)
 
 
 @pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))

@@ -1,11 +1,12 @@
 """Whatever stands in a message: a cluster never gets a place of another one, and puts none into the metastore."""
 
+import tracemalloc
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hive_metastore import ThriftHiveMetastore
+from hive_metastore import ThriftHiveMetastore, ttypes
 
 from tests.support.cluster_messages import (
     COPIES,
@@ -19,7 +20,7 @@ from tests.support.cluster_messages import (
     random_answer,
     random_request,
 )
-from tests.support.wire_messages import KNOWN, decoded, struct_class
+from tests.support.wire_messages import KNOWN, answer, decoded, struct_class
 from twinhive.cluster_view.admitting import Entrance, PortCall, Refusal, check_default_port
 from twinhive.cluster_view.judging import Judge
 from twinhive.cluster_view.objects import SPECIFICATION, objects_in, structs_below
@@ -122,6 +123,36 @@ def test_in_pieces_of_any_size_it_is_the_same(method: str) -> None:
             pieces.feed(answer.raw[at : at + size])
             out += pieces.taken()
         assert bytes(out) == whole
+
+
+def _most_held(partitions: int) -> int:
+    """Return the bytes that are held at most while an answer of so many marked partitions is shown in pieces."""
+    columns = [ttypes.FieldSchema(f"column_{number}", "string", "") for number in range(20)]
+    found = [
+        ttypes.Partition(
+            values=[str(number)],
+            dbName="sales",
+            tableName="orders",
+            sd=ttypes.StorageDescriptor(cols=columns, location=f"hdfs://east/w/orders/day={number}"),
+            parameters={"twinhive.copy.north": MARK},
+        )
+        for number in range(partitions)
+    ]
+    message = answer("get_partitions", found)
+    pieces = ShownPieces(struct_of(message), show, len(message.raw), 1 << 15)
+    tracemalloc.start()
+    try:
+        for at in range(message.at, len(message.raw), 1 << 13):
+            pieces.feed(message.raw[at : at + (1 << 13)])
+            pieces.taken()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_an_answer_in_pieces() -> None:
+    few, many = _most_held(200), _most_held(1_000)
+    assert many < 1.5 * few
 
 
 @pytest.mark.parametrize("seed", range(8))

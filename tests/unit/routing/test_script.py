@@ -59,8 +59,8 @@ def test_a_refusal_names_each_cluster_what_is_missing_and_the_command_that_copie
         "belongs to east, is not there (its copy is stale: event 7 has changed the object since)"
     )
     assert words.next_step == (
-        "write placements/<name>.yaml with database sales, tables u, cluster east (docs/copies.md), then trigger its DAG; "
-        "or have it copied to north: trigger the DAG near.copies, or twinhive run near copies"
+        "write placements/<name>.yaml with database sales, tables u, cluster east (docs/copies.md), then trigger its "
+        "DAG; or have it copied to north: trigger the DAG near.copies, or twinhive run near copies"
     )
     words = refusal(nowhere, lambda table, cluster: None).words
     assert "placements/<name>.yaml" in (words.next_step or "")
