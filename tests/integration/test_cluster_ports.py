@@ -331,7 +331,7 @@ def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(
     seen = [one for reader in readers for one in reader.result()]
     asked = querier.result()
     gates.settle(name)
-    with client_of(gates.of_north) as client:
+    with client_of(gates.of_north, timeout=120) as client:
         for one in (PLAIN, *PARTITIONS):
             last = Reader(client, north, database).read(one)
             assert last is not None and last.content == primary.now(one)

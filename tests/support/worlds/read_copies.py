@@ -31,6 +31,10 @@ PLAIN: One = ("plain", None)
 DAYS: tuple[One, ...] = tuple(("orders", (day,)) for day in ("1", "a b/c:ü", "%2F", "10"))
 
 
+_PATIENCE = 120.0
+"""Seconds."""
+
+
 @dataclass
 class Became:
     """What something holds since a moment between two; seconds of the machine's own clock."""
@@ -208,7 +212,8 @@ class Reader:
 def read_while(going_on: threading.Event, port: int, files: FileReader, database: str, seed: int) -> list[Seen]:
     """Read at random until told to stop; return all that was shown."""
     chance, found = random.Random(seed), []
-    with client_of(port) as client:
+    # A busy machine is slow, which is not what these histories are about.
+    with client_of(port, timeout=_PATIENCE) as client:
         reader = Reader(client, files, database)
         while going_on.is_set():
             if seen := reader.read(chance.choice((PLAIN, *DAYS))):
