@@ -44,7 +44,7 @@ PARTS = {
     ),
     "kills": Part(
         "each change of each phase in memory as the place of a kill (`make test`: a third of them, others each day)",
-        _tests("tests/unit", "-k", "kill or comes_whole"),
+        _tests("tests/unit", "-k", "kill or comes_whole or any_moment"),
         {"TWINHIVE_KILL_POINTS": "1"},
     ),
     "plans": Part(
@@ -73,7 +73,7 @@ PARTS = {
         {"TWINHIVE_ROUTED_WORLDS": "2000"},
     ),
     "copies": Part(
-        "30 random histories of changes, copies that are killed, and readers at a port of the gateway",
+        "30 random histories of changes, copies that are killed, readers and Spark at a port of the gateway",
         _tests("tests/integration/test_cluster_ports.py", "-k", "meanwhile"),
         {"TWINHIVE_HISTORIES": "30"},
     ),
