@@ -116,7 +116,7 @@ def move_primary(
     A fresh copy that a placement has there becomes the table's home. With --spark large batches are copied by Spark.
     """
     with errors_shown(as_json=as_json):
-        found = spark_of(spark, tasks, spark_conf or ()) if spark is not None or spark_conf else None
+        found = spark_of(spark, tasks, spark_conf)
         wiring = MoveWiring.of(configuration_of(config), resolver(), table, cluster, root)
         moving = MovePrimary(wiring.policy, wiring.name, holder_of("move-primary"), print_stderr)
         if found is not None:

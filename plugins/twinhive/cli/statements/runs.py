@@ -35,14 +35,17 @@ def place_of(
     conf: Sequence[str] | None,
 ) -> StatementPlace:
     """Return where a statement runs. Raises InvalidSettings."""
-    # --tasks alone says nothing, --spark-conf without --spark is refused.
-    copies = _spark_of(master, tasks, conf or ()) if master is not None or conf else None
-    return StatementPlace(configuration_of(config), resolver(), cluster, policy, copies)
+    return StatementPlace(configuration_of(config), resolver(), cluster, policy, spark_of(master, tasks, conf))
 
 
-def _spark_of(master: str | None, tasks: int | None, conf: Sequence[str]) -> SparkOf:
-    """Return what finds the Spark that is named. Raises InvalidSettings for what is wrong with it."""
-    said = [pair(text) for text in conf]
+def spark_of(master: str | None, tasks: int | None, conf: Sequence[str] | None) -> SparkOf | None:
+    """Return what finds the Spark that is named, None where none is. Raises InvalidSettings for what is wrong with it.
+
+    `tasks` alone names none; `conf` without `master` is refused.
+    """
+    if master is None and not conf:
+        return None
+    said = [pair(text) for text in conf or ()]
 
     def of(name: str, options: Options) -> SparkCluster:
         at_once = options.spark_tasks if tasks is None else tasks
