@@ -196,24 +196,27 @@ def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     placed.assert_copied()
 
 
-@pytest.mark.parametrize("table", ["plain", "orders"])
-def test_a_table_is_at_home_on_north_then_and_the_old_place_is_a_copy(placed: Placed, table: str) -> None:
+@pytest.mark.parametrize(("table", "is_copied"), [("plain", False), ("orders", True)])
+def test_a_table_is_at_home_on_north_then_and_the_old_place_is_a_copy(
+    placed: Placed, table: str, is_copied: bool
+) -> None:
     name = f"{placed.database}.{table}"
-    placed.policies.write(
-        "placements/near.yaml",
-        {"placement": placed.name, "database": placed.database, "cluster": "north", "tables": {"exclude": [table]}},
-    )
+    if is_copied:
+        placed.settle()
     old = placed.homes(table)
     before = {what: contents(placed.east, location) for what, location in old.items()}
     root = ("--root", f"hdfs://north/home/{placed.database}")
     planned = placed.type("move-primary", name, "north", *root, "--dry-run")["said"]
     assert placed.homes(table) == old
+    copies = {what: mark.location for what, (_, mark) in placed.marks().items() if mark}
     with suppress(Killed):
-        placed.move(table, KillSwitch(25, after_effect=True))
+        placed.move(table, KillSwitch(4 if is_copied else 25, after_effect=True))
     said = placed.type("move-primary", name, "north", *root)["said"]
     assert said and all(line in planned for line in said)
     new = placed.homes(table)
     assert {what: contents(placed.north, location) for what, location in new.items()} == before
+    if is_copied:
+        assert new == {what: place for what, place in copies.items() if what != "plain"}, "it was copied again"
     routes = {
         "east": f"select * from {name}",
         "north": f"insert into {name} select * from {name}",
@@ -223,3 +226,6 @@ def test_a_table_is_at_home_on_north_then_and_the_old_place_is_a_copy(placed: Pl
         assert placed.type("route", sql, *chosen)["statements"][0]["cluster"] == cluster
     assert {what: contents(placed.east, location) for what, location in old.items()} == before
     assert placed.type("move-primary", name, "north", *root)["said"] == [f"{name} belongs to north"]
+    placed.settle()
+    placed.type("retire", placed.name)
+    assert {what: contents(placed.north, location) for what, location in placed.homes(table).items()} == before
