@@ -75,26 +75,27 @@ class Users:
         return partition_name(("p",), values) not in users.metastore.partition_names(users.name(table))
 
 
-class WritersMeanwhile:
-    """Let users write rows before changes of a failover, as a switch of its ports."""
+class WritersMeanwhile(KillSwitch):
+    """Let users write rows before changes of a failover, which is killed now and then."""
 
     def __init__(self, sides: "Sides") -> None:
+        super().__init__(sides.chance.choice((4, 12, 25, 10_000)), after_effect=sides.chance.random() < 0.5)
         self.sides = sides
 
     def change(self, effect: Callable[[], Any]) -> Any:
         if self.sides.chance.random() < 0.3:
             self.sides.users.add_rows(self.sides.primary)
-        return effect()
+        return super().change(effect)
 
 
 def rows(metastore: InMemoryMetastore, files: InMemoryFiles, database: str) -> set[bytes]:
-    """Return the contents of all files of a database's tables."""
+    """Return the contents of all files of a database's tables, but of empty ones: they hold no rows."""
     found = set()
     for table in metastore.tables(database, metastore.table_names(database)):
         parts = metastore.partitions(table.name, metastore.partition_names(table.name)) if table.partition_keys else []
         places = [one.location for one in parts] if table.partition_keys else [table.location]
         for _, children in files.list_directories([place for place in places if place]):
-            found |= {files.read(one.path) for one in children or () if not one.is_directory}
+            found |= {files.read(one.path) for one in children or () if not one.is_directory and one.length}
     return found
 
 
@@ -176,10 +177,10 @@ class Sides:
         for _ in range(50):
             operation = Failover(policy, HOLDER, wait=lambda seconds: None, catch_up=self.follow)
             try:
-                if self.chance.random() < 0.5:
-                    self.killed_first(operation.run)
                 operation.run(killable(ports(), WritersMeanwhile(self)))
                 break
+            except Killed:
+                Unlock(policy, HOLDER).run(ports())
             except (ActNow, TryAgain):
                 if self.chance.random() < 0.5:
                     self.killed_first(AbortFailover(policy, HOLDER).run)
