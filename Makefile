@@ -49,7 +49,7 @@ soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, 
 runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes a quarter of an hour
 	$(RUN) -m pytest -m runbook tests/integration
 
-nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; takes hours
+nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; 90 minutes on two quiet cores
 	$(RUN) -m tests.nightly $(PARTS)
 
 lint: $(STAMP) ## Check style, layers and types

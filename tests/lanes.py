@@ -1,7 +1,7 @@
-"""Run all tests in two lanes at the same time, each with a sandbox of its own: `make test`.
+"""Run all tests in three lanes at the same time, two of them with a sandbox of their own: `make test`.
 
-Most of what tests on servers do is waiting, and so is most of what Airflow does: two cores are busy only when both
-happen at once. What no lane names is run by the first. The output of the second comes when the first has ended.
+Much of what tests on servers and in Airflow do is waiting, which tests without servers fill: two cores are busy all the
+time, and the lanes end at about the same one. The output of the others comes when the first has ended.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
@@ -22,36 +23,41 @@ OPTION = "--lane"
 class Lane(StrEnum):
     """Which tests run one after the other."""
 
+    ALONE = "alone"
+    """Without servers."""
+    AIRFLOW = "airflow"
+    """The contracts of adapters with their servers, then all that happens in Airflow."""
     SERVERS = "servers"
     """On metastores, HDFS and Spark."""
-    AIRFLOW = "airflow"
-    """Without servers, and in Airflow."""
 
 
 def lane_of(group: str, item: pytest.Item) -> Lane:
     """Return the lane of a test of a group (`unit`, `contracts`, ...)."""
-    if group in ("unit", "dags") or item.get_closest_marker("airflow") is not None:
+    if group in ("unit", "dags"):
+        return Lane.ALONE
+    if group == "contracts" or item.get_closest_marker("airflow") is not None:
         return Lane.AIRFLOW
     return Lane.SERVERS
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run both lanes with the given arguments of pytest; return the worst exit code."""
+    """Run all lanes with the given arguments of pytest; return the worst exit code."""
     began = time.monotonic()
-    with tempfile.TemporaryFile() as later:
-        others = _start(Lane.SERVERS, arguments, later)
-        try:
-            first = _start(Lane.AIRFLOW, arguments, None).wait()
-            codes = [first, others.wait()]
-        finally:
-            others.terminate()  # changes nothing where it has ended
-            others.wait()
-        later.seek(0)
-        print(f"\nthe lane {Lane.SERVERS}:", flush=True)
-        sys.stdout.buffer.write(later.read())
-    said = ", ".join(f"{lane} {code}" for lane, code in zip((Lane.AIRFLOW, Lane.SERVERS), codes, strict=True))
+    codes: dict[Lane, int] = {}
+    with ExitStack() as stack:
+        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in (Lane.AIRFLOW, Lane.SERVERS)}
+        started = {lane: _start(lane, arguments, output) for lane, output in outputs.items()}
+        for process in started.values():
+            stack.callback(_end, process)
+        codes[Lane.ALONE] = _start(Lane.ALONE, arguments, None).wait()
+        for lane, output in outputs.items():
+            codes[lane] = started[lane].wait()
+            output.seek(0)
+            print(f"\nthe lane {lane}, after {time.monotonic() - began:.0f} s:", flush=True)
+            sys.stdout.buffer.write(output.read())
+    said = ", ".join(f"{lane} {code}" for lane, code in codes.items())
     print(f"all tests took {time.monotonic() - began:.0f} s; exit codes: {said}", flush=True)
-    return max(codes)
+    return max(codes.values())
 
 
 def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> subprocess.Popen[bytes]:
@@ -59,6 +65,11 @@ def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> su
     name = f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"
     environment = {**os.environ, "TWINHIVE_SANDBOX": name}
     return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT if output else None)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()  # changes nothing where it has ended
+    process.wait()
 
 
 if __name__ == "__main__":
