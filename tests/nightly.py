@@ -66,7 +66,11 @@ PARTS = {
     ),
     "kills": Part(
         "each change of each phase, each answer of a server as the place of a kill (`make test`: a third of them)",
-        _tests("tests/unit", "tests/contracts/test_first_metastore_dies.py", "-k", "kill or comes_whole or any_moment or dies_in"),
+        _tests(
+            "tests/unit",
+            "tests/contracts/test_first_metastore_dies.py",
+            *("-k", "kill or comes_whole or any_moment or dies_in"),
+        ),
         5,
         fixed={"TWINHIVE_KILL_POINTS": "1"},
     ),

@@ -1,8 +1,7 @@
-"""Of two metastores the first dies in a call, at each of its answers: sets are marked once, and all is told."""
+"""Of two metastores the first dies in a call, at each of its answers (a third of them a day): sets are marked once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from tests.support.cutting_proxy import CuttingProxy
 from tests.support.hive.contract_metastores import a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table
 from tests.support.memory_broker import BrokerState, MemoryBroker
+from tests.support.seeds import breaking_points
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE, PositionStore
@@ -48,7 +48,7 @@ def repeated(act: Callable[..., Any], *given: Any) -> Any:
 def test_a_set_is_marked_once_whichever_call_the_first_metastore_dies_in(
     sandbox: Any, real: ThriftSource, first: bool
 ) -> None:
-    for answers in count():
+    for answers in breaking_points():
         with a_database_on(real) as database, two_metastores(sandbox, answers) as (proxy, both):
             table = created(real, a_table(database, "days", keys=("p",)))
             real.add_partitions([a_partition(table, "a")])
@@ -71,7 +71,7 @@ def test_a_set_is_marked_once_whichever_call_the_first_metastore_dies_in(
 def test_all_is_told_in_order_whichever_call_the_first_metastore_dies_in(
     sandbox: Any, real: ThriftSource, first: bool
 ) -> None:
-    for answers in count():
+    for answers in breaking_points():
         real.drop_table(POSITION_TABLE, delete_data=True)
         with a_database_on(real) as database, two_metastores(sandbox, answers) as (proxy, both):
             table = created(real, a_table(database, "days", keys=("p",)))

@@ -5,7 +5,8 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import hypothesis
@@ -28,6 +29,11 @@ def seeds(count: int, *, kind: int = 0) -> range:
 def kill_points(step: int = 1) -> slice:
     """Return which of some changes to kill at today, where every `step`th is enough for all days together."""
     return slice(DAY % KILL_POINTS * step, None, KILL_POINTS * step)
+
+
+def breaking_points() -> Iterator[int]:
+    """Return after how many answers a server breaks off today, until the caller has seen enough."""
+    return count(DAY % KILL_POINTS, KILL_POINTS)
 
 
 def of_the_day(test: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import Event
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 
-_EVENTS = 1_800
+_EVENTS = 1_200
 _PER_CALL = 300
 _MOST = 3 * _PER_CALL
 

@@ -13,7 +13,7 @@ from tests.support.seeds import ONE, seeds
 from twinhive.model.policy import WINDOW_END
 
 MANY = int(os.environ.get("TWINHIVE_HISTORIES", "0"))
-CHUNK = 5
+CHUNK = 3
 
 
 def parts(number: int) -> list[range]:
@@ -32,57 +32,57 @@ def judge(some: range, settings: Settings) -> None:
     assert compared > 4 * len(chosen)
 
 
-@pytest.mark.parametrize("some", parts(10), ids=str)
+@pytest.mark.parametrize("some", parts(6), ids=str)
 def test_with_kills_zombies_and_lost_answers(some: range) -> None:
     judge(some, Settings())
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_a_busy_source(some: range) -> None:
     judge(some, Settings(writers=3, statements=45, pace=30, faults=20))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_writers_that_die_before_their_events(some: range) -> None:
     judge(some, Settings(deaths=15))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_that_are_shown_as_windows_leave_them(some: range) -> None:
     judge(some, Settings(consistency=WINDOW_END))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_what_few_users_do(some: range) -> None:
     judge(some, Settings(odd=True, statements=40))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_scans_and_sweeps_beside(some: range) -> None:
     judge(some, Settings(scans=35, odd=True, writers=3, pace=20))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_files_in_nested_directories(some: range) -> None:
     judge(some, Settings(nests=True))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_tables_that_refer_to_each_other(some: range) -> None:
     judge(some, Settings(keys=True, statements=40))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_renames_between_databases(some: range) -> None:
     judge(some, Settings(crosses=True))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_other_locations_of_tables_and_partitions(some: range) -> None:
     judge(some, Settings(moves=True))
 
 
-@pytest.mark.parametrize("some", parts(5), ids=str)
+@pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_others_who_want_the_lease(some: range) -> None:
     judge(some, Settings(takers=12))
 

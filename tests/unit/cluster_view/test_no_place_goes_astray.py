@@ -1,5 +1,6 @@
 """Whatever stands in a message: a cluster never gets a place of another one, and puts none into the metastore."""
 
+import os
 import tracemalloc
 from random import Random
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from tests.support.cluster_messages import (
     random_answer,
     random_request,
 )
+from tests.support.seeds import seeds
 from tests.support.wire_messages import KNOWN, answer, decoded, struct_class
 from twinhive.cluster_view.admitting import Entrance, PortCall, Refusal, check_default_port
 from twinhive.cluster_view.judging import Judge
@@ -36,6 +38,7 @@ from twinhive.wire.renaming import struct_of
 from twinhive.wire.roles import Role
 from twinhive.wire.table import METHODS
 
+SEEDS = seeds(int(os.environ.get("TWINHIVE_HISTORIES") or 2), kind=10)
 OTHERS = [root for name, root in ROOTS.items() if name != "north"]
 NORTH = Sight("north", ROOTS, "east", (f"{COPIES}/near", COPIES))
 
@@ -80,7 +83,7 @@ def is_on_another(place: str) -> bool:
     return any("://" in place and not is_elsewhere(place, root) for root in OTHERS)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", PLACING)
 def test_no_answer_shows_a_place_of_another_cluster(method: str, seed: int) -> None:
     random = Random(f"{method}{seed}")
@@ -155,7 +158,7 @@ def test_memory_does_not_grow_with_an_answer_in_pieces() -> None:
     assert many < 1.5 * few
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", PLACED)
 def test_no_request_brings_a_place_of_another_cluster_or_of_a_copy(method: str, seed: int) -> None:
     random = Random(f"{method}{seed}")
