@@ -10,6 +10,7 @@ from functools import partial
 from random import Random
 from typing import Any, cast
 
+from tests.checker.marked import MarkedSets
 from tests.checker.pauses import Pausable, pause
 from tests.checker.places import Places
 from tests.checker.recorded import RecordedFiles, RecordedSource
@@ -17,8 +18,11 @@ from tests.checker.states import DatabaseState, TableState, Values
 from tests.checker.timeline import Recorder
 from tests.support.users.source_writer import SourceMetastore, SourceWriter
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.names import partition_name
+from twinhive.model.names import TableName, partition_name
+from twinhive.model.sets.mark import FOREVER
 from twinhive.ports import FileWriter
+from twinhive.sets.listing import SetsOfDatabase, left_behind, take_away
+from twinhive.sets.marking import MarkSet, UnmarkSet
 
 NAMES = ("a", "b", "c", "d")
 ODD_NAMES = ("a.b", "c/d e", "..", "x#%'$(y)")
@@ -81,7 +85,8 @@ class Crowd:
     With `has_keys` tables refer to each other. With `is_odd` they do what few users do: names that look like paths,
     views with partitions, renames out of the database, statistics of partitions, columns of another type. With `nests`
     some files lie deeper in the directories of what is made. With `crosses` tables and views are renamed between this
-    database, `elsewhere` and `beyond`; with `moves` tables and partitions get other locations.
+    database, `elsewhere` and `beyond`; with `moves` tables and partitions get other locations. With `marks` sets are
+    said to be done, and not to be done any more, at any moment.
     """
 
     random: Random
@@ -96,6 +101,7 @@ class Crowd:
     nests: bool = False
     crosses: bool = False
     moves: bool = False
+    marks: bool = False
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -104,7 +110,11 @@ class Crowd:
             if self.metastore.database(other) is None:
                 SourceWriter.with_database(self.metastore, self.files, other)
         self.recorder = Recorder(self.metastore, self.files, self.database)
-        source: Any = _Paused(RecordedSource(self.metastore, self.recorder))
+        self.sets = MarkedSets(self.recorder.timeline)
+        if self.marks:
+            self.sets.look(self.recorder.there, self.recorder.tables)
+            self.recorder.followers.append(self.sets)
+        source: Any = _Paused(RecordedSource(self.metastore, self.recorder, self.sets if self.marks else None))
         files: Any = _Paused(RecordedFiles(self.files, self.recorder))
         self.users = SourceWriter(source, files, self.database)
         self.others = {other: SourceWriter(source, files, other) for other in OTHERS if self.crosses}
@@ -219,6 +229,7 @@ class Statements:
             weighted += [(2, self.move_out), (3, self.partitions_of_a_view), (2, self.change_type)]
         weighted += Crossing(self).weighted() if self.crowd.crosses else []
         weighted += Moving(self).weighted() if self.crowd.moves else []
+        weighted += Marking(self).weighted() if self.crowd.marks else []
         weights, choices = zip(*weighted, strict=True)
         (choice,) = self.random.choices(choices, weights)
         return choice()
@@ -690,6 +701,70 @@ class Moving:
             self._users.set_partition_location(name, values, place, says_before=says_before)
 
         return _alone_within(f"move {name} {values}", move, name, values)
+
+
+class Marking:
+    """What producers do who say that sets are done; they may say so while others write."""
+
+    def __init__(self, statements: "Statements") -> None:
+        self._of = statements
+        self._crowd, self._users = statements.crowd, statements.users
+
+    def weighted(self) -> list[Choice]:
+        """Return what there is to choose from."""
+        return [(10, self.mark), (3, self.unmark), (5, self.write_again), (1, self.tidy)]
+
+    def _set(self) -> tuple[TableName, str] | None:
+        name = self._of._one(list(self._of.tables))
+        if name is None:
+            return None
+        values = [None, *VALUES] if self._of.tables[name].keys else [None]
+        value = self._of.random.choice(values)
+        return self._users.name(name), "*" if value is None else partition_name(("p",), value)
+
+    def mark(self) -> Statement | None:
+        chosen = self._set()
+        if chosen is None:
+            return None
+        table, spec = chosen
+        token = self._crowd.fresh()
+        mark = MarkSet(table, spec, token, clock=lambda: 1_000 + int(token))
+        return Statement(f"mark {table.table} {spec} with {token}", partial(mark.run, self._users.metastore))
+
+    def unmark(self) -> Statement | None:
+        listed = SetsOfDatabase(self._crowd.metastore, self._crowd.database).read()
+        mark = self._of._one([one.mark for one in listed])
+        if mark is None:
+            return None
+        unmark = UnmarkSet(mark.table, mark.spec)
+        return Statement(f"unmark {mark.table.table} {mark.spec}", partial(unmark.run, self._users.metastore))
+
+    def write_again(self) -> Statement | None:
+        """Take a mark away, write what it promised anew, and mark it again, as one does who has found a mistake."""
+        chosen = self._of._object()
+        if chosen is None:
+            return None
+        (table, values), token = chosen, self._crowd.fresh()
+        spec = "*" if values is None else partition_name(("p",), values)
+        files = self._of._contents()
+
+        def write_again() -> None:
+            name = self._users.name(table)
+            UnmarkSet(name, spec).run(self._users.metastore)
+            self._users.overwrite(table, values, files)
+            MarkSet(name, spec, token, clock=lambda: 1_000 + int(token)).run(self._users.metastore)
+
+        what = f"overwrite {table} {values} between unmark and mark with {token}"
+        return _alone_within(what, write_again, table, values)
+
+    def tidy(self) -> Statement | None:
+        """Do what the hourly round does for marks of tables that are gone, new or renamed."""
+
+        def tidy() -> None:
+            listed = SetsOfDatabase(self._crowd.metastore, self._crowd.database, keep=FOREVER)
+            take_away(self._users.metastore, self._crowd.database, left_behind(listed))
+
+        return Statement("tidy sets up", tidy)
 
 
 def _has_primary_key(table: TableState) -> bool:

@@ -15,8 +15,9 @@ from unittest import mock
 from tests.checker.crowd import Crowd
 from tests.checker.faults import OF_A_PROCESS, LeaseWithTakeOver, Plan, faulty
 from tests.checker.judge import Judge, Violation
+from tests.checker.marked import leaves
 from tests.checker.pauses import Pausable
-from tests.checker.states import Viewer
+from tests.checker.states import ShownSet, Viewer
 from tests.checker.watch import Watched, Watcher
 from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceMetastore, SourceWriter
@@ -28,12 +29,14 @@ from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.files import base_name, join
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.policy import EVERY_EVENT, Policy
+from twinhive.model.sets.mark import FOREVER
 from twinhive.operations.forget import Forget
 from twinhive.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.scan.sweep import sweep
+from twinhive.sets.listing import SetsOfDatabase, SetStanding
 from twinhive.step.base import Work
 
 MOST_RUNS = 120
@@ -51,6 +54,7 @@ class Settings:
     `scans` are per cent of the runs that look for silent writes and sweep, beside frozen ones too. With a `consistency`
     other than `every_event` the replica is looked at only when a run has ended well. `takers` are per mille of the
     calls before which somebody else runs: an apply, a whole run, a scan, a sweep, a dry run of giving the replica up.
+    With `marks` sets are marked at the source, and those that the replica shows are judged too.
     """
 
     prelude: int = 8
@@ -67,6 +71,7 @@ class Settings:
     moves: bool = False
     keys: bool = False
     takers: int = 0
+    marks: bool = False
 
 
 class Place(Protocol):
@@ -129,13 +134,16 @@ class Drill:
             crosses=self.settings.crosses,
             moves=self.settings.moves,
             has_keys=self.settings.keys,
+            marks=self.settings.marks,
             log=self.log,
         )
         self.policy = self.place.policy(self._options())
         self.judge = Judge(self.crowd.recorder.timeline)
         self.judge.window = self._window
         self.judge.plan = self._plan_of_window
-        self.viewer = self.place.viewer(self.place.replica, self.place.replica_files, self.policy.replica.database)
+        self.judge.sets = self.crowd.sets if self.settings.marks else None
+        replica = (self.place.replica, self.place.replica_files, self.policy.replica.database)
+        self.viewer = self.place.viewer(*replica, reads_sets=self.settings.marks)
         every = self.settings.consistency == EVERY_EVENT
         self.watcher = Watcher(self.viewer, self.judge, self.policy.staging, every_call=every)
         self._zombies: list[Pausable] = []
@@ -348,7 +356,7 @@ class Drill:
     def left_in_staging(self) -> list[str]:
         """Return what is in staging and should not be."""
         ((_, found),) = self.place.replica_files.list_directories([self.policy.staging])
-        names = {base_name(status.path) for status in found or ()} - {"lease", "control", "scan"}
+        names = {base_name(status.path) for status in found or ()} - {"lease", "control", "scan", "sets"}
         below = self.place.replica_files.list_directories([join(self.policy.staging, name) for name in sorted(names)])
         # An empty directory is nothing.
         return [path for path, children in below if children]
@@ -358,7 +366,26 @@ class Drill:
         assert not self.violations, self.story(f"{len(self.violations)} violations: {self.violations[0]}")
         differences = self.judge.differences_at_the_end(self.viewer.state())
         assert not differences, self.story(f"the end differs: {'; '.join(differences)}")
+        if self.settings.marks:
+            assert not self._sets_missing(), self.story(f"sets at the end: {self._sets_missing()}")
         assert self.left_in_staging() == [], self.story(f"left in staging: {self.left_in_staging()}")
+
+    def _sets_missing(self) -> list[str]:
+        """Return the sets that the source has and the replica should show, and those that it should not.
+
+        It need not show one where both sides have other files, because somebody wrote, or died, without an event.
+        """
+        source, name = self.place.source, self.crowd.database
+        there = self.viewer.state()
+        tables, ours = dict(self.crowd.recorder.there.tables), dict(there.tables)
+        done = {
+            ShownSet(one.mark.table.table, one.mark.spec, one.mark.token)
+            for one in SetsOfDatabase(source, name, keep=FOREVER).read()
+            if one.standing is SetStanding.DONE and tables[one.mark.table.table].kind == "MANAGED_TABLE"
+        }
+        differ = {one for one in done if leaves(tables[one.table], one.spec) != leaves(ours[one.table], one.spec)}
+        wrong = [f"{one} is missing" for one in done - there.sets - differ]
+        return wrong + [f"{one} is there" for one in there.sets - done]
 
     def story(self, what: str) -> str:
         """Return what happened, for people; the same again with TWINHIVE_SEED."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tests.checker.marked import MarkedSets
 from tests.checker.states import COUNTED, NO_FILES, DatabaseState, Files, Pairs, PartitionState, TableState, Values
 from tests.checker.timeline import Directory, Timeline, files_of
 from tests.checker.whole import Whole
@@ -55,6 +56,7 @@ class Judge:
         self._timeline = timeline
         self.window: Callable[[int], tuple[int, int]] = lambda position: (position, position)
         self.plan: Callable[[int], object] = lambda position: None
+        self.sets: MarkedSets | None = None
         self.whole = Whole(timeline, self._differences_of)
         self._index = 0
         self._position = -1
@@ -81,6 +83,8 @@ class Judge:
             self.whole.begin(*self.window(position), self.plan(position))
         if not self._goes_on(start, state):
             self._violated(position, self._difference(start, state), when)
+        for wrong in self.sets.wrong(state) if self.sets is not None else ():
+            self._violated(position, wrong, when)
         self.whole.seen(state, self._index)
         self._had |= {one.split()[1] for _, table in state.tables for one in table.constraints}
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tests.checker.marked import MarkedSets
 from tests.checker.states import NO_FILES, Files
 from tests.checker.timeline import Append, Key, Recorder, files_of, table_with_files
 from tests.support.users.source_writer import SourceMetastore
 from twinhive.model.files import base_name
 from twinhive.model.names import TableName, unescape_path_name
 from twinhive.model.objects import Partition, Table
+from twinhive.model.sets.mark import sets_table
 from twinhive.ports import FileWriter
 
 
@@ -21,9 +23,10 @@ class RecordedSource:
     )
     _OF_THE_DATABASE = ("set_database_parameters", "alter_database", "create_function", "drop_function")
 
-    def __init__(self, metastore: SourceMetastore, recorder: Recorder) -> None:
+    def __init__(self, metastore: SourceMetastore, recorder: Recorder, sets: MarkedSets | None = None) -> None:
         self._metastore = metastore
         self._recorder = recorder
+        self._sets = sets
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._metastore, name)
@@ -33,6 +36,10 @@ class RecordedSource:
 
     def _passed_on(self, name: str, call: Any, *args: Any, **kwargs: Any) -> None:
         one_table = name in self._OF_ONE_TABLE
+        if one_table and self._is_of_sets(args[0]):
+            call(*args, **kwargs)
+            self._set_called(name, *args[:2])
+            return
         if (one_table and not self._is_ours(args[0])) or (not one_table and _database_of(args[0]) != self._database):
             call(*args, **kwargs)
             return
@@ -60,18 +67,33 @@ class RecordedSource:
 
     def _is_ours(self, first: Any) -> bool:
         """True for a table of the database that is recorded; what happens to others is of nobody's concern."""
-        one = first[0] if isinstance(first, list | tuple) and not isinstance(first, TableName) else first
-        name = one.table if isinstance(one, Partition) else one
-        return bool(name.database == self._database)
+        return bool(_name_of(first).database == self._database)
+
+    def _is_of_sets(self, first: Any) -> bool:
+        return self._sets is not None and _name_of(first) == sets_table(self._database)
+
+    def _set_called(self, name: str, *args: Any) -> None:
+        self._recorder.noted(f"{name} of sets")
+        assert self._sets is not None
+        if name == "drop_partitions":
+            self._sets.unmarked(args[1])
+        elif name in ("add_partitions", "alter_partitions"):
+            self._sets.marked(args[0])
 
     def create_table(self, table: Table) -> None:
         self._metastore.create_table(table)
+        if self._is_of_sets(table.name):
+            self._set_called("create_table")
+            return
         if not self._is_ours(table.name):
             return
         self._recorder.called(f"create_table {table.name}", [table.name.table], {(table.name.table, None): None})
 
     def add_partitions(self, partitions: Sequence[Partition]) -> None:
         self._metastore.add_partitions(partitions)
+        if self._is_of_sets(partitions):
+            self._set_called("add_partitions", partitions)
+            return
         if not self._is_ours(partitions):
             return
         (table,) = {one.table.table for one in partitions}
@@ -184,6 +206,13 @@ class RecordedFiles:
         deleted = self._files.delete(path)
         self._recorder.look_at(path)
         return deleted
+
+
+def _name_of(first: Any) -> TableName:
+    """Return the table that a call's first argument names, or whose partitions it holds."""
+    one = first[0] if isinstance(first, list | tuple) and not isinstance(first, TableName) else first
+    name: TableName = one.table if isinstance(one, Partition) else one
+    return name
 
 
 def _database_of(first: Any) -> str:

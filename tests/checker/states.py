@@ -18,7 +18,8 @@ from twinhive.model.equality import canonical
 from twinhive.model.equality.canonical import Plain, canonical_partition, canonical_table, canonical_text, statistics
 from twinhive.model.files import ChecksumForm, is_hidden
 from twinhive.model.objects import Parameters, Partition, Table, TableKind
-from twinhive.model.thrift_objects import read_partition, read_table
+from twinhive.model.sets.mark import SETS_TABLE, SetMark, sets_table
+from twinhive.model.thrift_objects import read_partition, read_table, table_id
 from twinhive.model.tjson import from_text
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.transfer.staged.listing import list_files
@@ -69,12 +70,25 @@ class TableState:
 
 
 @dataclass(frozen=True)
+class ShownSet:
+    """A set that is marked, of a table as it is now; `token` says which of its marks it is."""
+
+    table: str
+    spec: str
+    token: str | None
+
+
+@dataclass(frozen=True)
 class DatabaseState:
-    """A whole database: its spoken parameters, functions by name, tables by name."""
+    """A whole database: its spoken parameters, functions by name, tables by name.
+
+    `sets` are judged by a rule of their own (`marked.py`).
+    """
 
     parameters: Pairs = ()
     functions: Pairs = ()
     tables: tuple[tuple[str, TableState], ...] = ()
+    sets: frozenset[ShownSet] = field(default=frozenset(), compare=False)
 
     def with_tables(self, tables: Mapping[str, TableState]) -> "DatabaseState":
         """Return the database with these tables."""
@@ -139,8 +153,11 @@ def contents_of(files: FileReader) -> Contents:
 class Viewer:
     """Look at one database of one cluster."""
 
-    def __init__(self, metastore: MetastoreReader, files: FileReader, database: str) -> None:
+    def __init__(
+        self, metastore: MetastoreReader, files: FileReader, database: str, *, reads_sets: bool = False
+    ) -> None:
         self._metastore = metastore
+        self._reads_sets = reads_sets
         self._contents = contents_of(files)
         self._database = database
         self.places: dict[str, str] = {}
@@ -159,11 +176,12 @@ class Viewer:
         parameters = self.parameters() or {}
         functions = {function.name: function.class_name for function in self._metastore.functions(self._database)}
         names = self._metastore.table_names(self._database) if only is None else only
-        return DatabaseState(_pairs(spoken(parameters)), _pairs(functions)).with_tables(self.tables(names))
+        database = DatabaseState(_pairs(spoken(parameters)), _pairs(functions), sets=self._sets())
+        return database.with_tables(self.tables(names))
 
     def tables(self, names: Iterable[str]) -> dict[str, TableState]:
         """Return the states of those of the named tables that exist and are replicated."""
-        found = self._metastore.tables(self._database, list(names))
+        found = self._metastore.tables(self._database, [name for name in names if name != SETS_TABLE])
         tables = [table for table in found if table.kind in (TableKind.MANAGED, TableKind.VIEW)]
         partitions = {table.name: self._partitions(table) for table in tables if table.partition_keys}
         self.places = {
@@ -186,6 +204,20 @@ class Viewer:
             for one in self._partitions(table) if table.partition_keys else ():
                 marks[f"{table.name.table}/{one.values}"] = (one.location, _pairs(one.parameters))
         return _pairs(marks)
+
+    def _sets(self) -> frozenset[ShownSet]:
+        """Return the sets that those who ask for them find."""
+        name = sets_table(self._database)
+        if not self._reads_sets or self._metastore.table(name) is None:
+            return frozenset()
+        marks = [SetMark.read(one) for one in self._metastore.partitions(name, self._metastore.partition_names(name))]
+        tables = self._metastore.tables(self._database, sorted({mark.table.table for mark in marks}))
+        ids = {table.name: table_id(table) for table in tables}
+        return frozenset(
+            ShownSet(mark.table.table, mark.spec, mark.token)
+            for mark in marks
+            if mark.table in ids and mark.is_of(ids[mark.table])
+        )
 
     def _constraints(self, table: Table) -> tuple[str, ...]:
         return tuple(constraints_in_words(self._metastore, table.name)) if table.has_files else ()

@@ -8,6 +8,7 @@ before its event. `Moment` keeps apart what readers of the source could see of t
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from tests.checker.states import NO_FILES, DatabaseState, Files, Pairs, TableState, Values, Viewer
 from tests.support.users.source_writer import SourceMetastore
@@ -95,6 +96,18 @@ class Timeline:
         return max(bisect_right(self.moments, event_id, key=lambda moment: moment.event_id) - 1, 0)
 
 
+class Follower(Protocol):
+    """Wants to know more of a source than its timeline says."""
+
+    def look(self, state: DatabaseState, tables: Collection[str]) -> None:
+        """Note what readers see of some tables, after the newest moment."""
+        ...
+
+    def told(self, tables: Collection[str], keys: Collection[Key]) -> None:
+        """Note which tables the event of the newest moment names, and which objects of them, if it does."""
+        ...
+
+
 class Recorder:
     """Keep the timeline of one source database, told of each call that changes it."""
 
@@ -109,6 +122,7 @@ class Recorder:
         self._directories: dict[Key, Directory] = {key: Directory() for key in self._told}
         self._left: list[tuple[frozenset[str], Directory]] = []
         self._places = dict(self._viewer.places)
+        self.followers: list[Follower] = []
         self._note("the beginning", None)
 
     @property
@@ -145,6 +159,13 @@ class Recorder:
         )
         self._left += [(frozenset(places - self._places.keys()), one) for one in left]
         self._note(what, append, frozenset(whole), frozenset(renamed))
+        for follower in self.followers:
+            follower.told(tables, told)
+            follower.look(self._there, tables)
+
+    def noted(self, what: str) -> None:
+        """Note an event that changes nothing which both sides must have equal."""
+        self._note(what, None)
 
     def _take(self, places: Collection[str]) -> None:
         """Note that something lies in places by now that others had left."""
@@ -181,6 +202,8 @@ class Recorder:
         self._places |= self._viewer.places
         if self.timeline.moments:
             self._note_untold()
+            for follower in self.followers:
+                follower.look(self._there, tables)
 
     def _referring_to(self, tables: Collection[str]) -> list[str]:
         """Return the tables with foreign keys to others: what becomes of those becomes of these."""

@@ -74,6 +74,7 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
     instead = {
         apply.check_copied: _as_it_is,
         apply.keep_for_salvage: _as_it_is,
+        shown.hide_sets_before_window: _as_it_is,
         apply.open_replica: open_pretended,
         apply.replace_whole_tables: describe_whole,
         apply.publish_waiting_tables: describe_waiting,

@@ -178,6 +178,7 @@ APPLY: Parts[ApplyStage, WindowApplied] = Parts(
         apply.find_window,
         apply.check_copied,
         apply.keep_for_salvage,
+        parts.hide_sets_before_window,
         apply.open_replica,
         apply.drop_excluded_tables,
         apply.record_skipped_events,

@@ -76,19 +76,24 @@ class SetsOfDatabase:
                     yield self._standing(mark, tables.get(mark.table.table), same)
 
     def _standing(self, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
-        if table is None or not mark.is_of(table_id(table)):
-            if same is not None and same.name != mark.table:
-                return ListedSet(mark, SetStanding.RENAMED, same.name)
-            return ListedSet(mark, SetStanding.NO_TABLE if table is None else SetStanding.OTHER_TABLE)
-        try:
-            if is_expired(mark, how_long(table, self.keep), self.clock()):
-                return ListedSet(mark, SetStanding.EXPIRED)
-            canonical = str(SetSpec.parse(mark.spec, key_types(table)))
-        except InvalidSettings as error:
-            return ListedSet(mark, SetStanding.UNREADABLE, trouble=str(error.words.what))
-        if canonical != mark.spec:
-            return ListedSet(mark, SetStanding.UNREADABLE, trouble=f"written otherwise it is {canonical}")
-        return ListedSet(mark, SetStanding.DONE)
+        if (table is None or not mark.is_of(table_id(table))) and same is not None and same.name != mark.table:
+            return ListedSet(mark, SetStanding.RENAMED, same.name)
+        return standing_of(mark, table, self.keep, self.clock())
+
+
+def standing_of(mark: SetMark, table: Table | None, keep: str, now: float) -> ListedSet:
+    """Judge a mark by the table that has its name now, None for no table."""
+    if table is None or not mark.is_of(table_id(table)):
+        return ListedSet(mark, SetStanding.NO_TABLE if table is None else SetStanding.OTHER_TABLE)
+    try:
+        if is_expired(mark, how_long(table, keep), now):
+            return ListedSet(mark, SetStanding.EXPIRED)
+        canonical = str(SetSpec.parse(mark.spec, key_types(table)))
+    except InvalidSettings as error:
+        return ListedSet(mark, SetStanding.UNREADABLE, trouble=str(error.words.what))
+    if canonical != mark.spec:
+        return ListedSet(mark, SetStanding.UNREADABLE, trouble=f"written otherwise it is {canonical}")
+    return ListedSet(mark, SetStanding.DONE)
 
 
 def shown_sets(metastore: MetastoreReader, database: str) -> list[SetMark]:

@@ -1,22 +1,24 @@
 """Know what the source's log tells after the replica's position: marks not reached yet, and what changes meanwhile.
 
 A leaf that changes on and on never equals the source. It is excused when the replica has passed the mark, so that it
-had what the mark promises, and an event that it has not reached names the leaf.
+had what the mark promises, and an event that it has not reached names the leaf. A mark that the replica has not passed
+says nothing of what the replica has, unless nothing of its set is told between the two.
 """
 
 from collections import defaultdict
 
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.facts import partitions_named, partitions_told, tables_of
-from twinhive.model.changes.kinds import Event
+from twinhive.model.changes.kinds import DetailChange, Event
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE, SetMark
+from twinhive.model.sets.spec import SetSpec
 from twinhive.ports import ReadPorts
 
 _PER_CALL = 1_000
 _MOST = 10_000
-"""Rows; of a log that is further ahead nothing is excused."""
+"""Rows; of a replica that is further behind no set is judged."""
 
 
 class LaterEvents:
@@ -28,15 +30,31 @@ class LaterEvents:
         self._position = position
         self._marks: set[tuple[str, ...]] = set()
         self._leaves: dict[TableName, set[tuple[str, ...] | None]] = defaultdict(set)
-        self._is_known: bool | None = None
+        self._known: bool | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """True when all of it could be read."""
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+    def is_before(self, mark: SetMark, spec: SetSpec, keys: tuple[str, ...]) -> bool:
+        """True when the replica has not passed a mark, and something of its set is told that it has not reached."""
+        if not self.is_known:
+            return True
+        leaves = self._leaves[mark.table]
+        changes = any(values is None or len(values) != len(keys) or spec.matches(values, keys) for values in leaves)
+        return changes and not self._has_passed(mark)
 
     def excuses(self, mark: SetMark, values: tuple[str, ...] | None) -> bool:
         """True for a leaf of a set that changes after a mark which the replica has passed."""
-        if self._is_known is None:
-            self._is_known = self._read()
-        if not self._is_known or (mark.table.table, mark.spec) in self._marks:
+        if not self.is_known or not self._has_passed(mark):
             return False
         return bool({values, None} & self._leaves[mark.table])
+
+    def _has_passed(self, mark: SetMark) -> bool:
+        return (mark.table.table, mark.spec) not in self._marks
 
     def _read(self) -> bool:
         """Return whether all of it could be read."""
@@ -55,9 +73,12 @@ class LaterEvents:
 
     def _note(self, event: Event) -> None:
         change = event.change
+        if isinstance(change, DetailChange):
+            return
         for name in tables_of(change):
             if name.table == SETS_TABLE:
-                self._marks |= {one.values for one in partitions_told(change)}
+                told = (one.values for one in partitions_told(change))
+                self._marks |= {(table.lower(), *spec) for table, *spec in told}
             elif named := partitions_named(change):
                 self._leaves[name].update(named)
             else:

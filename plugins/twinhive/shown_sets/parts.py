@@ -1,17 +1,29 @@
-"""The parts of an incremental run that show sets: after a window, and between windows.
+"""The parts of an incremental run that show and hide sets: before a window, after it, and between windows.
 
-Sets never stop a replica: what goes wrong with them is said, and looked at again by the next run.
+Sets stop a replica only while a server does not answer: what else goes wrong with them is said, and looked at again by
+the next run.
 """
 
 from twinhive.incremental.apply import ApplyStage
 from twinhive.incremental.window_stage import WindowStage
-from twinhive.model.errors import LeaseHeld, LeaseLost, TwinhiveError
+from twinhive.model.errors import ActNow, LeaseHeld, LeaseLost, TwinhiveError
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.shown_sets.show import ShowSets
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
+
+
+def hide_sets_before_window(run: ApplyStage) -> ApplyStage:
+    """Hide the sets that were unmarked, before events change what they promise. Raises TryAgain."""
+    if run.work.part_of is LeaseKind.STATEMENT:
+        return run
+    try:
+        sets_of(run.work, run.ports, run.log_id).hide_unmarked(run.lease)
+    except ActNow as error:
+        _say(run.work, error)
+    return run
 
 
 def show_sets_after_window(run: ApplyStage) -> ApplyStage:

@@ -2,33 +2,32 @@
 
 What is done is read from the source's set table, and what is shown from the replica's: nothing is carried from event to
 event, so a run that is killed anywhere leaves nothing to mend. A set that cannot be shown yet is looked at again by the
-next run.
+next run. Which marks are read follows what has changed since the last look (`changed.py`).
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.model.errors import AlreadyThere
-from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import ReplicaState, Stamp, stamped
-from twinhive.model.names import TableName, partition_values
+from twinhive.model.names import TableName
 from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.model.sets.mark import FOREVER, KEEP, SetMark, sets_table
-from twinhive.model.sets.showing import HeldSet, SetChanges, set_changes
+from twinhive.model.sets.mark import FOREVER, SETS_TABLE, SetMark, sets_table
+from twinhive.model.sets.showing import HeldSet, SetChanges, is_marked_anew, set_changes
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.text import ResyncTable, Text
-from twinhive.model.thrift_objects import key_types, new_partition, table_id
-from twinhive.ports import Lease, ReadPorts, WritePorts
+from twinhive.model.thrift_objects import key_types, new_partition
+from twinhive.ports import Lease, WritePorts
 from twinhive.replica.held_sets import write_held_sets
-from twinhive.replica.pending_files import pending_names, read_pending
-from twinhive.requests.request_files import requested_tables
-from twinhive.sets.listing import SetsOfDatabase, SetStanding, shown_sets
 from twinhive.sets.table import find_sets_table, make_sets_table
+from twinhive.shown_sets.changed import ToLookAt, find_changed, table_ids
 from twinhive.shown_sets.comparing import lacking
 from twinhive.shown_sets.later_events import LaterEvents
+from twinhive.shown_sets.looked import write_looked
+from twinhive.shown_sets.sides import Sides, names_of, read_marks
 from twinhive.step.base import Detail, Work
 
 _PER_CALL = 1_000
@@ -37,11 +36,12 @@ _ON = "Sets"
 
 @dataclass(frozen=True)
 class SetsPlan:
-    """What is to be shown, in the words of the replica, what is to be hidden, and what is held."""
+    """What is to be shown, in the words of the replica, what is to be hidden, and what is held; what was looked at."""
 
     show: tuple[SetMark, ...] = ()
     hide: tuple[SetMark, ...] = ()
     held: tuple[HeldSet, ...] = ()
+    of: ToLookAt | None = None
 
     @property
     def changes(self) -> bool:
@@ -66,30 +66,38 @@ class ShowSets:
     def plan(self) -> SetsPlan:
         """Return what is to be done. Reads only. Raises ActNow for a table called twinhive_sets that is none."""
         ports, policy = self.ports, self.policy
-        if find_sets_table(ports.source, policy.source.database) is None and not self._shown():
+        if find_sets_table(ports.source, policy.source.database) is None and not self._has_table():
             return SetsPlan()
-        listed = SetsOfDatabase(ports.source, policy.source.database, keep=FOREVER, clock=self.clock)
-        done = [
-            one.mark
-            for one in listed.read()
-            if one.standing is SetStanding.DONE and policy.selects(one.mark.table.table)
-        ]
-        shown = self._shown()
-        replica = _Replica.read(ports, policy, [*done, *shown])
-        changes = set_changes(done, shown, replica.has, self.clock())
-        return self._judged(changes, replica)
+        of = find_changed(ports, policy, self.state.log_id or "", self.clock())
+        marks = read_marks(ports.source, policy.source.database, of.names)
+        shown = self._shown(of, marks)
+        sides = Sides.read(ports, policy, [*marks, *shown])
+        done = [mark for mark in marks if sides.is_done(mark, policy, self.clock, FOREVER)]
+        plan = self._judged(set_changes(done, shown, sides.has, self.clock()), sides)
+        return replace(plan, of=self._to_keep(of, plan, sides))
+
+    def hide_unmarked(self, lease: Lease) -> None:
+        """Hide what was unmarked before its data changes here: who finds a set finds what was promised.
+
+        A set that was unmarked and marked again is hidden too; it shows again behind its data.
+        """
+        ports, policy = self.ports, self.policy
+        if not self._has_table():
+            return
+        of = find_changed(ports, policy, self.state.log_id or "", self.clock())
+        marks = {mark.name: mark for mark in read_marks(ports.source, policy.source.database, of.names)}
+        shown = self._shown(of, marks.values())
+        gone = [mark for mark in set_changes((), shown, lambda mark: True, self.clock()).hide if mark.name not in marks]
+        again = [one for one in shown if one.name in marks and is_marked_anew(one, marks[one.name])]
+        self._hide([*gone, *again], lease)
+        if of.names is not None and of.is_worth_keeping:
+            write_looked(ports.replica_files, policy, replace(of.looked, open=of.names))
 
     def carry_out(self, plan: SetsPlan, lease: Lease) -> None:
         """Show and hide under the lease, at most 1,000 sets a call; say what is held."""
-        for mark in plan.hide:
-            self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is hidden: the source has it no more"))
-        names = [mark.name for mark in plan.hide]
-        for start in range(0, len(names), _PER_CALL):
-            lease.confirm()
-            self.ports.replica.drop_partitions(self._table, names[start : start + _PER_CALL], delete_data=True)
-        if plan.show:
-            self._show(plan.show, lease)
-        self.note(plan)
+        self._hide(plan.hide, lease)
+        if not plan.show or self._show(plan.show, lease):
+            self.note(plan)
 
     def note(self, plan: SetsPlan) -> None:
         """Keep what is held where people are told of it."""
@@ -98,50 +106,74 @@ class ShowSets:
                 Detail(_ON, f"set {one.mark.spec} of {one.mark.table.table} is held: {one.why}; next: ") + one.next_step
             )
         write_held_sets(self.ports.replica_files, self.policy, plan.held)
+        if plan.of is not None and plan.of.is_worth_keeping:
+            write_looked(self.ports.replica_files, self.policy, plan.of.looked)
 
     @property
     def _table(self) -> TableName:
         return sets_table(self.policy.replica.database)
 
-    def _shown(self) -> list[SetMark]:
-        return shown_sets(self.ports.replica, self.policy.replica.database)
+    def _has_table(self) -> bool:
+        return find_sets_table(self.ports.replica, self.policy.replica.database) is not None
 
-    def _judged(self, changes: SetChanges, replica: "_Replica") -> SetsPlan:
+    def _shown(self, of: ToLookAt, marks: Iterable[SetMark]) -> list[SetMark]:
+        names = None if of.names is None else of.names | names_of(marks)
+        return read_marks(self.ports.replica, self.policy.replica.database, names)
+
+    def _to_keep(self, of: ToLookAt, plan: SetsPlan, sides: Sides) -> ToLookAt:
+        """Return what the next look is to know, once the plan is carried out."""
+        held = names_of(one.mark for one in plan.held)
+        ids = {**({} if of.names is None else of.looked.tables), **sides.ids()}
+        if SETS_TABLE not in ids:
+            ids |= table_ids(self.ports, self.policy, frozenset())
+        is_new = of.is_worth_keeping or plan.changes or held != of.looked.open
+        return replace(of, looked=replace(of.looked, tables=ids, open=held), is_worth_keeping=is_new)
+
+    def _judged(self, changes: SetChanges, sides: Sides) -> SetsPlan:
         later = LaterEvents(self.ports, self.policy.source.database, self.state.position.event_id)
         show: list[SetMark] = []
         held: list[HeldSet] = []
         for mark in changes.show:
-            source = replica.sources.get(mark.table)
+            source = sides.sources.get(mark.table)
             if source is None or self.policy.left_out(source) is not None:
                 continue
-            why = self._why_held(mark, source, replica, later)
+            why = self._why_held(mark, source, sides, later)
             if why is None:
-                told = replica.told(mark, source, int(self.clock()))
+                told = sides.told(mark, source, int(self.clock()))
                 show.append(replace(told, shown_by=self.work.holder.get("run")))
             else:
                 held.append(HeldSet(mark, *why))
         return SetsPlan(tuple(show), changes.hide, tuple(held))
 
-    def _why_held(
-        self, mark: SetMark, source: Table, replica: "_Replica", later: LaterEvents
-    ) -> tuple[str, Text] | None:
+    def _why_held(self, mark: SetMark, source: Table, sides: Sides, later: LaterEvents) -> tuple[str, Text] | None:
         name, policy = mark.table.table, self.policy
         spec = SetSpec.parse(mark.spec, key_types(source))
-        if name in replica.frozen:
-            return f"table {name} is frozen: {replica.frozen[name]}", ResyncTable(policy.name, name)
-        if name in replica.requested:
+        if name in sides.frozen:
+            return f"table {name} is frozen: {sides.frozen[name]}", ResyncTable(policy.name, name)
+        if name in sides.requested:
             return f"table {name} waits for resync", "the next incremental run brings it"
-        if replica.waits_for_data(self.ports, policy, name, spec, source):
+        if sides.waits_for_data(self.ports, policy, name, spec, source):
             return f"table {name} waits for its data", f"the DAG {policy.name}.external copies it"
+        if later.is_before(mark, spec, source.partition_keys):
+            return "the replica is not at the mark yet", RETRIES
         found = lacking(self.ports, policy, source, mark, spec, later)
-        if found is None and replica.tables.get(name) is None:
+        if found is None and sides.tables.get(name) is None:
             return f"table {name} is not on the replica", RETRIES
         if found is None:
             return None
         next_step = f"the DAG {policy.name}.scan brings over what no event tells of"
         return str(found), next_step if found.is_there else RETRIES
 
-    def _show(self, marks: Sequence[SetMark], lease: Lease) -> None:
+    def _hide(self, marks: Sequence[SetMark], lease: Lease) -> None:
+        for mark in marks:
+            self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is hidden: the source has it no more"))
+        for start in range(0, len(marks), _PER_CALL):
+            lease.confirm()
+            names = [mark.name for mark in marks[start : start + _PER_CALL]]
+            self.ports.replica.drop_partitions(self._table, names, delete_data=True)
+
+    def _show(self, marks: Sequence[SetMark], lease: Lease) -> bool:
+        """Return whether all show: somebody may mark on the replica at this moment."""
         replica = self.ports.replica
         lease.confirm()
         # With a stamp it is the replica's: a load that begins anew drops it with all tables.
@@ -166,48 +198,7 @@ class ShowSets:
                 self.work.report(
                     "somebody marks sets on the replica at this moment: they are looked at by the next run"
                 )
-                return
+                return False
         for mark in marks:
             self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is shown"))
-
-
-@dataclass(frozen=True)
-class _Replica:
-    """What decides about all sets: tables of both sides by name, and what people and earlier runs say of them."""
-
-    sources: Mapping[TableName, Table]
-    tables: Mapping[str, Table]
-    frozen: Mapping[str, str]
-    requested: frozenset[str]
-    pending: frozenset[str]
-
-    @classmethod
-    def read(cls, ports: ReadPorts, policy: Policy, marks: Iterable[SetMark]) -> "_Replica":
-        names = sorted({mark.table.table for mark in marks})
-        database = ports.replica.database(policy.replica.database)
-        return cls(
-            {table.name: table for table in ports.source.tables(policy.source.database, names)},
-            {table.name.table: table for table in ports.replica.tables(policy.replica.database, names)},
-            frozen_tables(database.parameters if database else {}),
-            frozenset(requested_tables(ports.replica_files, policy)),
-            frozenset(pending_names(ports.replica_files, policy)),
-        )
-
-    def has(self, shown: SetMark) -> bool:
-        """True for a shown mark of the replica's table as it is now."""
-        table = self.tables.get(shown.table.table)
-        return table is not None and shown.is_of(table_id(table))
-
-    def waits_for_data(self, ports: ReadPorts, policy: Policy, name: str, spec: SetSpec, source: Table) -> bool:
-        """True while something of a set waits for files that somebody else owns."""
-        if name not in self.pending:
-            return False
-        record = read_pending(ports.replica_files, policy, name)
-        keys = source.partition_keys
-        waiting = (partition_values(partition) for partition in record.partitions)
-        return record.table is not None or any(spec.matches(values, keys) for values in waiting)
-
-    def told(self, mark: SetMark, source: Table, now: int) -> SetMark:
-        """Return a source's mark as the replica says it."""
-        table = self.tables[mark.table.table]
-        return replace(mark, table=table.name, table_id=table_id(table), shown=now, keep=source.parameters.get(KEEP))
+        return True

@@ -87,6 +87,26 @@ def test_with_others_who_want_the_lease(some: range) -> None:
     judge(some, Settings(takers=12))
 
 
+@pytest.mark.parametrize("some", parts(5), ids=str)
+def test_with_sets_that_are_marked(some: range) -> None:
+    judge(some, Settings(marks=True))
+
+
+@pytest.mark.parametrize("some", parts(5), ids=str)
+def test_with_sets_of_a_busy_source_whose_writers_die(some: range) -> None:
+    judge(some, Settings(marks=True, writers=3, statements=45, pace=30, faults=20, deaths=8, scans=10))
+
+
+@pytest.mark.parametrize("some", parts(5), ids=str)
+def test_with_sets_of_tables_that_few_users_have(some: range) -> None:
+    judge(some, Settings(marks=True, odd=True, nests=True, crosses=True, statements=40))
+
+
+@pytest.mark.parametrize("some", parts(5), ids=str)
+def test_with_sets_shown_as_windows_leave_them(some: range) -> None:
+    judge(some, Settings(marks=True, consistency=WINDOW_END, takers=12))
+
+
 def test_a_seed_always_gives_the_same() -> None:
     one, other = Drill(3), Drill(3)
     one.run()

@@ -17,11 +17,14 @@ from twinhive.apply.target import Target
 from twinhive.apply.twin import Twin
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import TwinhiveError
+from twinhive.shown_sets.later_events import LaterEvents
+from twinhive.shown_sets.show import ShowSets
 from twinhive.transfer.staged.event_source import EventCopier
 
 SEEDS = (60, 62, 65, 73, *range(74, 274))
 """The first have noticed each of them before: what changes a history goes on to others."""
 MANY_FAULTS = Settings(faults=85)
+MARKS = Settings(writers=3, statements=45, pace=30, faults=20, deaths=5, marks=True)
 Patch = pytest.MonkeyPatch
 
 
@@ -117,6 +120,30 @@ def forgets_drops(patch: Patch) -> None:
     patch.setattr("twinhive.apply.partition_changes.PartitionChanges.drop", lambda self, what, progress: False)
 
 
+def shows_sets_without_their_data(patch: Patch) -> None:
+    """Nothing is compared, no table that waits is held for."""
+
+    def why(self: ShowSets, mark: Any, source: Any, sides: Any, later: Any) -> Any:
+        return None if mark.table.table in sides.tables else ("it is not there", "wait")
+
+    patch.setattr(ShowSets, "_why_held", why)
+
+
+def shows_sets_before_their_marks(patch: Patch) -> None:
+    """What the source and the replica have equal by chance, or before the mark, is taken for what was promised."""
+    patch.setattr(LaterEvents, "is_before", lambda self, mark, spec, keys: False)
+
+
+def hides_sets_too_late(patch: Patch) -> None:
+    """A set shows while what was promised is written anew."""
+    patch.setattr(ShowSets, "hide_unmarked", lambda self, lease: None)
+
+
+def excuses_all_that_changes(patch: Patch) -> None:
+    """A leaf that changes again is not compared, whether the mark is passed or not."""
+    patch.setattr(LaterEvents, "_has_passed", lambda self, mark: True)
+
+
 MUTANTS = [
     copies_what_is_there_now,
     applies_the_metadata_of_now,
@@ -129,14 +156,33 @@ MUTANTS = [
     ignores_stamps,
     forgets_drops,
 ]
+MUTANTS_OF_SETS = [
+    shows_sets_without_their_data,
+    shows_sets_before_their_marks,
+    hides_sets_too_late,
+    excuses_all_that_changes,
+]
 _SOURCE: list[Any] = [None]
 
 
 @pytest.mark.parametrize("mutate", MUTANTS, ids=lambda mutate: mutate.__name__)
 def test_a_wrong_replication_is_found_out(mutate: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mutate(monkeypatch)
+    assert_found_out(MANY_FAULTS)
+
+
+@pytest.mark.parametrize("mutate", MUTANTS_OF_SETS, ids=lambda mutate: mutate.__name__)
+def test_a_set_that_shows_without_what_it_promises_is_found_out(
+    mutate: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    mutate(monkeypatch)
+    assert_found_out(MARKS)
+
+
+def assert_found_out(settings: Settings) -> None:
+    """Assert that some history notices what is wrong."""
     for seed in SEEDS:
-        drill = Drill(seed, MANY_FAULTS)
+        drill = Drill(seed, settings)
         _SOURCE[0] = drill.place.source
         # A mutant may well not come to an end.
         with suppress(TwinhiveError, AssertionError):

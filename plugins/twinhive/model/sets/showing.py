@@ -52,6 +52,18 @@ def _is_shown(mark: SetMark, there: SetMark | None, is_current: Callable[[SetMar
     return same and is_current(there)
 
 
+def is_marked_anew(shown: SetMark, mark: SetMark) -> bool:
+    """True for a mark of the source that was taken away since the replica has shown it, and made again.
+
+    What was marked again meanwhile, without that, keeps the tokens that came before.
+    """
+    if shown.shown is None:
+        return False
+    if shown.token is not None:
+        return not mark.knows(shown.token)
+    return (shown.marked, shown.count) != (mark.marked, mark.count)
+
+
 def _may_go(mark: SetMark, shown: int, now: float) -> bool:
     """True unless the source took it away for its age: a late replica keeps it as long, from when it showed it."""
     seconds = kept_seconds(mark.keep) if mark.keep else None
