@@ -1,6 +1,7 @@
 """What may be wrong where messages are published and listened to."""
 
 import json
+import sys
 from collections.abc import Callable
 
 from tests.bad_input.case import TRY_AGAIN, USAGE, Case
@@ -53,6 +54,12 @@ def _rude(desk: Desk) -> None:
     desk.world.source.create_table(table)
 
 
+def _without_client(desk: Desk) -> None:
+    _connection(conn_type="kafka", host="b1")(desk)
+    desk.patch.setitem(sys.modules, "confluent_kafka", None)
+    desk.patch.delitem(sys.modules, "twinhive.adapters.brokers.kafka_broker", raising=False)
+
+
 MESSAGE_CASES: tuple[Case, ...] = (
     Case("messages: a cluster that is not there", ("publish", "north"), ("there is no cluster north",)),
     Case("messages: a cluster without a broker", _EAST, ("cluster east has no broker",), spoil=_without),
@@ -76,6 +83,18 @@ MESSAGE_CASES: tuple[Case, ...] = (
         spoil=_connection(conn_type="stomp", host="b1:stomp"),
     ),
     Case("messages: a wrong password", _EAST, ("broker memory refuses us",), spoil=_that(knows_us=False)),
+    Case(
+        "messages: Kafka without its client",
+        _EAST,
+        ("connection bus is of type kafka, and its client is not installed", "pip install confluent-kafka"),
+        spoil=_without_client,
+    ),
+    Case(
+        "messages: Kafka told to lose messages",
+        _EAST,
+        ("connection bus sets what decides whether messages are lost", "found:    acks"),
+        spoil=_connection(conn_type="kafka", host="127.0.0.1", port=1, extra={"acks": "0"}),
+    ),
     Case("messages: a broker that is down", _EAST, ("broker memory does not answer",), spoil=_down, code=TRY_AGAIN),
     Case(
         "messages: a reader without a broker",

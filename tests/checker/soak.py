@@ -44,8 +44,11 @@ class Sums:
 
 
 def settings_of(seed: int) -> Settings:
-    """Return what a history is made of: every other one does what few users do, with scans and sweeps beside."""
-    return replace(SMALL, odd=seed % 4 == 1, crosses=seed % 4 == 2, moves=seed % 4 == 3, scans=25 * (seed % 2))
+    """Return what a history is made of: every other one does what few users do, with scans and sweeps beside.
+
+    Sets are marked where nothing gets another location."""
+    moves = seed % 4 == 3
+    return replace(SMALL, odd=seed % 4 == 1, crosses=seed % 4 == 2, moves=moves, scans=25 * (seed % 2), marks=not moves)
 
 
 def one_history(box: Sandbox, seed: int, *, servers: bool, directory: Path) -> tuple[Sums, str]:

@@ -28,13 +28,17 @@ class MetastoreEndpoint:
 
 @dataclass(frozen=True)
 class BrokerEndpoint:
-    """A message broker: its name for people, how it is spoken to, its addresses, and who we are there."""
+    """A message broker: its name for people, how it is spoken to, its addresses, and who we are there.
+
+    properties  what else the client of a Kafka broker is told, by librdkafka's names
+    """
 
     name: str
     scheme: str
     addresses: tuple[tuple[str, int], ...]
     user: str | None
     password: str | None = field(default=None, repr=False)
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(f'{host}:{port}' for host, port in self.addresses)})"

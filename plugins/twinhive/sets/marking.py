@@ -64,6 +64,8 @@ class MarkSet:
                     metastore.add_partitions([partition])
                 else:
                     metastore.alter_partitions([replace(partition, thrift=kept.thrift, location=kept.location)])
+                    if self._is_overwritten(metastore, wanted):
+                        continue  # somebody else who marks it had read it before, and wrote after us
             except (AlreadyThere, Missing):
                 continue  # marked, or unmarked, by somebody else meanwhile
             except TryAgain:
@@ -76,6 +78,11 @@ class MarkSet:
             f"set {wanted.spec} of {self.table} is marked and unmarked by others all the time",
             next_step="mark it again with the same token, " + self.token,
         )
+
+    def _is_overwritten(self, metastore: MetastoreReader, wanted: SetMark) -> bool:
+        """True when another one's mark has replaced ours; not for a set that was unmarked meanwhile."""
+        now = _kept(metastore, wanted)
+        return now is not None and not SetMark.read(now).knows(self.token)
 
     def _table(self, metastore: MetastoreReader) -> Table:
         for what, text, limit in (("token", self.token, _LONGEST_TOKEN), ("note", self.note or "", _LONGEST_NOTE)):

@@ -83,7 +83,7 @@ class MessagesSettings(Strict):
     """Messages about partitions and sets (docs/messages.md)."""
 
     broker: str | None = None
-    """id of the connection (type `stomp`) by which messages are published"""
+    """id of the connection (type `stomp` or `kafka`) by which messages are published"""
     reader: str | None = None
     """id of the connection by which `twinhive listen` reads; without it that of `broker`"""
     topic: Annotated[

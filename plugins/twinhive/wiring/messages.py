@@ -13,7 +13,8 @@ from twinhive.ports import MessageBroker, MetastoreWriter
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.endpoints import metastore_endpoint
 
-_PORTS: Mapping[str, int] = {"stomp": 61_613}
+_KAFKA = "kafka"
+_PORTS: Mapping[str, int] = {"stomp": 61_613, _KAFKA: 9_092}
 """Schemes of brokers, which are types of connections, and their usual ports."""
 
 
@@ -55,7 +56,7 @@ class MessagesWiring:
             raise InvalidSettings(
                 f"cluster {self.cluster} has no broker",
                 found=f"no clusters.{self.cluster}.messages.broker in clusters.yaml",
-                expected="the id of a connection of type stomp",
+                expected="the id of a connection of type stomp or kafka",
                 next_step="add it: docs/messages.md",
             )
         return open_broker(connection_id, self.resolve)
@@ -63,7 +64,24 @@ class MessagesWiring:
 
 def open_broker(connection_id: str, resolve: Resolve) -> MessageBroker:
     """Return a broker by the id of its connection. Raises InvalidSettings."""
-    return StompBroker(broker_endpoint(connection_id, resolve))
+    return broker_at(broker_endpoint(connection_id, resolve))
+
+
+def broker_at(endpoint: BrokerEndpoint) -> MessageBroker:
+    """Return a broker as it is spoken to. Raises InvalidSettings where Kafka's client is not installed."""
+    if endpoint.scheme != _KAFKA:
+        return StompBroker(endpoint)
+    try:
+        # Five megabytes that few need: `twinhive[kafka]`.
+        from twinhive.adapters.brokers.kafka_broker import KafkaBroker
+    except ModuleNotFoundError as error:
+        raise InvalidSettings(
+            f"connection {endpoint.name} is of type kafka, and its client is not installed",
+            found=str(error),
+            expected="the Python package confluent-kafka",
+            next_step="pip install confluent-kafka, where this command runs",
+        ) from error
+    return KafkaBroker(endpoint)
 
 
 def broker_endpoint(connection_id: str, resolve: Resolve) -> BrokerEndpoint:
@@ -85,7 +103,9 @@ def broker_endpoint(connection_id: str, resolve: Resolve) -> BrokerEndpoint:
             expected="the host of a broker, or several separated by commas",
             next_step=f"correct connection {connection_id}",
         )
-    return BrokerEndpoint(connection_id, connection.kind, tuple(addresses), connection.login, connection.password)
+    more = connection.extra if connection.kind == _KAFKA else {}
+    login, password = connection.login, connection.password
+    return BrokerEndpoint(connection_id, connection.kind, tuple(addresses), login, password, more)
 
 
 def _address(text: str, port: int) -> tuple[str, int]:

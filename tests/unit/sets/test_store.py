@@ -1,16 +1,21 @@
 """Marks are kept in the metastore, once for each token; what is asked for is judged by table, age and broader sets."""
 
 from collections.abc import Callable
+from functools import partial
+from random import Random
 from typing import Any
 
 import pytest
 
+from tests.checker.pauses import Pausable, pause
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.facts import partitions_told
 from twinhive.model.changes.kinds import AddPartitions, AlterPartitions
 from twinhive.model.errors import ActNow, InvalidSettings, Missing, TryAgain, Unreachable
 from twinhive.model.names import TableName
+from twinhive.model.objects import Partition
 from twinhive.model.sets.mark import SetMark, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import new_partition
@@ -20,6 +25,22 @@ from twinhive.sets.there import WantedSet, sets_there
 from twinhive.sets.waiting import wait_for_set, wanted_set
 
 LOGS = TableName("sales", "logs")
+
+
+class Slow:
+    """A metastore whose every call comes after a pause."""
+
+    def __init__(self, metastore: Any) -> None:
+        self._metastore = metastore
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._metastore, name)
+
+        def slowly(*args: Any, **kwargs: Any) -> Any:
+            pause()
+            return call(*args, **kwargs)
+
+        return slowly
 
 
 class Store:
@@ -55,6 +76,11 @@ class Store:
     def events(self) -> list[type]:
         rows = [row for row in self.metastore.events if row.table == "twinhive_sets"]
         return [type(decode_event(row).change) for row in rows]
+
+    def told(self) -> list[Partition]:
+        """Return the marks as the log tells them."""
+        rows = [row for row in self.metastore.events if row.table == "twinhive_sets"]
+        return [one for row in rows for one in partitions_told(decode_event(row).change)]
 
     def standings(self, keep: str = "30d") -> list[tuple[str, SetStanding]]:
         listed = SetsOfDatabase(self.metastore, "sales", keep=keep, clock=lambda: self.now)
@@ -130,6 +156,30 @@ def test_who_is_overtaken_counts_further(store: Store, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(store.metastore, "add_partitions", overtaken)
     assert store.mark("day=1", "mine").count == 2
+
+
+@pytest.mark.parametrize("begins_marked", [False, True])
+@pytest.mark.parametrize("tokens", [("b", "c"), ("b", "b")])
+def test_two_who_mark_a_set_at_once_are_both_told_whatever_the_order_of_their_calls(
+    tokens: tuple[str, str], begins_marked: bool
+) -> None:
+    lost = 0
+    for seed in range(150):
+        store = Store()
+        if begins_marked:
+            store.mark("day=1", "a")
+        order = Random(seed)
+        both = [Pausable(partial(MarkSet(LOGS, "day=1", token).run, Slow(store.metastore))) for token in tokens]
+        while left := [one for one in both if not one.ended]:
+            order.choice(left).step()
+        assert [one.error for one in both] == [None, None]
+        [kept] = store.kept()
+        told = {one.parameters.get("twinhive.set.token") for one in store.told()}
+        assert told >= set(tokens) and kept.token in tokens
+        assert 1 <= kept.count - begins_marked <= 2
+        lost += not all(kept.knows(token) for token in tokens)
+    # Who has read before another one wrote, and writes after that one has looked, counts no further.
+    assert lost <= 30
 
 
 def test_unmarked_is_not_done_and_twice_is_no_error(store: Store) -> None:

@@ -1,5 +1,6 @@
 """A replica shows a set only when what it promises is there; in the end it shows all."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -274,6 +275,119 @@ def test_a_set_that_has_expired_at_the_source_stays_with_a_late_replica(producer
     assert hidden(149)  # not old at the source yet: it was unmarked there
     assert not hidden(150) and not hidden(189) and hidden(190)
     assert hidden(150, keep=None) and not hidden(1e9, shown=None)
+
+
+class Asked:
+    """Count what is asked of the table of sets."""
+
+    def __init__(self, producer: Producer, patch: pytest.MonkeyPatch) -> None:
+        self.names = self.lists = 0
+        for metastore in (producer.world.source, producer.world.replica):
+            self._count(metastore, patch)
+
+    def _count(self, metastore: Any, patch: pytest.MonkeyPatch) -> None:
+        partitions, names = metastore.partitions, metastore.partition_names
+
+        def counted(table: TableName, wanted: Any) -> Any:
+            self.names += len(wanted) if table == sets_table(SALES) else 0
+            return partitions(table, wanted)
+
+        def listed(table: TableName) -> Any:
+            self.lists += table == sets_table(SALES)
+            return names(table)
+
+        patch.setattr(metastore, "partitions", counted)
+        patch.setattr(metastore, "partition_names", listed)
+
+
+@pytest.mark.parametrize("more", ["a mark", "data", "nothing", "a held set"])
+def test_a_look_costs_what_has_changed_not_what_there_is(
+    producer: Producer, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    for number in range(40):
+        producer.mark(f"p=x{number}")
+    producer.follow()
+    producer.follow()
+    if more == "a held set":
+        producer.write_silently("orders", ("a b",), b"no event")
+        producer.mark("p=a b")
+        producer.follow()
+    asked = Asked(producer, monkeypatch)
+    if more == "a mark":
+        producer.mark("p=a b")
+    elif more == "data":
+        producer.users.insert("orders", ("a b",), [b"more"])
+    asked.names = asked.lists = 0
+    producer.follow()
+    assert asked.names <= 6 and asked.lists == 0
+
+
+@pytest.mark.parametrize(
+    "change", ["nobody has looked yet", "an hour has passed", "its look is spoiled", "the table is another"]
+)
+def test_a_look_that_may_have_missed_something_is_of_all(producer: Producer, change: str) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    producer.follow()
+    replica, files = producer.world.replica, producer.world.replica_files
+    # Somebody has taken it away, of which the source's log knows nothing.
+    replica.drop_partitions(sets_table(SALES), replica.partition_names(sets_table(SALES)), delete_data=True)
+    producer.follow()
+    assert producer.shown == []
+    looked = f"{producer.policy.staging}/sets/looked.json"
+    if change == "nobody has looked yet":
+        files.delete_file(looked)
+    elif change == "its look is spoiled":
+        files.write(looked, b"{}")
+    elif change == "an hour has passed":
+        kept = json.loads(files.read(looked))
+        files.write(looked, json.dumps({**kept, "whole_at": kept["whole_at"] - 3_700}).encode())
+    else:
+        replica.drop_table(sets_table(SALES), delete_data=True)
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+
+
+def test_a_set_is_hidden_before_what_it_promised_is_written_anew(producer: Producer) -> None:
+    producer.users.insert("orders", ("a b",), [b"wrong"])
+    producer.mark("p=a b", token="first")
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.unmark("p=a b")
+    producer.users.overwrite("orders", ("a b",), {"data": b"right"})
+    producer.mark("p=a b", token="second")
+    seen: list[list[str]] = []
+    real = producer.world.replica_files.rename
+
+    def rename(*args: Any) -> Any:
+        if "/staging/" not in args[1]:
+            seen.append(producer.shown)
+        return real(*args)
+
+    producer.world.replica_files.rename = rename
+    producer.follow()
+    assert seen and all(shown == [] for shown in seen)
+    assert producer.shown == ["orders p=a b"]
+
+
+def test_a_mark_that_is_ahead_of_the_replica_waits_for_what_was_dropped_before_it(producer: Producer) -> None:
+    """What both sides have equal is not all that was promised: the replica has a partition more."""
+    real = producer.world.replica.set_database_parameters
+    once = iter([True])
+
+    def meanwhile(name: str, parameters: Any) -> None:
+        real(name, parameters)
+        if next(once, False):
+            producer.users.drop_partitions("orders", [("a b",)])
+            producer.mark("*")
+
+    producer.users.insert("plain", None, [b"more"])
+    producer.world.replica.set_database_parameters = meanwhile
+    producer.follow()
+    assert producer.shown == []
+    assert "the replica is not at the mark yet" in producer.held["orders *"]
+    producer.follow()
+    assert producer.shown == ["orders *"]
 
 
 def test_killed_at_any_change_no_set_shows_without_its_data_and_in_the_end_all_show() -> None:
