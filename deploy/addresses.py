@@ -8,6 +8,8 @@ POSTGRES_PORT = 5432
 SUPERUSER = "twinhive"
 SPARK_MASTER = "spark-master"
 SPARK_MASTER_PORT = 7077
+BROKER = "broker"
+BROKER_PORT = 61_613
 CLUSTER_PORTS = ClusterPorts(
     namenode=8020, namenode_http=9870, datanode=9866, datanode_ipc=9867, datanode_http=9864, metastore=9083
 )

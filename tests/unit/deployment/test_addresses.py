@@ -6,17 +6,23 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+import typer
 from typer.main import get_command
 
 from deploy import addresses, settings
 from deploy.addresses import CLUSTER_PORTS
+from sandbox.broker_users import PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
 from twinhive.cli import gateway
+from twinhive.cli.messages import publish
 from twinhive.model.connections import parse_connection
 from twinhive.settings import load_configuration
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.messages import broker_endpoint
+
+USERS = (PUBLISHER, READER)
 
 
 def words(service: str) -> str:
@@ -140,8 +146,37 @@ def test_the_gateway_listens_where_its_health_is_asked_and_its_port_is_published
     (port,) = map(int, re.findall(r"gateway:\n      port: (\d+)", page))
     outside, inside = (range(*map(int, one.split("-"))) for one in of_clusters.split(":")[1:])
     assert port in outside and outside == inside
-    options = {option for one in get_command(gateway.app).params for option in one.opts}
-    assert {word for word in command if word.startswith("--")} <= options
+    assert {word for word in command if word.startswith("--")} <= options_of(gateway.app)
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_publisher_finds_its_metastore_and_the_broker_which_lets_it_write(cluster: str):
+    service = services()[f"{cluster}-publisher"]
+    command, given = service["command"], environment(f"{cluster}-publisher")
+    assert command[:3] == ["twinhive", "publish", cluster]
+    assert {word for word in command if word.startswith("--")} <= options_of(publish.app)
+    assert f"localhost:{dict(itertools.pairwise(command))['--status-port']}/" in words(f"{cluster}-publisher")
+    assert service["depends_on"].keys() == {addresses.BROKER, addresses.metastore(cluster)}
+    messages = load_configuration(CHECKOUT / "dags").clusters[cluster].messages
+    passwords = environment(addresses.BROKER)[PASSWORDS].split()
+    for connection, user, password in zip((messages.broker, messages.reader), USERS, passwords, strict=True):
+        found = broker_endpoint(
+            connection, lambda name, given=given: parse_connection(name, given[f"AIRFLOW_CONN_{name.upper()}"])
+        )
+        assert found.addresses == ((addresses.BROKER, addresses.BROKER_PORT),)
+        assert (found.scheme, found.user, found.password) == ("stomp", user, password)
+    assert f"/localhost/{addresses.BROKER_PORT}" in words(addresses.BROKER)
+
+
+def test_airflow_may_listen_and_not_publish():
+    for service in airflow_services():
+        given = environment(service)
+        assert json.loads(given["AIRFLOW_CONN_BROKER_READER"])["login"] == READER
+        assert "AIRFLOW_CONN_BROKER" not in given
+
+
+def options_of(command: typer.Typer) -> set[str]:
+    return {option for one in get_command(command).params for option in one.opts}
 
 
 def test_the_gateway_finds_both_clusters_and_its_configuration():
