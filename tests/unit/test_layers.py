@@ -13,6 +13,7 @@ LAYERS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["twinh
 FOREIGN = {
     *("airflow", "pyspark", "thrift", "fb303", "hive_metastore", "jpype", "yaml", "pydantic", "typer", "rich"),
     *("sqlalchemy", "lark", "asyncssh", "boto3", "botocore", "pyiceberg", "sqlglot", "stomp"),
+    "confluent_kafka",
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.read_text(encoding="utf-8").strip())
 MOST_FILES = 26
