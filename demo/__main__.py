@@ -3,6 +3,7 @@
 `python -m demo run` leaves everything running, `python -m demo down` stops it.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from rich.console import Console
 
 from demo import machine
 from demo.follow import follow
+from demo.set_days import CONSUMERS
 from demo.straight import wait_for_external, write_and_follow
 from demo.summary import summary_table
 from demo.twin import remove_database
@@ -48,7 +50,7 @@ def run() -> int:
     # What tasks and this program share: connections of the clusters as Airflow's variables.
     os.environ.update(box.environment())
     with ThreadPoolExecutor(1) as pool:
-        airflow = pool.submit(box.up, "airflow")
+        airflow = pool.submit(_start_airflow, box)
         _step("loading 336,776 flights into east with Spark (Airflow starts meanwhile)", _load)
         airflow.result()
     if remove_database(box.clusters["west"]):
@@ -79,6 +81,16 @@ def _step(what: str, action: Callable[[], object]) -> None:
     console.print(f"{what} ...")
     action()
     console.print(f"  done in {time.monotonic() - started:.0f} s")
+
+
+def _start_airflow(box: Sandbox) -> None:
+    """Start it with the DAGs of the policies, and those of others who read the replica."""
+    if box.is_running("airflow"):
+        return
+    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+    folders: dict[str, dict[str, str]] = {"dags-folder": {}, "consumers": {"path": str(CONSUMERS)}}
+    bundles = [{"name": name, "classpath": local, "kwargs": kwargs} for name, kwargs in folders.items()]
+    box.start("airflow", environment={"AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(bundles)})
 
 
 def _load() -> None:

@@ -4,9 +4,11 @@ import shlex
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 
@@ -31,9 +33,28 @@ def gateway(*words: str, port: int) -> Iterator[None]:
             process.terminate()
 
 
-def run(*command: str, only: str = "", refused: bool = False) -> None:
-    """Run a command and print the lines that contain a text; `refused`: what is shown is why it cannot be done."""
-    _show([("python" if part == sys.executable else part) for part in command])
+@contextmanager
+def background(*command: str) -> Iterator[Path]:
+    """Run a command while the context lasts; what is yielded is the file of its output."""
+    _show([*command, "&"])
+    with tempfile.TemporaryDirectory(prefix="twinhive-tour-") as directory:
+        output = Path(directory, "output")
+        with output.open("wb") as lines, subprocess.Popen(command, stdout=lines, stderr=lines) as process:
+            try:
+                yield output
+            finally:
+                process.terminate()
+
+
+def run(*command: str, only: str = "", refused: bool = False, show: str = "") -> None:
+    """Run a command and print the lines that contain a text; `refused`: what is shown is why it cannot be done.
+
+    `show` is how it is typed, where that is nicer to read.
+    """
+    if show:
+        _console.print(f"\n[bold]$[/] {show}", soft_wrap=True)
+    else:
+        _show([("python" if part == sys.executable else part) for part in command])
     began = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if only in line]
@@ -53,6 +74,11 @@ def title(text: str) -> None:
 def look(text: str) -> None:
     """Say what comes next."""
     _console.print(f"\n[cyan]{text}[/]")
+
+
+def print_lines(text: str) -> None:
+    """Print what a program has said."""
+    _console.print(text, markup=False, soft_wrap=True)
 
 
 def say(text: str) -> None:

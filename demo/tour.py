@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from demo.many_clusters import clusters
 from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
+from demo.set_days import sets
 from demo.showing import gateway, look, run, say, title
 from demo.switching import failover
 from sandbox import Sandbox
@@ -53,7 +54,12 @@ def remotes(box: Sandbox) -> None:
     look("more: docs/remotes.md")
 
 
-CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {"remotes": remotes, "clusters": clusters, "failover": failover}
+CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {
+    "sets": sets,
+    "remotes": remotes,
+    "clusters": clusters,
+    "failover": failover,
+}
 
 
 if __name__ == "__main__":

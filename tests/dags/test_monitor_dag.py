@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,19 @@ from twinhive.journal.records import SentMessage
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import Unreachable
-from twinhive.observe import alert_memory, gateway_alerts
+from twinhive.model.names import TableName
+from twinhive.model.sets.mark import SetMark
+from twinhive.model.sets.showing import HeldSet
+from twinhive.observe import alert_memory, gateway_alerts, publisher_alerts
 from twinhive.pipeline.runner import run_bootstrap
+from twinhive.replica.held_sets import write_held_sets
 from twinhive.requests.request_files import request_table
+from twinhive.wiring.messages import MessagesWiring
 from twinhive.wiring.policies import Wiring
 
 WELL = {"measure": "success", "alert": "skipped"}
 ALARM = {"measure": "success", "alert": "failed"}
+BROKER = {"conn_type": "stomp", "host": "127.0.0.1", "port": 1, "login": "publisher", "password": "publishing"}
 PAGED = {"send": [{"webhook": "pager"}]}
 
 
@@ -383,3 +390,34 @@ def test_a_policy_that_stands_still_is_counted_on_from_where_the_last_run_was(
     monitored.world.source.events_after = lambda after, limit: asked.append(limit) or read(after, limit)
     assert monitored.run() == ALARM
     assert sum(asked) <= 310 and memory["counted"] == before
+
+
+def test_a_set_that_is_held_for_long_and_a_broker_that_is_down_need_somebody(
+    monitored: Monitored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = monitored.policies.wiring("sales").policy
+    mark = SetMark(TableName("sales", "plain"), "*", 1)
+    held = [HeldSet(mark, "table plain waits for resync", "the next incremental run brings it")]
+    write_held_sets(monitored.world.replica_files, policy, held)
+    assert monitored.run() == WELL
+    assert monitored.metrics["twinhive.sets.held {'policy': 'sales'}"] == 1
+    assert open_reader().policy("sales").held_sets is not None  # type: ignore[union-attr]
+    held_long = [replace(one, mark=replace(mark, spec="a=1")) for one in held]
+    write_held_sets(monitored.world.replica_files, policy, held_long, clock=lambda: time.time() - 7_200)
+    assert monitored.run() == ALARM
+    assert "plain a=1 since 2 h: table plain waits for resync" in monitored.told[-1]
+    assert 7_200 <= monitored.metrics["twinhive.sets.held.seconds {'policy': 'sales'}"] < 7_300
+    write_held_sets(monitored.world.replica_files, policy, [])
+    monitored.add(max_lag=60.0)
+    monkeypatch.setenv("AIRFLOW_CONN_BUS", json.dumps(BROKER))
+    monkeypatch.setattr(alert_memory, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(publisher_alerts, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(MessagesWiring, "metastore", lambda wiring: monitored.world.source)
+    clusters = (monitored.policies.directory / "clusters.yaml").read_text()
+    text = clusters.replace("  east:", "  east:\n    messages: {broker: bus}", 1)
+    (monitored.policies.directory / "clusters.yaml").write_text(text)
+    assert monitored.run() == ALARM
+    assert "what happens on cluster east is not told: broker bus does not answer" in monitored.told[-1]
+    assert monitored.metrics["twinhive.broker.down {'cluster': 'east'}"] == 1
+    [publisher] = open_reader().publishers()
+    assert publisher.is_silent and "broker bus does not answer" in str(publisher.broker_trouble)

@@ -13,7 +13,7 @@ from tests.dags.page_client import add_run, anonymous, api_server, know_dags, kn
 from tests.dags.test_plugins_folder import PLUGINS, load_plugins
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from tests.support.status_port import DOWN, WELL, a_count, nowhere, status_port
-from twinhive.journal.records import RecordedCopies, RecordedProof
+from twinhive.journal.records import HeldSets, RecordedCopies, RecordedProof, RecordedPublisher, RecordedSet
 from twinhive.journal.writing import Journal
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.page.links import MONITOR
@@ -390,6 +390,53 @@ def remotes_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file `remotes.yaml` of the configuration that the API server finds."""
     monkeypatch.setenv("TWINHIVE_CONFIG", str(tmp_path))
     return tmp_path / "remotes.yaml"
+
+
+def test_sets_are_shown_and_those_that_are_held_with_why_and_what_to_do(viewer: TestClient, journal: Journal) -> None:
+    now = time.time()
+    journal.record_states([a_state("sales", at=now)])
+    assert "<h2>Sets" not in page_of(viewer, "/policies/sales")
+    held = [
+        (f"orders day={EVIL}", "table orders is frozen: no room; next: twinhive resync sales orders", now - 7_200),
+        ("orders day=3", "1 file differs; next: the DAG sales.scan brings over what no event tells of", now - 60),
+    ]
+    journal.record_states([a_state("sales", at=now, held_sets=HeldSets(22, held).as_json())])
+    shown = [RecordedSet("sales", "orders", f"day={number}", now - 600, now - 540, 2, "ann") for number in range(60)]
+    journal.sets_shown("sales", [*shown, RecordedSet("sales", EVIL, "*", now - 600, now - 500, 1)])
+    html = page_of(viewer, "/policies/sales")
+    for said in (
+        "61 shown, 22 held",
+        f"orders day={ESCAPED}",
+        "table orders is frozen: no room",
+        'data-copy="twinhive resync sales orders"',
+        "the DAG sales.scan brings over what no event tells of",
+        "2 h ago",
+        "and 20 more:",
+        "the newest 50 of 61",
+        "1 min",
+    ):
+        assert said in html
+    assert EVIL not in html
+
+
+def test_announcements_are_shown_to_who_may_read_the_monitor(viewer: TestClient, journal: Journal) -> None:
+    know_dags("sales.incremental", MONITOR)
+    assert "<h2>Announcements" not in page_of(viewer)
+    now = time.time()
+    well = RecordedPublisher("east", now, "all is told", False, None, "one", 4_711, 4_712, 0, 0.0)
+    bad = RecordedPublisher("west", now, EVIL, True, "broker bus does not answer: refused", None, 8, 20, 9, 600.0)
+    gap = RecordedPublisher("north", now, "all is told", False, None, "two", 9, 9, 0, 0.0, "events 3 to 5", now - 60)
+    journal.publishers_seen([well, bad, gap])
+    html = page_of(viewer)
+    assert html.index(">west</td>") < html.index(">east</td>")
+    for said in (ESCAPED, "broker bus does not answer: refused", "none sends", "4711", "10 min", "events 3 to 5"):
+        assert said in html
+    assert EVIL not in html
+    # As the gateways, they are of no policy.
+    know_dags("sales.incremental", stale=[MONITOR])
+    assert signed_in(role=None).get(f"{ROOT}/").status_code == 403
+    journal.publishers_seen([])
+    assert "<h2>Announcements" not in page_of(viewer)
 
 
 def some_copies(table: str, **more: Any) -> RecordedCopies:

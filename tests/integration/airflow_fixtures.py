@@ -52,6 +52,10 @@ class Operator(AirflowApi):
         with suppress(SandboxError):
             self._send("PUT", f"/parseDagFile/{self._get(f'/dags/{dag_id}')['file_token']}")
 
+    def add_connection(self, connection_id: str, conn_type: str, **more: Any) -> None:
+        """Add a connection to Airflow's own database."""
+        self._send("POST", "/connections", {"connection_id": connection_id, "conn_type": conn_type, **more})
+
     def pause_like(self, pattern: str) -> None:
         """Pause all DAGs whose ids are like an SQL pattern."""
         self._send("PATCH", f"/dags?limit=100&dag_id_pattern={quote(pattern)}", {"is_paused": True})

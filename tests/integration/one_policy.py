@@ -56,7 +56,7 @@ def finished(airflow: RunningAirflow, sandbox: Sandbox) -> Run:
     """
     east = Warehouse(sandbox.clusters["east"])
     database = a_database(east)
-    bootstrap = airflow.add(database, announced_tables=["orders"], max_lag=86_400)
+    bootstrap = airflow.add(database, announced_tables=["orders"], announced_sets=["orders"], max_lag=86_400)
     Path(airflow.consumers, f"{database}.py").write_text(CONSUMERS.format(database=database))
     until(lambda: set(consumers_of(database)) <= set(airflow.api.dag_ids()), "the consumers' DAGs are known", every=0.5)
     run = airflow.trigger(bootstrap)

@@ -14,7 +14,7 @@ SENT = re.compile(r'^[A-Z_]+ = "(twinhive\.[a-z.]+)"$', re.MULTILINE)
 def test_every_metric_stands_in_the_table_and_in_the_mapping() -> None:
     sent = set(SENT.findall((ROOT / "plugins/twinhive/airflow_edge/monitor/metrics.py").read_text()))
     page = (ROOT / "docs/metrics.md").read_text()
-    assert len(sent) == 24
+    assert len(sent) == 31
     assert set(re.findall(r"^\| `(twinhive\.[a-z.]+)`", page, re.MULTILINE)) == sent
     assert set(re.findall(r"match: airflow\.(twinhive\.[a-z.]+)", page)) == sent
 
@@ -43,9 +43,15 @@ def test_no_rule_rests_on_the_increase_of_a_counter_alone() -> None:
 def test_there_is_a_rule_for_all_that_turns_the_monitor_red() -> None:
     used = " ".join(rule["expr"] for rule in rules().values())
     made = set(re.findall(r"name: (twinhive_[a-z_]+)", PAGE.read_text()))
-    work = {"twinhive_lag_events", "twinhive_rpo_events", "twinhive_rpo_seconds", "twinhive_external_pending"} | {
-        f"twinhive_{what}_total" for what in ("files_copied", "bytes_copied", "events_applied")
-    }
+    work = {
+        "twinhive_lag_events",
+        "twinhive_rpo_events",
+        "twinhive_rpo_seconds",
+        "twinhive_external_pending",
+        "twinhive_sets_held",
+        "twinhive_set_seconds",
+        "twinhive_publisher_waiting_events",
+    } | {f"twinhive_{what}_total" for what in ("files_copied", "bytes_copied", "events_applied")}
     assert made - work == {name for name in made if re.search(rf"\b{name}\b", used)}
     assert re.search(r"absent\(twinhive_monitor_at\)", used)
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select
 
 from twinhive.journal.records import PolicyState
-from twinhive.journal.schema import LAG, POLICIES, PROGRESS, PROOFS, TABLE_COUNTS, TABLES
+from twinhive.journal.schema import LAG, POLICIES, PROGRESS, PROOFS, SETS, TABLE_COUNTS, TABLES
 from twinhive.journal.texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.watching.load_progress import LoadProgress
@@ -44,7 +44,7 @@ def forget_others(connection: Connection, names: Collection[str]) -> None:
     """Remove what is said of policies that do not exist any more; what they did stays until it is pruned."""
     there = set(connection.scalars(select(POLICIES.c.policy))) | set(connection.scalars(select(TABLE_COUNTS.c.policy)))
     for policy in there.difference(names):
-        for table in (POLICIES, TABLES, TABLE_COUNTS, PROGRESS, PROOFS):
+        for table in (POLICIES, TABLES, TABLE_COUNTS, PROGRESS, PROOFS, SETS):
             connection.execute(delete(table).where(table.c.policy == policy))
 
 

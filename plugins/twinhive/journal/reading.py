@@ -19,6 +19,8 @@ from twinhive.journal.records import (
     PolicyState,
     RecordedCopies,
     RecordedProof,
+    RecordedPublisher,
+    RecordedSet,
     RecordedTable,
     WindowRun,
 )
@@ -30,6 +32,8 @@ from twinhive.journal.schema import (
     POLICIES,
     PROGRESS,
     PROOFS,
+    PUBLISHERS,
+    SETS,
     TABLE_COUNTS,
     TABLES,
     WINDOWS,
@@ -50,6 +54,8 @@ R = TypeVar(
     RecordedTable,
     RecordedCopies,
     RecordedProof,
+    RecordedSet,
+    RecordedPublisher,
 )
 
 ORDERS = ("trouble", "policy", "lag", "phase")
@@ -109,6 +115,19 @@ class JournalReader:
         """Return what the last verification of a policy said, None before the first."""
         query = select(*_columns(PROOFS, RecordedProof)).where(PROOFS.c.policy == name)
         return next(iter(self._records(RecordedProof, query)), None)
+
+    def sets(self, name: str, limit: int = 50) -> tuple[int, list[RecordedSet]]:
+        """Return how many sets a policy's replica shows, and the newest of them."""
+        which = SETS.c.policy == name
+        total = self._ask(select(func.count()).where(which))[0][0]
+        query = select(*_columns(SETS, RecordedSet)).where(which)
+        order = (SETS.c.shown.desc(), SETS.c.table, SETS.c.spec)
+        return total, self._records(RecordedSet, query.order_by(*order).limit(limit))
+
+    def publishers(self) -> list[RecordedPublisher]:
+        """Return how what happens on clusters is told, those in trouble first."""
+        query = select(*_columns(PUBLISHERS, RecordedPublisher))
+        return self._records(RecordedPublisher, query.order_by(PUBLISHERS.c.is_silent.desc(), PUBLISHERS.c.cluster))
 
     def copies(self, placements: Collection[str]) -> list[RecordedCopies]:
         """Return what placements keep, those in trouble first."""

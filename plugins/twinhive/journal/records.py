@@ -1,6 +1,8 @@
 """What the journal holds, as values. Times are seconds since 1970 (UTC), lengths are bytes."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from twinhive.model.table_standing import TableStanding
@@ -24,6 +26,24 @@ IN_TROUBLE = (TableStanding.QUARANTINED, TableStanding.WAITS_FOR_RESYNC)
 
 
 @dataclass(frozen=True)
+class HeldSets:
+    """The sets that a replica holds back: how many, and of the first ones name, reason, and since when."""
+
+    number: int
+    named: Sequence[tuple[str, str, float]]
+
+    def as_json(self) -> str:
+        """Return it as one text."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def of_json(cls, text: str) -> "HeldSets":
+        """Read what was written."""
+        kept = json.loads(text)
+        return cls(kept["number"], [(name, why, since) for name, why, since in kept["named"]])
+
+
+@dataclass(frozen=True)
 class PolicyState:
     """How a policy was when it was last looked at.
 
@@ -35,6 +55,7 @@ class PolicyState:
     max_lag      seconds that the policy allows, None: any
     paused       the reason, None for a policy that is not
     stalled      which copies move nothing, None when all do
+    held_sets    the sets that the replica holds back, as `HeldSets` writes them; None: none
     """
 
     policy: str
@@ -52,6 +73,7 @@ class PolicyState:
     stalled: str | None = None
     rpo_events: int | None = None
     rpo_seconds: float | None = None
+    held_sets: str | None = None
 
     @property
     def too_late(self) -> bool:
@@ -93,6 +115,52 @@ class RecordedCopies:
     at: float
     since: str | None = None
     left_out: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordedSet:
+    """A set that a replica shows.
+
+    marked   when it was marked at the source, the last time
+    shown    since when the replica shows it so
+    count    how often it was marked
+    by       who has marked it, None where nobody says it
+    """
+
+    policy: str
+    table: str
+    spec: str
+    marked: float
+    shown: float
+    count: int
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordedPublisher:
+    """How a cluster's publisher was found.
+
+    standing         in a sentence
+    is_silent        somebody has to look
+    broker_trouble   None: the broker answers
+    holder           the publisher that has sent last, None after one that ended in order
+    position, newest   up to which event all is told, and the newest one
+    events, seconds  what waits to be told, and for how long; None where that is not known
+    gap, gap_at      the last events that were gone before they were told, and when that was seen
+    """
+
+    cluster: str
+    at: float
+    standing: str
+    is_silent: bool
+    broker_trouble: str | None = None
+    holder: str | None = None
+    position: int | None = None
+    newest: int | None = None
+    events: int | None = None
+    seconds: float | None = None
+    gap: str | None = None
+    gap_at: float | None = None
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ from twinhive.journal.records import (
     PolicyState,
     RecordedCopies,
     RecordedProof,
+    RecordedPublisher,
+    RecordedSet,
     RecordedTable,
     SentMessage,
     WindowRun,
@@ -128,6 +130,12 @@ PROOFS = _table("proofs", RecordedProof, key=["policy"])
 
 COPIES = _table("copies", RecordedCopies, key=["policy", "table"])
 """What each placement's last look found of its tables; `policy` is the placement's name."""
+
+SETS = _table("sets", RecordedSet, key=["policy", "table", "spec"])
+"""The sets that each replica shows, as the last run has left them that has changed something."""
+
+PUBLISHERS = _table("publishers", RecordedPublisher, key=["cluster"])
+"""How the monitor has found each cluster's publisher."""
 
 AT_WORK = _table("at_work", CopyAtWork, key=["dag_id", "task_id", "map_index"])
 """The copies that have begun and not ended; what a killed one has left, the monitor removes."""

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from twinhive.journal import lag_rows, message_rows, pruning, run_rows, table_rows, work_rows
+from twinhive.journal import lag_rows, message_rows, pruning, run_rows, set_rows, table_rows, work_rows
 from twinhive.journal.address import journal_address, resolved
 from twinhive.journal.opening import open_engine
 from twinhive.journal.patience import within
@@ -23,6 +23,8 @@ from twinhive.journal.records import (
     PolicyState,
     RecordedCopies,
     RecordedProof,
+    RecordedPublisher,
+    RecordedSet,
     RecordedTable,
     SentMessage,
     WindowRun,
@@ -159,6 +161,14 @@ class Journal:
     def replica_verified(self, proof: RecordedProof) -> None:
         """Write what a verification of a whole replica has said."""
         self._write(partial(table_rows.write_proof, proof=proof))
+
+    def sets_shown(self, policy: str, sets: Sequence[RecordedSet]) -> None:
+        """Write which sets a replica shows."""
+        self._write(partial(set_rows.replace_sets, policy=policy, sets=sets), len(sets))
+
+    def publishers_seen(self, publishers: Sequence[RecordedPublisher]) -> None:
+        """Write how the publishers of all clusters are."""
+        self._write(partial(set_rows.replace_publishers, publishers=publishers))
 
     def copies_seen(self, placement: str, copies: Sequence[RecordedCopies]) -> None:
         """Write what a placement's tables have as copies."""

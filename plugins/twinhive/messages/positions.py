@@ -9,7 +9,7 @@ from twinhive.model.messages.position import KeptPosition
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
 from twinhive.model.thrift_objects import text_table
-from twinhive.ports import MetastoreWriter
+from twinhive.ports import MetastoreReader, MetastoreWriter
 
 POSITION_TABLE = TableName(OWN_DATABASE, "publisher")
 """Not in a database of data: each write is an event, which would wake the policies of that database."""
@@ -23,8 +23,7 @@ class PositionStore:
 
     def read(self) -> KeptPosition | None:
         """Return what is kept, None before the first start. Raises ActNow for a table of somebody else."""
-        table = self._metastore.table(POSITION_TABLE)
-        return None if table is None else _position_of(table)
+        return kept_position(self._metastore)
 
     def start(self, first: KeptPosition) -> KeptPosition:
         """Keep a first position unless another publisher was faster; return what is kept then."""
@@ -57,6 +56,12 @@ class PositionStore:
             kept = self.read()
             if kept is None or kept.token != after.token:
                 raise
+
+
+def kept_position(metastore: MetastoreReader) -> KeptPosition | None:
+    """Return what a metastore's publisher keeps, None before the first start. Raises ActNow likewise."""
+    table = metastore.table(POSITION_TABLE)
+    return None if table is None else _position_of(table)
 
 
 def _position_of(table: Table) -> KeptPosition:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 
@@ -22,7 +22,7 @@ from twinhive.messages.telling import TopicsOfTables
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ChangedMeanwhile, LogBroken, TryAgain, TwinhiveError, Unreachable
 from twinhive.model.messages.message import Announcement, AnnouncementKind, TableMessage
-from twinhive.model.messages.position import NOBODY, KeptPosition
+from twinhive.model.messages.position import NOBODY, KeptPosition, ToldGap
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE
@@ -212,7 +212,8 @@ class Publisher:
         self._send(map(self._topics.message, told))
         self.counts.gaps += 1
         self._reached = begin
-        self._write(KeptPosition.new(log_id, begin, self._rules.holder))
+        gap = ToldGap(first, begin.event_id, int(time.time()))
+        self._write(replace(KeptPosition.new(log_id, begin, self._rules.holder), gap=gap))
 
     def _after_gap(self, log_id: str) -> tuple[Position, int]:
         """Return from where to go on, and the first event that is not told.

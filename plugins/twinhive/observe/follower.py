@@ -15,6 +15,7 @@ class Limits:
     free_bytes    room below the staging directory
     failed_for    how long a failure that may pass by itself may be open
     stalled_for   how long a copy that runs may move nothing
+    held_for      how long a set that is done at the source may be held on the replica
     """
 
     max_lag: float | None = None
@@ -22,6 +23,7 @@ class Limits:
     free_bytes: int | None = None
     failed_for: float = 900.0
     stalled_for: float | None = 3_600.0
+    held_for: float | None = 3_600.0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Judge which policies somebody has to look at, from how they were found, and from what has failed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, Missing, TwinhiveError, Unreachable
@@ -10,6 +10,7 @@ from twinhive.model.text import ResyncTable
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.lag import PolicyLag
+from twinhive.replica.held_sets import HeldNote
 
 ALL = "*"
 """Stands for the policy of what concerns all of them."""
@@ -110,8 +111,30 @@ def _always(lag: PolicyLag) -> Iterator[Alert]:
     if seen.quarantined:
         yield Alert(lag.policy, AlertKind.QUARANTINED, _quarantined(lag))
     least = lag.limits.free_bytes
+    yield from _held(lag)
     if least is not None and seen.free_bytes is not None and seen.free_bytes < least:
         yield Alert(lag.policy, AlertKind.SPACE, _full(lag, seen.free_bytes, least))
+
+
+def _held(lag: PolicyLag) -> Iterator[Alert]:
+    allowed = lag.limits.held_for
+    if allowed is None or lag.paused or lag.phase != Phase.FOLLOWING.value:
+        return
+    old = {name: one for name, one in (lag.watched.held or {}).items() if lag.at - one.since > allowed}
+    if old:
+        yield Alert(lag.policy, AlertKind.HELD, _held_long(lag, old, allowed))
+
+
+def _held_long(lag: PolicyLag, old: Mapping[str, HeldNote], allowed: float) -> ActNow:
+    oldest_first = sorted(old.items(), key=lambda one: (one[1].since, one[0]))
+    told = (f"{name} since {spoken_time(lag.at - one.since)}: {one.why}" for name, one in oldest_first)
+    return ActNow(
+        f"sets of policy {lag.policy} are done at the source and not shown on the replica: {len(old):,}",
+        found="; ".join(first_of(told, _NAMED)),
+        expected=f"at most {spoken_time(allowed)} (watch.held_for)",
+        next_step="do what stands behind 'next' for each; all are listed by: "
+        f"twinhive status {lag.policy} (docs/runbooks.md, 'A set is held')",
+    )
 
 
 def _late(lag: PolicyLag) -> ActNow:

@@ -20,6 +20,7 @@ from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.observe.follower import Follower, file_system_name, metastore_name
 from twinhive.observe.load_progress import read_progress
 from twinhive.ports import EventLog, FileReader, ReadPorts
+from twinhive.replica.held_sets import HeldNote, held_notes
 from twinhive.replica.pending_files import TablesWaiting, what_waits
 from twinhive.step.in_parallel import Question
 
@@ -36,6 +37,7 @@ class WatchedPolicy:
     external_age  how many seconds ago the last complete pass over external data began
     free_bytes    what may still be written below the staging directory
     progress      how far the copy is of a replica that is being loaded, or is to be
+    held          the sets that are done at the source and held on the replica, by table and set
     """
 
     quarantined: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +46,11 @@ class WatchedPolicy:
     external_age: float | None = None
     free_bytes: int | None = None
     progress: LoadProgress | None = None
+    held: Mapping[str, HeldNote] | None = None
+
+    def held_age(self, at: float) -> float | None:
+        """Return since how many seconds the oldest of them is held, 0 for none; None where that is not known."""
+        return None if self.held is None else max((max(0.0, at - one.since) for one in self.held.values()), default=0.0)
 
 
 def first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
@@ -55,6 +62,9 @@ def first_questions(followers: Sequence[Follower]) -> Iterator[Question]:
     for root, files in roots.items():
         mine = [one.policy for one in followers if one.ports.replica_files.root == root and _copies(one.policy)]
         yield Question(_beside(files), ("waiting", root), partial(what_waits, files, mine))
+    for one in followers:
+        held = partial(held_notes, one.ports.replica_files, one.policy)
+        yield Question(_beside(one.ports.replica_files), ("held", one.policy.name), held)
 
 
 def second_questions(followers: Sequence[Follower], answers: Answers, at: float) -> Iterator[Question]:
@@ -88,6 +98,7 @@ def watched(one: Follower, at: float, answers: Answers) -> WatchedPolicy:
         external_age=_age(answers.get(("passes", name)), at),
         progress=_known(answers.get(("progress", name))),
         free_bytes=_known(answers.get(("room", parent(one.policy.staging)))),
+        held=_known(answers.get(("held", name))),
     )
 
 

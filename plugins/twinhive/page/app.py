@@ -12,6 +12,7 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.page import rendering
 from twinhive.page.airflow_access import Readable, ReadablePlacements, SeesRemotes, signed_in
 from twinhive.page.airflow_runs import MetadataDatabase
+from twinhive.page.announcements import PublisherRow, announcements
 from twinhive.page.copies import copies_section
 from twinhive.page.links import PREFIX, Links
 from twinhive.page.notices import pool_notices
@@ -33,11 +34,14 @@ def show_overview(
     sees_remotes: SeesRemotes,
     query: Annotated[PageQuery, Query()],
 ) -> Response:
-    """Show all policies that the user may see, and how copies, gateways and remotes are."""
+    """Show all policies that the user may see, and how copies, announcements and remotes are."""
     now, copies = time.time(), None
+    told: tuple[PublisherRow, ...] = ()
     try:
         found = overview(open_reader(), _airflow, readable, query, now)
         copies = copies_section(open_reader(), _airflow, placements)
+        # Of clusters and not of policies: for those who may see how gateways are.
+        told = announcements(open_reader(), now) if sees_remotes else ()
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, query, error)
     waiting = pool_notices(_airflow.pool_waits(), readable)
@@ -49,6 +53,7 @@ def show_overview(
         overview=found,
         waiting=waiting,
         copies=copies,
+        announcements=told,
         remotes=remotes,
         most_names=MOST_NAMES,
     )

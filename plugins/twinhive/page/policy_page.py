@@ -26,6 +26,7 @@ from twinhive.page.notices import Notice, journal_down, monitor_notice
 from twinhive.page.overview import AirflowReader
 from twinhive.page.paging import Paging
 from twinhive.page.plot import POINTS, Plot, plot_lag
+from twinhive.page.sets import SetsPart, sets_part
 
 TABLES_SIZE = 100
 SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 7 * 86_400}
@@ -81,6 +82,7 @@ class Recorded:
     tables: TablesPart
     progress: LoadProgress | None
     proof: RecordedProof | None
+    sets: SetsPart | None
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def _recorded(reader: JournalReader, state: PolicyState, query: PolicyQuery, now
         tables=tables,
         progress=reader.progress([state.policy]).get(state.policy),
         proof=reader.proof(state.policy),
+        sets=sets_part(reader, state),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from twinhive.settings.kinds import Pattern, Root, Strict, ThriftUri, Unit
+from twinhive.settings.watching import Limit, NotificationSettings
 
 
 class MetastoreSettings(Strict):
@@ -96,6 +97,10 @@ class MessagesSettings(Strict):
     """topics that a table may name itself, by its property `hcat.msgbus.topic.name`"""
     databases: tuple[Pattern, ...] = (".*",)
     """databases that are told about, in any case"""
+    max_silence: Limit = 120.0
+    """`twinhive.monitor` fails when something waits to be told for so long, or the broker does not answer"""
+    notifications: NotificationSettings = NotificationSettings()
+    """who is told of that"""
 
 
 class ClusterSettings(Strict):

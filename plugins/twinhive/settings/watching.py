@@ -28,6 +28,8 @@ class WatchSettings(Strict):
     on is told at once"""
     stalled_for: Limit = 3_600.0
     """a task that copies may run for so long without moving anything; a copy that goes on says so every five minutes"""
+    held_for: Limit = 3_600.0
+    """a [set](sets.md) that is done at the source may be held on the replica for so long"""
     external_age: Limit = 86_400.0
     """the oldest external table or partition that waits for its data, and the last complete pass over external data,
     may be so old"""

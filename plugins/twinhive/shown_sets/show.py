@@ -22,6 +22,7 @@ from twinhive.model.text import ResyncTable, Text
 from twinhive.model.thrift_objects import key_types, new_partition
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.held_sets import write_held_sets
+from twinhive.replica.sets_run import write_run_of_sets
 from twinhive.sets.table import find_sets_table, make_sets_table
 from twinhive.shown_sets.changed import ToLookAt, find_changed, table_ids
 from twinhive.shown_sets.comparing import lacking
@@ -164,7 +165,13 @@ class ShowSets:
         next_step = f"the DAG {policy.name}.scan brings over what no event tells of"
         return str(found), next_step if found.is_there else RETRIES
 
+    def _note_run(self) -> None:
+        """Note before a change whose it is."""
+        write_run_of_sets(self.ports.replica_files, self.policy, self.work.holder.get("run", ""))
+
     def _hide(self, marks: Sequence[SetMark], lease: Lease) -> None:
+        if marks:
+            self._note_run()
         for mark in marks:
             self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is hidden: the source has it no more"))
         for start in range(0, len(marks), _PER_CALL):
@@ -175,6 +182,7 @@ class ShowSets:
     def _show(self, marks: Sequence[SetMark], lease: Lease) -> bool:
         """Return whether all show: somebody may mark on the replica at this moment."""
         replica = self.ports.replica
+        self._note_run()
         lease.confirm()
         # With a stamp it is the replica's: a load that begins anew drops it with all tables.
         stamp = Stamp(self.state.log_id or "", self.state.position.event_id)

@@ -64,7 +64,9 @@ def _follower(configuration: Configuration, entry: PolicyEntry, resolve: Resolve
 def limits_of(settings: PolicySettings) -> Limits:
     """Return from when on somebody has to look at a policy."""
     watch = settings.watch
-    return Limits(settings.max_lag, watch.external_age, watch.free_bytes, watch.failed_for, watch.stalled_for)
+    return Limits(
+        settings.max_lag, watch.external_age, watch.free_bytes, watch.failed_for, watch.stalled_for, watch.held_for
+    )
 
 
 def _unusable(entry: PolicyEntry, now: float, error: TwinhiveError) -> PolicyLag:

@@ -7,7 +7,8 @@ It needs no run of any policy: it asks the clusters, also while a policy's DAGs 
 
 The newest run tells how it is *now*: green (`alert` passed over) when all is well, red with one text that names all
 policies in trouble when not: those that are late, unreachable or broken, whose runs have failed, whose tables are
-quarantined, whose external data is old, whose replica has no room. People are told when something new stands, again
+quarantined, whose sets are held for long, whose external data is old, whose replica has no room; and clusters of which
+nothing is told. People are told when something new stands, again
 every hour as long as it lasts, and when it is over; in between, runs are red in silence. A server that does not answer
 gets two minutes, so that a restart wakes nobody.
 """
@@ -29,6 +30,7 @@ from twinhive.airflow_edge.monitor import metrics
 from twinhive.airflow_edge.monitor.failures import RETRY_RULES, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.monitor.open_failures import send_metrics
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
+from twinhive.airflow_edge.monitor.recorded_publishers import record_publishers
 from twinhive.airflow_edge.monitor.stalled_copies import with_stalled
 from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
 from twinhive.journal.standing import Open, what_is_open
@@ -40,6 +42,7 @@ from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import state_line
 from twinhive.settings import Configuration, load_configuration
 from twinhive.wiring.lag import measure_policies
+from twinhive.wiring.publishers import measure_publishers
 
 MONITOR = "twinhive.monitor"
 Notify = Callable[[Any], Any]
@@ -108,7 +111,9 @@ class MeasureOperator(BaseOperator, SkipMixin):
         self._say(found)
         opened = self._what_is_open()
         found = with_stalled(found, opened.copies if opened else ())
-        round_ = WatchRound(configuration, found, opened, time.time(), WatchedRemotes.now(Path(self.config)))
+        now = time.time()
+        publishers = measure_publishers(configuration, resolve_from_airflow, now, _PATIENCE_SECONDS)
+        round_ = WatchRound(configuration, found, opened, now, WatchedRemotes.now(Path(self.config)), publishers)
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
         judged = self._judge(round_, kept)
@@ -214,5 +219,6 @@ def _record(found: Sequence[PolicyLag], round_: WatchRound) -> None:
     send_metrics([lag.policy for lag in found], round_.failures)
     metrics.monitor_was_here(round_.at)
     record_lags(journal, found)
+    record_publishers(journal, round_.publishers)
     journal.monitor_was_here(round_.at)
     journal.forget_others([lag.policy for lag in found])

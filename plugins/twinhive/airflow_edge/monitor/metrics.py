@@ -15,6 +15,7 @@ from opentelemetry.metrics import get_meter_provider
 
 from twinhive.journal.patience import within
 from twinhive.observe.lag import PolicyLag
+from twinhive.observe.publishers import PublisherSeen
 from twinhive.verify.outcome import Verified
 
 LAG_SECONDS = "twinhive.lag.seconds"
@@ -32,6 +33,13 @@ STALLED = "twinhive.copies.stalled"
 QUARANTINED = "twinhive.tables.quarantined"
 PENDING = "twinhive.external.pending"
 PENDING_AGE = "twinhive.external.pending.seconds"
+SETS_HELD = "twinhive.sets.held"
+SETS_HELD_AGE = "twinhive.sets.held.seconds"
+SET_SECONDS = "twinhive.set.seconds"
+PUBLISHER_EVENTS = "twinhive.publisher.behind.events"
+PUBLISHER_SECONDS = "twinhive.publisher.behind.seconds"
+PUBLISHER_LIMIT = "twinhive.publisher.limit.seconds"
+BROKER_DOWN = "twinhive.broker.down"
 EXTERNAL_AGE = "twinhive.external.age.seconds"
 EXTERNAL_LIMIT = "twinhive.external.limit.seconds"
 FREE = "twinhive.replica.free.bytes"
@@ -79,6 +87,23 @@ def verified(policy: str, found: Verified) -> None:
         stats.gauge(VERIFIED_AT, time.time(), tags={"policy": policy})
 
 
+def set_shown(policy: str, seconds: float) -> None:
+    """Send how long a set has taken from its mark at the source until the replica shows it."""
+    with _sending():
+        stats.gauge(SET_SECONDS, seconds, tags={"policy": policy})
+
+
+def publishers_seen(found: Iterable[PublisherSeen]) -> None:
+    """Send how far what happens on each cluster is told, and whether its broker answers."""
+    with _sending():
+        for one in found:
+            tags = {"cluster": one.cluster}
+            stats.gauge(BROKER_DOWN, int(one.broker_trouble is not None), tags=tags)
+            _gauge(PUBLISHER_EVENTS, one.events, tags)
+            _gauge(PUBLISHER_SECONDS, one.behind_seconds, tags)
+            _gauge(PUBLISHER_LIMIT, one.max_silence, tags)
+
+
 def monitor_was_here(at: float) -> None:
     """Send when the monitor has looked at all policies."""
     with _sending():
@@ -122,6 +147,8 @@ def _watched(lag: PolicyLag, tags: dict[str, Any]) -> None:
     _gauge(PENDING, seen.pending, tags)
     # 0 when nothing waits any more, so that no alert goes on.
     _gauge(PENDING_AGE, seen.pending_age if seen.pending else None if seen.pending is None else 0, tags)
+    _gauge(SETS_HELD, None if seen.held is None else len(seen.held), tags)
+    _gauge(SETS_HELD_AGE, seen.held_age(lag.at), tags)
     _gauge(EXTERNAL_AGE, seen.external_age, tags)
     _gauge(EXTERNAL_LIMIT, lag.limits.external_age, tags)
     _gauge(FREE, seen.free_bytes, tags)

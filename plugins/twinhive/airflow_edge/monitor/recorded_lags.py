@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from twinhive.airflow_edge.monitor import metrics
-from twinhive.journal.records import PolicyState
+from twinhive.journal.records import HeldSets, PolicyState
 from twinhive.journal.writing import Journal
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import stalled_line
 
-_TOLD = ("trouble", "stalled")
+_TOLD = ("trouble", "stalled", "held_sets")
+_HELD = 100
 _NAMED = 3
 
 
@@ -26,4 +27,12 @@ def state_of(lag: PolicyLag) -> PolicyState:
     same = {field.name: getattr(lag, field.name) for field in fields(PolicyState) if field.name not in _TOLD}
     trouble = None if lag.error is None else str(lag.error)
     stalled = "; ".join(stalled_line(one, lag.at) for one in lag.stalled[:_NAMED])
-    return PolicyState(**same, trouble=trouble, stalled=stalled or None)
+    return PolicyState(**same, trouble=trouble, stalled=stalled or None, held_sets=_held(lag))
+
+
+def _held(lag: PolicyLag) -> str | None:
+    """Return the sets that are held, those that are so for the longest first, as `PolicyState` wants them."""
+    if not (held := lag.watched.held):
+        return None
+    oldest = sorted(held.items(), key=lambda one: (one[1].since, one[0]))[:_HELD]
+    return HeldSets(len(held), [(name, note.why, note.since) for name, note in oldest]).as_json()

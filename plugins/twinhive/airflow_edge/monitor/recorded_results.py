@@ -9,6 +9,7 @@ from typing import Any
 from twinhive.airflow_edge.monitor import metrics
 from twinhive.airflow_edge.monitor.recorded_copies import seen_copies
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
+from twinhive.airflow_edge.monitor.recorded_sets import record_sets
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.load import Loaded
@@ -132,6 +133,7 @@ class Recorder:
         elif not cut.idle:
             self._begin(cut.dump)
             self._copied_here(cut)
+        self._sets()
 
     @_note.register
     def _(self, applied: WindowApplied) -> None:
@@ -141,6 +143,7 @@ class Recorder:
         if not applied.already:
             self._some_tables(applied.event_id)
             self._lag()
+        self._sets()
 
     @_note.register
     def _(self, listed: ExternalListed) -> None:
@@ -182,6 +185,10 @@ class Recorder:
     @_note.register
     def _(self, published: CopiesPublished) -> None:
         self._copies()
+
+    def _sets(self) -> None:
+        """Write what sets the replica shows, if this run has changed it."""
+        record_sets(self.journal, self.ports, self.wiring.policy, self.place.run_id)
 
     def _copies(self) -> None:
         self.journal.copies_seen(self.place.policy, list(seen_copies(self.ports, self.wiring.policy, time.time())))

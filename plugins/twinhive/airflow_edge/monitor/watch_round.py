@@ -24,6 +24,8 @@ from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
 from twinhive.observe.gateway_alerts import REMOTES, gateway_alerts
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, failure_alert, state_line
+from twinhive.observe.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
+from twinhive.observe.publishers import PublisherSeen
 from twinhive.settings import Configuration
 from twinhive.settings.remotes import load_remotes
 from twinhive.settings.watching import NotificationSettings
@@ -59,6 +61,7 @@ class WatchRound:
     opened: Open | None
     at: float
     remotes: "WatchedRemotes"
+    publishers: Sequence[PublisherSeen] = ()
 
     @property
     def failures(self) -> Sequence[OpenFailures]:
@@ -71,7 +74,8 @@ class WatchRound:
         unknown = [] if self.opened else [Alert(ALL, AlertKind.UNKNOWN, _no_journal(), grace=_JOURNAL_GRACE)]
         unshared = [Alert(ALL, AlertKind.UNSHARED, error)] if (error := not_shared(journal_address())) else []
         of_remotes = gateway_alerts(self.remotes.seen, self.at)
-        return [*known, *self._of_placements(), *of_remotes, *unknown, *unshared, *self._untold()]
+        of_messages = publisher_alerts(self.publishers)
+        return [*known, *self._of_placements(), *of_remotes, *of_messages, *unknown, *unshared, *self._untold()]
 
     def _of_placements(self) -> list[Alert]:
         """Return what has failed of placements, which have no lag: their copies are fresh, or nobody reads them."""
@@ -81,7 +85,11 @@ class WatchRound:
     def reminders(self) -> Mapping[str, float]:
         """Return after how many seconds each policy is reminded of what lasts."""
         of_policies = {name: entry.notifications.remind_after for name, entry in self.configuration.policies.items()}
-        return {**of_policies, REMOTES: self.remotes.notifications.remind_after}
+        of_clusters = {
+            messages_of(name): settings.messages.notifications.remind_after
+            for name, settings in self.configuration.clusters.items()
+        }
+        return {**of_policies, **of_clusters, REMOTES: self.remotes.notifications.remind_after}
 
     def tell(self, judged: Judged, context: Mapping[str, Any], warn: Callable[[str], None]) -> None:
         """Tell people through the channels of the policies. Raises nothing."""
@@ -105,11 +113,19 @@ class WatchRound:
         teller.tell_end(message, to)
 
     def _gone(self, over: Over) -> str:
-        return f"{over.about} is well" if over.policy == REMOTES else f"{over.policy}: there is no such policy any more"
+        if over.policy == REMOTES:
+            return f"{over.about} is well"
+        for one in self.publishers:
+            if messages_of(one.cluster) == over.policy:
+                return f"messages of cluster {one.cluster}: {standing_line(one)}"
+        return f"{over.policy}: there is no such policy any more"
 
     def _told(self, policy: str) -> NotificationSettings:
         if policy == REMOTES:
             return self.remotes.notifications
+        cluster = self.configuration.clusters.get(cluster_of(policy) or "")
+        if cluster is not None:
+            return cluster.messages.notifications
         entry = self.configuration.policies.get(policy)
         return entry.notifications if entry else NotificationSettings()
 

@@ -19,6 +19,7 @@ from twinhive.observe.table_news import news_of, replicated_tables, shortcomings
 from twinhive.pipeline.phases import Effect
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
+from twinhive.replica.sets_run import run_of_sets
 from twinhive.sets.listing import shown_sets
 from twinhive.verify.outcome import Verified
 from twinhive.wiring.policies import Wiring
@@ -46,8 +47,7 @@ class Announcing:
         """Say what the stage has brought. A window that holds nothing may have published tables that had waited."""
         outlet_events = context["outlet_events"]
         if isinstance(result, WindowCut | WindowApplied) and self.wiring.settings.announced_sets:
-            event_id = result.end if isinstance(result, WindowCut) else result.event_id
-            self._of_sets(context, event_id)
+            self._of_sets(context, result.end if isinstance(result, WindowCut) else result.event_id)
         if isinstance(result, Loaded | WindowApplied):
             self._of_database(result, outlet_events)
         elif isinstance(result, WindowCut) and result.idle and self.waiting:
@@ -67,6 +67,8 @@ class Announcing:
     def _of_sets(self, context: Any, event_id: int) -> None:
         """Say which sets this run has shown, whichever of its tries it was: the replica's marks name the run."""
         settings, replica = self.wiring.settings, self.wiring.policy.replica
+        if run_of_sets(self.ports.replica_files, self.wiring.policy) != str(context["run_id"]):
+            return
         shown: dict[TableName, list[str]] = defaultdict(list)
         marks: list[SetMark] = []
         # A foreign table of that name is said where sets are shown, and stops no replica.

@@ -40,7 +40,7 @@ class StompTrigger(BaseEventTrigger):
 
     def shared_stream_key(self) -> Hashable:
         """Return what is equal for all that hear the same."""
-        return "twinhive messages", self.connection, tuple(self.topics), tuple(self.kinds)
+        return "twinhive-messages", self.connection, tuple(self.topics), tuple(self.kinds)
 
     @classmethod
     async def open_shared_stream(cls, kwargs: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

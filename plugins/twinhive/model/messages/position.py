@@ -1,5 +1,6 @@
 """Keep up to which event a metastore's messages were sent: parameters of a table without rows on that metastore."""
 
+import re
 import uuid
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,26 @@ from twinhive.model.objects import Parameters
 
 _PREFIX = "twinhive.publisher."
 _LOG, _EVENT, _TIME, _DIGEST, _HOLDER = (_PREFIX + key for key in ("log", "event", "time", "digest", "holder"))
+_GAP = _PREFIX + "gap"
 NOBODY = ""
+
+
+@dataclass(frozen=True)
+class ToldGap:
+    """Events, the first and the last, that were gone before they were told, and when that was seen, Unix seconds."""
+
+    first: int
+    last: int
+    at: int
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last} {self.at}"
+
+    @classmethod
+    def read(cls, text: str) -> "ToldGap | None":
+        """Read what was written; None for anything else."""
+        found = re.fullmatch(r"(\d+)-(\d+) (\d+)", text, re.ASCII)
+        return cls(*map(int, found.groups())) if found else None
 
 
 @dataclass(frozen=True)
@@ -20,12 +40,14 @@ class KeptPosition:
     position  all messages up to and with this event were sent
     holder    the publisher that sends, NOBODY after one that ended in order
     token     is another after each write: whoever writes proves by it that nobody else has written since
+    gap       the last one that was told
     """
 
     log_id: str
     position: Position
     holder: str
     token: str
+    gap: ToldGap | None = None
 
     @classmethod
     def new(cls, log_id: str, position: Position, holder: str) -> "KeptPosition":
@@ -45,6 +67,7 @@ class KeptPosition:
             _DIGEST: self.position.digest,
             _HOLDER: self.holder,
             STAMP: self.token,
+            **({_GAP: str(self.gap)} if self.gap else {}),
         }
 
     @classmethod
@@ -55,4 +78,4 @@ class KeptPosition:
         if not (log_id and token and event and event.isdecimal() and time.isdecimal()):
             return None
         at = Position(int(event), int(time), parameters.get(_DIGEST, ""))
-        return cls(log_id, at, parameters.get(_HOLDER, NOBODY), token)
+        return cls(log_id, at, parameters.get(_HOLDER, NOBODY), token, ToldGap.read(parameters.get(_GAP, "")))

@@ -23,6 +23,7 @@ class AlertKind(StrEnum):
     FAILED = "failed"
     STALLED = "stalled"
     QUARANTINED = "quarantined"
+    HELD = "held"
     EXTERNAL = "external"
     SPACE = "space"
     NO_POLICIES = "no_policies"
@@ -32,6 +33,8 @@ class AlertKind(StrEnum):
     UNTOLD = "untold"
     REMOTE = "remote"
     GATEWAY = "gateway"
+    PUBLISHER = "publisher"
+    UNSAID = "unsaid"
 
     @property
     def severity(self) -> Severity:
@@ -56,6 +59,10 @@ ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
         "a task that copies is running, and has moved nothing for `watch.stalled_for`",
     ),
     AlertKind.QUARANTINED: (Severity.LOOK, "tables are frozen after an error"),
+    AlertKind.HELD: (
+        Severity.LOOK,
+        "sets that are done at the source are held on the replica for longer than `watch.held_for`",
+    ),
     AlertKind.EXTERNAL: (
         Severity.LOOK,
         "external tables wait for their data for longer than `watch.external_age`, or no pass over external data was "
@@ -74,6 +81,15 @@ ALERTS: Mapping[AlertKind, tuple[Severity, str]] = {
     AlertKind.GATEWAY: (
         Severity.ACT_NOW,
         "the status port of a gateway has not answered for two minutes, or `remotes.yaml` cannot be used",
+    ),
+    AlertKind.PUBLISHER: (
+        Severity.ACT_NOW,
+        "what happens on a cluster is not told for longer than `messages.max_silence`: its broker is down, or no "
+        "publisher runs",
+    ),
+    AlertKind.UNSAID: (
+        Severity.LOOK,
+        "events were gone before they were told, within the last hour: listeners heard of a `GAP`",
     ),
 }
 """How urgent each kind is, and what it says."""
