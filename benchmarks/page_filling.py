@@ -14,12 +14,15 @@ from airflow.models.dagrun import DagRun
 from sqlalchemy import Engine, Table, insert, text
 
 from benchmarks.page_data import DAY, Shape, batches, failures, policy_names, samples, states, tables, windows
+from benchmarks.page_sets import held_sets, publishers, sets
 from twinhive.journal.schema import (
     BATCHES,
     FAILURES,
     LAG,
     METADATA,
     POLICIES,
+    PUBLISHERS,
+    SETS,
     TABLE_COUNTS,
     TABLES,
     WINDOWS,
@@ -43,7 +46,10 @@ def fill_journal(engine: Engine, shape: Shape, now: float) -> dict[str, int]:
     counts = {name: shape.tables // 2 if number == 0 else each for number, name in enumerate(names)}
     troubled = {names[0]: 4}
     all_windows = [window for row in rows for window in windows(row, _WINDOWS, now)]
-    _write(engine, POLICIES, rows)
+    rows[0]["held_sets"] = held_sets(names[0], now)
+    _write(engine, POLICIES, [{"held_sets": None, **row} for row in rows])
+    _write(engine, SETS, sets(names[0], now))
+    _write(engine, PUBLISHERS, ({"broker_trouble": None, **one} for one in publishers(now)))
     _write(
         engine, TABLES, (t for name, count in counts.items() for t in tables(name, count, now, troubled.get(name, 0)))
     )

@@ -187,7 +187,7 @@ def test_the_dags_of_the_documentation_are_parsed_without_any_server_and_run(
     announced.world.source.down = announced.world.replica.down = True
     bag = DagBag(str(folder))
     announced.world.source.down = announced.world.replica.down = False
-    by_sets = {"load_orders", "report_on_a_day_of_orders"}
+    by_sets = {"load_orders", "report_on_a_day_of_orders", "report_on_each_day_on_west", "hears_of_sales"}
     assert bag.import_errors == {} and set(bag.dags) == {"report_on_orders", "nightly_report", *by_sets}
     announced.load()
     nightly = bag.dags["nightly_report"]

@@ -405,8 +405,8 @@ def test_a_set_that_is_held_for_long_and_a_broker_that_is_down_need_somebody(
     held_long = [replace(one, mark=replace(mark, spec="a=1")) for one in held]
     write_held_sets(monitored.world.replica_files, policy, held_long, clock=lambda: time.time() - 7_200)
     assert monitored.run() == ALARM
-    assert "plain a=1 since 2 h: table plain waits for resync" in monitored.told[-1]
-    assert 7_200 <= monitored.metrics["twinhive.sets.held.seconds {'policy': 'sales'}"] < 7_300
+    assert "plain a=1 since 2 h" in monitored.told[-1] and "table plain waits for resync" in monitored.told[-1]
+    assert 7_200 <= monitored.metrics["twinhive.sets.held.seconds {'policy': 'sales'}"] < 9_000
     write_held_sets(monitored.world.replica_files, policy, [])
     monitored.add(max_lag=60.0)
     monkeypatch.setenv("AIRFLOW_CONN_BUS", json.dumps(BROKER))
