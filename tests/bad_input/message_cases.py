@@ -110,7 +110,7 @@ MESSAGE_CASES: tuple[Case, ...] = (
         code=TRY_AGAIN,
     ),
     Case("messages: a position of somebody else", _EAST, ("keeps no position",), spoil=_foreign_position),
-    Case("messages: no table", ("topic", "east", "sales."), ("'sales.' is no table of which",)),
+    Case("messages: no table", ("topic", "east", "sales."), ("'sales.' is no table",)),
     Case("messages: a topic of others", ("topic", "east", "sales.rude"), ("is not obeyed", "payments.>"), spoil=_rude),
     Case("messages: a kind that there is not", ("listen", "east", "s.t", "--kind", "X"), ("'X' is not",), code=USAGE),
 )

@@ -31,5 +31,7 @@ def unknown_type(row: EventRow) -> UnreadableEvent:
 
 
 def _ways_on(row: EventRow) -> Text:
-    without_it = "if the replica can do without it: " + pass_over(row.event_id) + "; if it cannot: "
-    return Either(without_it, "") + BOOTSTRAP_AGAIN
+    return (
+        Either("if the replica can do without it: " + pass_over(row.event_id) + "; if it cannot: ", "")
+        + BOOTSTRAP_AGAIN
+    )

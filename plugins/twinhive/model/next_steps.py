@@ -38,7 +38,7 @@ def command(*words: str) -> Command:
 
 def pass_over(event_id: int) -> Text:
     """Return how the policy that meets an event leaves it out."""
-    return "twinhive skip-event " + ThePolicy() + f" {event_id} --reason '...'"
+    return Either("twinhive skip-event " + ThePolicy() + f" {event_id} --reason '...'", "")
 
 
 def resync(policy: str, table: str | None) -> Text:

@@ -35,11 +35,7 @@ SAID = [
         "ask for what differs, and for that alone, with twinhive resync <policy> --all",
         ANEW,
     ),
-    (
-        ways.pass_over(7),
-        "twinhive skip-event <policy> 7 --reason '...'",
-        "twinhive skip-event <policy> 7 --reason '...'",
-    ),
+    (ways.pass_over(7), "twinhive skip-event <policy> 7 --reason '...'", ""),
     (Clear("the task apply"), "clear the task apply", AGAIN),
     (Clear("the copy tasks with all after them"), "clear the copy tasks with all after them", AGAIN),
     (ways.bootstrap("sales"), "start the DAG sales.bootstrap", ANEW),
