@@ -34,8 +34,12 @@ def newest_position(metastore: EventLog, begin: Position) -> Position:
     return position_at(metastore, newest)
 
 
-def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
+def read_events(
+    metastore: EventLog, begin: Position, first_rows: int = _FIRST_ROWS, bytes_per_call: int | None = None
+) -> Iterator[EventRow]:
     """Yield every row after `begin` up to the newest one at the time of the call.
+
+    The first call asks for `first_rows`, those after it for so many that their messages are some `bytes_per_call`.
 
     Raises LogBroken when the log is not the one that `begin` was read from, has a gap, or holds an
     id twice. A log that is emptied behind its newest id is a gap as well: Hive's own client takes
@@ -43,7 +47,7 @@ def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
     """
     newest = metastore.current_event_id()
     _check_same_log(metastore, begin, newest)
-    expected, limit = begin.event_id + 1, _FIRST_ROWS
+    expected, limit = begin.event_id + 1, first_rows
     while expected <= newest:
         rows = metastore.events_after(expected - 1, limit)
         if not rows:
@@ -54,13 +58,13 @@ def read_events(metastore: EventLog, begin: Position) -> Iterator[EventRow]:
             _check_next(row, expected)
             yield row
             expected += 1
-        limit = _next_limit(rows)
+        limit = _next_limit(rows, bytes_per_call or _BYTES_PER_CALL)
 
 
-def _next_limit(rows: Sequence[EventRow]) -> int:
+def _next_limit(rows: Sequence[EventRow], bytes_per_call: int) -> int:
     """Return how many rows to ask for when those before were so long."""
     each = sum(len(row.message) for row in rows) // len(rows) + 1
-    return max(1, min(_MOST_ROWS_PER_CALL, _BYTES_PER_CALL // each))
+    return max(1, min(_MOST_ROWS_PER_CALL, bytes_per_call // each))
 
 
 def bounded(rows: Iterable[EventRow], most_events: int, most_bytes: int) -> Iterator[list[EventRow]]:

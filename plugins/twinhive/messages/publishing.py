@@ -28,7 +28,9 @@ from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.ports import MessageBroker, MetastoreWriter
 
-_MOST_ROWS, _MOST_BYTES, _MOST_MESSAGES = 300, 4 * 2**20, 500
+_MOST_ROWS, _MOST_BYTES, _MOST_MESSAGES = 300, 2**18, 500
+_FIRST_ROWS, _BYTES_PER_CALL = 8, 2**20
+"""A publisher runs beside others, for ever, and is to stay small: it reads little at a time."""
 _WRITE_SECONDS = 5.0
 """How often the position is written while there is something to send; also the sign that this publisher lives."""
 _IDLE_SECONDS = 300.0
@@ -166,7 +168,8 @@ class Publisher:
                 return
 
     def _chunks(self, begin: Position) -> Iterator[list[EventRow]]:
-        return bounded(read_events(self._metastore, begin), _MOST_ROWS, _MOST_BYTES)
+        rows = read_events(self._metastore, begin, _FIRST_ROWS, _BYTES_PER_CALL)
+        return bounded(rows, _MOST_ROWS, _MOST_BYTES)
 
     def _check_log(self) -> None:
         assert self._kept is not None
