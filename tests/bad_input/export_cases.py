@@ -45,6 +45,11 @@ def _imported(*words: str) -> Spoil:
     return lambda desk: desk.terminal.type(*_import("d.t", *words)) and None
 
 
+def _of_policy(desk: Desk) -> None:
+    marks = {"twinhive.policy": "other", "twinhive.phase": "following", "repl.last.id": "7"}
+    desk.world.replica.set_database_parameters("d", marks)
+
+
 def _without(path: str) -> Spoil:
     return lambda desk: desk.world.replica_files.delete(f"{EXPORT}/{path}") and None
 
@@ -108,6 +113,12 @@ _OF_EXPORT = (
 _OF_IMPORT = (
     Case("import: no export", _import("d.t"), ("is no export of a table", "no _metadata in it")),
     Case("import: no database", _import("gone.t"), ("there is no database gone",), _exported("plain")),
+    Case(
+        "import: into a replica",
+        _import("d.t"),
+        ("database d is the replica of policy other", "import it at the policy's source"),
+        _exported("plain", _of_policy),
+    ),
     Case("import: no JSON", _import("d.t"), ("_metadata cannot be read",), _exported("plain", _no_json)),
     Case("import: another version", _import("d.t"), ("version 9.9",), _exported("plain", _described(version="9.9"))),
     Case(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from twinhive.apply.places import managed_directory
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join, qualified
+from twinhive.model.marks import POLICY, Phase, ReplicaState
 from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
@@ -36,6 +37,7 @@ class ImportTable:
         refuse_kind(described.table, "imported")
         partitions = wanted_partitions(described.table, described.partitions, self.spec)
         name = self.table or TableName("default", described.table.name.table)
+        _refuse_replica(metastore, name)
         there = metastore.table(name)
         if there is None:
             in_place = self.external and self.location is None
@@ -76,3 +78,17 @@ class ImportTable:
                 next_step=f"CREATE DATABASE {name.database}, or name another: IMPORT TABLE database.table FROM ...",
             )
         return database
+
+
+def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
+    """Refuse a database that follows a source: a table of that name may come from there at any moment."""
+    database = metastore.database(name.database)
+    policy = database.parameters.get(POLICY) if database else None
+    if database is None or policy is None or ReplicaState.read(database.parameters).phase is Phase.PROMOTED:
+        return
+    raise ActNow(
+        f"database {name.database} is the replica of policy {policy}: nothing is imported there",
+        found=f"{POLICY}={policy}",
+        expected="a database that follows no source",
+        next_step="import it at the policy's source, then the next run brings it; or into another database",
+    )

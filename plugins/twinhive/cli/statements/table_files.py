@@ -92,10 +92,9 @@ def _run(statement: TableStatement, place: StatementPlace, *, dry_run: bool, as_
         return
     where = found.get("location") or found["directory"]
     event = f" as of event {found['event']}" if "event" in found else ""
-    say(
-        f"{statement.table}{event} is at {where}: {found['partitions']:,} partitions, {found['files']:,} files with "
-        f"{readable(int(found['bytes']))}"
-    )
+    partitions = f"{found['partitions']:,} partitions, " if found["partitions"] else ""
+    files = f"{found['files']:,} files with {readable(int(found['bytes']))}"
+    say(f"{statement.table}{event} is at {where}: {partitions}{files}")
 
 
 def _values(said: list[str] | None) -> tuple[tuple[str, str], ...]:
