@@ -16,12 +16,12 @@ from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.shown_sets.looked import Ids, Looked, read_looked
 
-_PER_CALL = 1_000
+_PER_CALL = 300
 _MOST_ROWS = 10_000
 """Where the log has gone further, all marks are read instead."""
 _WHOLE_SECONDS = 3_600
 """How often all marks are read: for what no event of the source tells, as when sets expire."""
-_WRITE_ROWS = 500
+_WRITE_ROWS = 50
 """So many rows are read again rather than a file is written."""
 
 

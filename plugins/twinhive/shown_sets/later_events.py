@@ -16,7 +16,7 @@ from twinhive.model.sets.mark import SETS_TABLE, SetMark
 from twinhive.model.sets.spec import SetSpec
 from twinhive.ports import ReadPorts
 
-_PER_CALL = 1_000
+_PER_CALL = 300
 _MOST = 10_000
 """Rows; of a replica that is further behind no set is judged."""
 
