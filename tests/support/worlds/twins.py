@@ -22,7 +22,8 @@ def assert_twin(world: World) -> None:
     assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
     claimed, true = (claims(metastore) for metastore in (world.replica, world.source))
     assert {what: columns - true[what] for what, columns in claimed.items() if columns - true[what]} == {}
-    kept = ("/lease", "/external/synced/", "/external/purge/", "/external/results/", "/external/waits.json.gz")
+    kept = ("/lease", "/sets/looked.json", "/external/synced/", "/external/purge/", "/external/results/")
+    kept += ("/external/waits.json.gz",)
     paths = [path for path in world.replica_files.paths() if "/staging/" in path]
     left = [path for path in paths if not any(part in path for part in kept)]
     assert [path for path in left if not world.replica_files.status(path).is_directory] == []

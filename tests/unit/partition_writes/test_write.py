@@ -1,5 +1,6 @@
 """Write partitions of a source, kill it at any change, repeat it; and see on a replica what the log was told."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -191,6 +192,28 @@ def test_two_who_do_the_same_job_at_once_come_to_the_same_end(written: Written) 
     frame = Meeting(written.world.source_files, [(("a",), "2"), (("b",), "3")])
     written.write({}, "append", frame=frame)
     assert written.rows() == {"a": ["1", "2"], "b": ["3"]}
+    written.follow()
+    written.assert_twin()
+
+
+@pytest.mark.parametrize(
+    ("mode", "rows", "count"), [("append", ["1", "2", "3"], 2), ("overwrite", ["2"], 2), ("add", ["3"], 1)]
+)
+def test_two_jobs_that_write_and_mark_one_set_at_once(written: Written, mode: str, rows: list[str], count: int) -> None:
+    """While the first writes, the second does all of its work; each marks what it shows."""
+
+    class Meeting(RowsFrame):
+        def write(self, *arguments: Any) -> None:
+            super().write(*arguments)
+            written.write({"a": ["3"]}, mode, job="second", set_done="p=a")
+
+    if mode != "add":
+        written.write({"a": ["1"]}, job="before")
+    frame = Meeting(written.world.source_files, [(("a",), "2")])
+    with pytest.raises(ActNow, match="there already") if mode == "add" else nullcontext():
+        written.write({}, mode, job="first", frame=frame, set_done="p=a")
+    assert written.rows() == {"a": rows}
+    assert written.marks() == [("p=a", count, 1)]
     written.follow()
     written.assert_twin()
 
