@@ -23,6 +23,7 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
 from twinhive.model.files import ChecksumForm
+from twinhive.spark.environment import QUIET_AND_QUICK
 from twinhive.spark.lifeline import held
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.staged import CopyItem
@@ -87,7 +88,10 @@ class Job:
         assert spec and spec.submodule_search_locations
         submit = Path(spec.submodule_search_locations[0], "bin", "spark-submit")
         cache = self.directory.parent / "packages"
-        command = [str(submit), "--master", self.master, "--conf", "spark.ui.enabled=false"]
+        command = [str(submit), "--master", self.master]
+        quick = QUIET_AND_QUICK["spark.driver.extraJavaOptions"]
+        for key, value in {**QUIET_AND_QUICK, "spark.executor.extraJavaOptions": quick}.items():
+            command += ["--conf", f"{key}={value}"]
         command += ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"]
         command += ["--driver-memory", "512m", "--executor-memory", "512m", "--py-files", str(python_package(cache))]
         return [*command, "--archives", f"{native_package(cache)}#native"] if self.archives else command
@@ -131,7 +135,10 @@ def test_packages_are_built_once_and_hold_what_a_worker_imports(tmp_path: Path) 
         assert {"jpype/__init__.py", "org.jpype.jar"} <= set(zipped.namelist())
 
 
-def test_copies_and_then_skips(job: Job) -> None:
+def test_copies_on_executors_without_packages_then_skips_and_says_what_needs_a_person(
+    job: Job, bare_python: str
+) -> None:
+    job.executor_python, job.archives = bare_python, True
     first = job.submit()
     assert first.returncode == 0, first.stdout[-3000:]
     result = job.result_content()
@@ -146,22 +153,17 @@ def test_copies_and_then_skips(job: Job) -> None:
     assert result["bytes"] == result["copied_bytes"] == 10_000
     assert [len(content) for content in job.staged()] == [0, 1000, 2000, 3000, 4000]
     assert "5 of 5 files copied" in first.stdout
-    assert job.submit().returncode == 0
-    assert (job.result_content()["copied_files"], job.result_content()["skipped_files"]) == (0, 5)
 
-
-def test_failures_that_need_a_person(job: Job) -> None:
-    job.source.delete(job.items[1].path)
-    job.source.write(job.items[2].path, b"changed")
+    job.put_files(("later/0", "later/1", "later/2"))
+    new, gone, other = (item.path for item in job.items[-3:])
+    job.source.delete(gone)
+    job.source.write(other, b"changed")
     done = job.submit()
     assert done.returncode == 4, done.stdout[-3000:]
     result = job.result_content()
-    assert (result["copied_files"], result["failure_count"]) == (3, 2)
-    assert {failure["path"]: failure["kind"] for failure in result["failures"]} == {
-        job.items[1].path: "missing",
-        job.items[2].path: "changed",
-    }
-    assert "2 failed" in done.stdout and job.items[1].path in done.stdout
+    assert [result[key] for key in ("copied_files", "skipped_files", "failure_count")] == [1, 5, 2], new
+    assert {failure["path"]: failure["kind"] for failure in result["failures"]} == {gone: "missing", other: "changed"}
+    assert "2 failed" in done.stdout and gone in done.stdout
 
 
 OF_A_DOCUMENT = pytest.mark.nightly("tests/integration/test_spark_copy.py::test_settings_that_cannot_be_used")
@@ -181,19 +183,15 @@ def test_settings_that_cannot_be_used(job: Job, settings: dict[str, Any], says: 
     assert says in done.stdout
 
 
-@pytest.mark.nightly("tests/integration/test_spark_copy.py::test_executors_without_jpype_get_it_shipped")
+@pytest.mark.nightly(
+    "tests/integration/test_spark_copy.py::"
+    "test_copies_on_executors_without_packages_then_skips_and_says_what_needs_a_person"
+)
 def test_executors_without_jpype_are_told_what_they_lack(job: Job, bare_python: str) -> None:
     job.executor_python = bare_python
     done = job.submit()
     assert done.returncode == 5, done.stdout[-3000:]
     assert "jpype cannot be imported" in done.stdout and "--archives" in done.stdout
-
-
-def test_executors_without_jpype_get_it_shipped(job: Job, bare_python: str) -> None:
-    job.executor_python, job.archives = bare_python, True
-    done = job.submit()
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert len(job.staged()) == 5
 
 
 @pytest.mark.sandbox
