@@ -81,7 +81,7 @@ class ClusterSqlOperator(BaseOperator):
         self.tasks = tasks
         self.spark_conf = dict(spark_conf or {})
         self.config = config
-        self.ran_on = "not run"
+        self.ran_on = "its log says where it runs"
 
     def execute(self, context: Any) -> dict[str, str]:
         """Find the cluster, submit the statement to it, and wait for its end."""
