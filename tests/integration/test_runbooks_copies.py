@@ -107,6 +107,10 @@ def placement(sandbox: Sandbox, north: HadoopFiles, airflow: RunningAirflow) -> 
     east.close()
 
 
+@pytest.mark.nightly(
+    "tests/dags/test_cluster_sql.py::test_a_copy_that_a_placement_makes_is_waited_for",
+    "tests/dags/test_cluster_sql.py::test_a_statement_is_submitted_to_the_cluster_where_it_fits",
+)
 def test_a_task_waits_for_a_copy_and_runs_where_it_is(placement: Placement) -> None:
     airflow = placement.airflow
     # What had begun before the DAG was paused goes on: a copy that is fresh by now is made stale.
