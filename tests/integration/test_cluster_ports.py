@@ -232,7 +232,9 @@ def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refus
     ports.settle()
     with client_of(ports.of_north) as client:
         for name in ("ice", "acid"):
-            table = client.get_table_req(_asked(ports.database, name)).table
+            asked = _asked(ports.database, name)
+            asked.capabilities = ttypes.ClientCapabilities([ttypes.ClientCapability.INSERT_ONLY_TABLES])
+            table = client.get_table_req(asked).table
             assert table.sd.location.startswith(ABSENT)
             assert not [key for key in table.parameters if key.startswith("twinhive.")]
             with pytest.raises(ttypes.MetaException) as refused:
@@ -255,8 +257,7 @@ def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refus
             client.create_table(made)
         with pytest.raises(ttypes.MetaException, match=f"{ports.database}.acid belongs to cluster east"):
             transaction = client.open_txns(ttypes.OpenTxnRequest(1, "ann", "here")).txn_ids[0]
-            asked = ttypes.AllocateTableWriteIdsRequest(ports.database, "acid", [transaction])
-            client.allocate_table_write_ids(asked)
+            client.allocate_table_write_ids(ttypes.AllocateTableWriteIdsRequest(ports.database, "acid", [transaction]))
 
 
 @pytest.mark.nightly(
