@@ -42,6 +42,7 @@ _MODULES: Mapping[str, str] = {
     "skip-event": "twinhive.cli.operations",
     "pause": "twinhive.cli.operations",
     "unlock": "twinhive.cli.operations",
+    "adopt": "twinhive.cli.operations",
     "failback": "twinhive.cli.operations",
     "failover": "twinhive.cli.operations",
     "forget": "twinhive.cli.operations",

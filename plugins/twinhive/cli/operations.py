@@ -191,6 +191,16 @@ def failback(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = Fals
     _operate("failback", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
 
 
+@app.command()
+def adopt(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+    """Make a database that people have filled the replica: seeded with DistCp, or from disks.
+
+    Who filled it says so on it: twinhive.seed = POLICY among its properties. Nothing is copied: the policy is paused,
+    so that people see what differs before the next window brings that over, and nothing that is equal.
+    """
+    _operate("adopt", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
+
+
 def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report) -> None:
     """Apply windows until nothing is left; a replica that has taken over already needs none."""
     _, state = replica_alone(ports, policy)

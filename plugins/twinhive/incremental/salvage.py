@@ -75,6 +75,15 @@ def staged_window(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Stag
     return max(found, key=lambda one: (one.end.event_id, one.is_whole), default=None)
 
 
+def is_of_another_text(ports: ReadPorts, policy: Policy, state: ReplicaState) -> bool:
+    """True where a window was begun under another text of the policy: nobody ends it, and it may be there in part."""
+    position = state.position.event_id
+    return any(
+        dump.manifest.fingerprint != policy.fingerprint and dump.layout.bounds[0] <= position < dump.layout.bounds[1]
+        for _, dump in kept_windows(ports.replica_files, policy)
+    )
+
+
 def staged_position(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Position:
     """Return the event that a replica can be brought to without its source."""
     staged = staged_window(without_source(ports, policy, str(state.log_id)), policy, state)

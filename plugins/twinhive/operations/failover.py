@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from twinhive.external.pass_ import copies_under_way
 from twinhive.external.status import pending_objects
-from twinhive.incremental.salvage import Salvage, Salvaged, staged_position
+from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow, Refused, TryAgain, together
@@ -335,6 +335,11 @@ class UnplannedFailover:
             f"lost: all that {policy.source} has logged after event {end}{since}, and what was written "
             "there without an event since the last scan"
         )
+        if is_of_another_text(ports, policy, state):
+            yield (
+                f"in doubt: events after {position.event_id}, of which some may be there in part: their window was cut "
+                "under another text of the policy file; put that text back, and what is staged of it is applied"
+            )
         if policy.external.brings_data:
             yield "lost: what was written into external tables since the last pass of each"
             yield (

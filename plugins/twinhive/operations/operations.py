@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.policy import Policy
+from twinhive.operations.adopt import Adopt
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover, UnplannedFailover
 from twinhive.operations.fence.lifting import AbortFailover
@@ -104,6 +105,13 @@ _ALL = (
         "of a reverse policy: make the old primary the replica of what took over from it, and look at what differs",
         (),
         lambda policy, holder, _: Failback(policy, holder),
+        gives_up=True,
+    ),
+    OperationKind(
+        "adopt",
+        "make a database that people have filled the replica, and look at what differs; nothing equal is copied",
+        (),
+        lambda policy, holder, _: Adopt(policy, holder),
         gives_up=True,
     ),
     OperationKind(

@@ -244,3 +244,5 @@ def test_a_window_of_another_text_of_the_policy_is_left() -> None:
     at = position(followed)
     followed.policy = replace(followed.policy, fingerprint="another")
     assert named_by_plan(followed) == at
+    plan = UnplannedFailover(followed.policy, 0, "why", HOLDER).plan(followed.world.ports())
+    assert any(line.startswith(f"in doubt: events after {at}") for line in plan)

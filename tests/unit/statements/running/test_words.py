@@ -19,6 +19,7 @@ STEPS_NOT_RUN = {
     "model/text": "the words of each reader",
     "requests/request_files": "why a policy is paused: who forgets one has its commands",
     "incremental/event_reached": "what a sensor in a DAG waits for",
+    "operations/adopt": "a command of policies",
     "operations/failback": "a command of policies",
     "operations/failover": "a command of policies",
     "operations/forget": "a command of policies",
