@@ -63,6 +63,7 @@ def test_some_partitions_by_their_names(metastore: MetastoreWriter, database: st
     metastore.add_partitions([a_partition(table, value, "1") for value in AWKWARD])
     every = metastore.partition_locations(table)
     some = [name for name, _ in every][::2]
+    assert metastore.partition_locations_of(table, some) == [one for one in every if one[0] in some]
     found = metastore.partition_locations_of(table, [*some, "p=not there/q=1"])
     assert found == [one for one in every if one[0] in some]
 
@@ -96,6 +97,8 @@ def test_every_way_of_asking_gives_the_same_answer(real: ThriftSource, real_data
     assert len(answers) >= 2
     assert all(answer == answers[0] for answer in answers)
     assert len(answers[0]) == 6
+    assert asked.read_of(table, [name for name, _ in answers[0]]) in (answers[0], None)
+    assert asked.read_of(table, ["p=1", "p=not there"]) is None
 
 
 def test_the_first_way_that_is_answered_is_kept() -> None:

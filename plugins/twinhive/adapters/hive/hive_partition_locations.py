@@ -49,15 +49,20 @@ class PartitionLocations:
         return found
 
     def read_of(self, table: Table, names: Sequence[str]) -> Located | None:
-        """Return names and locations of some partitions, sorted; None from a metastore that does not answer this."""
+        """Return names and locations of some partitions, sorted; None where another call has to tell.
+
+        That is from a metastore that does not answer this one, or answers with others than were asked for: one of them
+        may have been dropped meanwhile.
+        """
         if not self._projects_by_name:
             return None
         by_names = ttypes.GetPartitionsFilterSpec(filterMode=ttypes.PartitionFilterMode.BY_NAMES, filters=list(names))
         try:
-            return sorted(self._at_once(table, _ONLY, by_names))
+            found = sorted(self._at_once(table, _ONLY, by_names))
         except (Refused, Unreachable):
             self._projects_by_name = False
             return None
+        return found if [name for name, _ in found] == sorted(names) else None
 
     def _settle_on(self, way: Callable[[Table], Located]) -> None:
         ways = self._ways
