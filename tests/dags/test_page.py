@@ -353,6 +353,29 @@ def test_below_another_root_all_addresses_begin_there(viewer: TestClient, journa
     assert 'src="/airflow/replication/static/page.js"' in html
 
 
+@pytest.mark.parametrize(
+    ("phase", "direction", "primary", "note"),
+    [
+        ("following", "east/sales → west/sales", "<dd>east/sales</dd>", "twinhive check sales --failover"),
+        (
+            "promoted",
+            "east/sales ⇥ west/sales, primary: west/sales",
+            "<dd>west/sales</dd>",
+            "taken over from east/sales",
+        ),
+        ("loading", "east/sales → west/sales", "<dd>east/sales</dd>", "nothing can take over yet"),
+    ],
+)
+def test_the_direction_and_the_primary_of_a_policy_are_shown(
+    phase: str, direction: str, primary: str, note: str, journal: Journal, viewer: TestClient
+) -> None:
+    state = a_state("sales", at=time.time(), phase=phase, source="east/sales", replica="west/sales")
+    journal.record_states([state])
+    assert direction in page_of(viewer)
+    html = page_of(viewer, "/policies/sales")
+    assert direction in html and f"<dt>Primary</dt>{primary}" in html and note in html
+
+
 def test_a_first_copy_shows_how_far_it_is_and_when_it_will_be_done(journal: Journal, viewer: TestClient) -> None:
     now = time.time()
     progress = LoadProgress("bootstrap-1-1-a", now, now - 1_000, 4, 4, 1, 400, 100, 8_000_000_000, 2_000_000_000)
