@@ -231,7 +231,7 @@ POLICY_CASES = (
     Case(
         "failover: another event than the replica's",
         ("failover", "sales", "--unplanned", "--at", "1", "--reason", "why"),
-        ("is not at the event that was named",),
+        ("cannot take over at the event that was named",),
         follows=True,
     ),
     Case(

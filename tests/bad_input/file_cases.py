@@ -157,6 +157,13 @@ FILE_CASES = (
             ("with a wrong value", "hive.repl.dumpdir.ttl", "1 week", "'1 week', expected duration"),
         )
     ),
+    Case(
+        "policy: failover.reverse of a name that is too long",
+        ("check",),
+        ("policy: found 98 letters, expected at most 95",),
+        _write("policies/sales.yaml", {**POLICY, "policy": "s" * 98, "failover": {"reverse": {}}}),
+        rule="no_name_for_the_reverse",
+    ),
     *(
         Case(
             f"policy: failover {name}",

@@ -98,6 +98,8 @@ _PATTERNS: Mapping[str, Any] = {
     "source.database": "sal-es",
     "replica.database": "",
     "dump_root": "dumps",
+    "failover.reverse.dump_root": "dumps",
+    "failover.reverse.staging_root": "staging",
     "staging_root": "/twinhive/staging/",
     "external_tables.preserve": "ue",
     "options.function_directories.0": "jars",

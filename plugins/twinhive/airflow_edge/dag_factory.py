@@ -124,7 +124,7 @@ def build_dag(entry: PolicyEntry, phase: str, clusters: Mapping[str, ClusterSett
         doc_md=_documentation(entry, phase),
         schedule=schedule_of(entry, phase, clusters, place.crowd),
         # A person starts the first copy; what follows from it goes on by itself.
-        is_paused_upon_creation=facts_of(phase).start is Start.PERSON,
+        is_paused_upon_creation=facts_of(phase).start is Start.PERSON or entry.reverse_of is not None,
         on_failure_callback=run_callbacks(place.config, entry.name, phase),
         **most_active_tasks(entry.settings),
         **dag_arguments(entry, place.config, phase, TaskKind.STEPS),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from twinhive.settings.clusters import Clusters, metastore_owner
 from twinhive.settings.entries import PolicyEntry
 from twinhive.settings.hive_keys import wrong_setting
+from twinhive.settings.kinds import LONGEST_POLICY
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import numbered
 
@@ -49,12 +50,22 @@ def fence_without_a_command(settings: PolicySettings, clusters: Clusters) -> Ite
         yield "failover.fence: found no 'command', expected it, as failover.close_command or open_command is said"
 
 
+def no_name_for_the_reverse(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+    """Find a policy whose name has no room for what the policy of the opposite direction is called."""
+    if settings.failover.reverse is not None and len(settings.policy) + len("_back") > LONGEST_POLICY:
+        yield (
+            f"policy: found {len(settings.policy)} letters, expected at most {LONGEST_POLICY - len('_back')}: "
+            "failover.reverse makes a policy of that name with _back"
+        )
+
+
 RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
     unknown_clusters,
     shared_metastores,
     replica_is_source,
     wrong_hive_conf,
     fence_without_a_command,
+    no_name_for_the_reverse,
 )
 """What a policy file has to keep beside its own form."""
 

@@ -23,6 +23,8 @@ class PolicyEntry:
     error: str | None = None
     told: NotificationSettings = field(default_factory=NotificationSettings)
     """Who is told although the file cannot be used."""
+    reverse_of: str | None = None
+    """The policy whose file this one is made from, as that of the opposite direction."""
 
     @property
     def notifications(self) -> NotificationSettings:

@@ -3,7 +3,16 @@
 from typing import Literal
 
 from twinhive.model.switching.fence import FenceRules
-from twinhive.settings.kinds import Strict
+from twinhive.settings.kinds import AbsolutePath, Strict
+
+
+class ReverseSettings(Strict):
+    """Where the policy of the opposite direction writes."""
+
+    dump_root: AbsolutePath = "/twinhive/dumps"
+    """its dumps go to `<dump_root>/<policy>_back`. A path means its source, which is this policy's replica"""
+    staging_root: AbsolutePath = "/twinhive/staging"
+    """its staging is `<staging_root>/<policy>_back`, on the file system of this policy's source"""
 
 
 class FailoverSettings(Strict):
@@ -19,6 +28,10 @@ class FailoverSettings(Strict):
     `TWINHIVE_POLICY`, `TWINHIVE_CLUSTER` and `TWINHIVE_DATABASE`"""
     open_command: tuple[str, ...] = ()
     """the words of the command that lets them in again, when a failover is aborted or the database becomes a replica"""
+
+    reverse: ReverseSettings | None = None
+    """`{}` is enough: makes the policy `<policy>_back`, the same the other way round, without external tables. Its DAGs
+    are there, paused; it does nothing, and nobody watches it, until `<policy>_back.failback` is run"""
 
     @property
     def rules(self) -> FenceRules:

@@ -22,6 +22,7 @@ from twinhive.settings.placement_rules import apart, with_placement_rules
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import explain, numbered
+from twinhive.settings.reverse import with_reverses
 from twinhive.settings.watching import NotificationSettings
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -38,7 +39,7 @@ def load_configuration(directory: Path) -> Configuration:
     clusters = file.clusters
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
-    policies = without_conflicts(entries)
+    policies = without_conflicts([*with_reverses(entries)])
     paths = sorted([*(directory / "placements").glob("*.yaml"), *(directory / "placements").glob("*.yml")])
     placements = [_load_placement(path, file, clusters_error) for path in paths]
     return Configuration(clusters, policies, directory, file.default_cluster, apart(placements, policies))

@@ -9,7 +9,7 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm.machine import start
 from twinhive.log.counted_events import Counted
 from twinhive.model.connections import Connection
-from twinhive.model.errors import TwinhiveError
+from twinhive.model.errors import Foreign, TwinhiveError
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
@@ -45,7 +45,10 @@ def measure_policies(
         except TwinhiveError as error:
             found.append(_unusable(entry, now, error))
     _start_java(followers)
-    found += measure(followers, now, patience, known)
+    asleep = {name for name, entry in configuration.policies.items() if entry.reverse_of}
+    measured = measure(followers, now, patience, known)
+    # A policy of the opposite direction is none of anybody's until somebody has failed back by it.
+    found += [one for one in measured if one.policy not in asleep or not isinstance(one.error, Foreign)]
     return sorted(found, key=lambda lag: lag.policy)
 
 

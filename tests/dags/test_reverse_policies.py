@@ -1,0 +1,69 @@
+"""The policy of the opposite direction is made from the policy's own file, and nobody's until it is used."""
+
+import json
+
+import pytest
+
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.model.errors import Foreign, TwinhiveError, Unreachable
+from twinhive.observe.lag import PolicyLag
+from twinhive.settings import load_configuration
+from twinhive.settings.policies import PolicySettings
+from twinhive.wiring import lag
+from twinhive.wiring.policies import Wiring
+
+
+@pytest.fixture
+def reversed_policies(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> PolicyFiles:
+    for cluster in ("east", "west"):
+        hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
+    policies.add("sales", failover={"reverse": {"staging_root": "/back/staging"}, "fence": ["quota"]})
+    return policies
+
+
+def test_it_is_the_same_policy_the_other_way_round(reversed_policies: PolicyFiles) -> None:
+    configuration = load_configuration(reversed_policies.directory)
+    there, back = configuration.policy("sales"), configuration.policy("sales_back")
+    assert (there.reverse_of, back.reverse_of) == (None, "sales")
+    assert (back.usable().source, back.usable().replica) == (there.usable().replica, there.usable().source)
+    assert back.usable().failover.reverse is None
+    policy = Wiring.of(configuration, "sales_back", resolve_from_airflow).policy
+    assert policy.dumps == "hdfs://west/twinhive/dumps/sales_back"
+    assert policy.staging == "hdfs://east/back/staging/sales_back"
+    assert policy.fence.rungs == ("quota",) and not policy.external.included
+    # It would be read from a file as it is.
+    assert PolicySettings.model_validate(back.usable().model_dump()) == back.usable()
+
+
+def test_without_being_asked_for_there_is_none(policies: PolicyFiles) -> None:
+    policies.add("sales")
+    assert set(load_configuration(policies.directory).policies) == {"sales"}
+
+
+def test_a_file_of_its_name_is_not_replaced(reversed_policies: PolicyFiles) -> None:
+    reversed_policies.add("sales_back", replica={"cluster": "west", "database": "other"})
+    entry = load_configuration(reversed_policies.directory).policy("sales_back")
+    assert entry.error is not None and "several policies have the same name sales_back" in entry.error
+
+
+def test_nobody_watches_it_until_it_is_used(reversed_policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    configuration = load_configuration(reversed_policies.directory)
+    said: dict[str, TwinhiveError | None] = {"sales": None, "sales_back": Foreign("the database is nobody's")}
+    monkeypatch.setattr(lag, "_start_java", lambda followers: None)
+    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: None)
+    monkeypatch.setattr(
+        lag,
+        "measure",
+        lambda followers, *_: [PolicyLag(one.policy.name, 1.0, error=said[one.policy.name]) for one in followers],
+    )
+
+    def watched() -> list[str]:
+        return [one.policy for one in lag.measure_policies(configuration, resolve_from_airflow)]
+
+    assert watched() == ["sales"]
+    said["sales_back"] = Unreachable("no answer")
+    assert watched() == ["sales", "sales_back"]
+    said |= {"sales_back": None, "sales": Foreign("somebody else's")}
+    assert watched() == ["sales", "sales_back"]
