@@ -19,7 +19,7 @@ from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}
 GROUP: Any = typer.main.get_command(app)
-ARGUMENT = rf"{FILLED_IN}\b|<[a-z]+>|--[a-z-]+|'[^']*'|\.\.\.|(?:{'|'.join(PHASES)})\b"
+ARGUMENT = rf"{FILLED_IN}\b|<[a-z]+>|--[a-z-]+|'[^']*'|\.\.\.|(?:{'|'.join((*PHASES, *PLACEMENT_PHASES))})\b"
 # Options of all commands stand before the command's name.
 OF_ALL = {option for parameter in GROUP.params for option in parameter.opts}
 COMMAND = re.compile(rf"\btwinhive (?:(?:{'|'.join(sorted(OF_ALL))}) )?([a-z][a-z-]*)((?: (?:{ARGUMENT}))*)")
