@@ -13,6 +13,7 @@ from twinhive.wire.message import WireMessage, read_head
 
 _CHUNK = 1 << 18
 _MILLI = 1_000
+_PAUSE_SECONDS = 0.3
 
 
 class Caller:
@@ -28,25 +29,17 @@ class Caller:
         self._sock.close()
 
     def answer(self, message: WireMessage) -> bytes:
-        """Return the whole answer, whose end is looked for."""
+        """Return the whole answer, whose end is looked for whenever nothing has come for a moment."""
         self._sock.sendall(message.raw)
-        raw, looked = b"", 0
+        self._sock.settimeout(_PAUSE_SECONDS)
+        raw = b""
         while True:
-            raw += self._sock.recv(_CHUNK) or self._broken()
-            if len(raw) < 2 * looked or (head := read_head(raw)) is None:
-                continue
-            looked = len(raw)
             try:
-                end_of(raw, head[1])
-            except Short:
-                self._sock.settimeout(0.5)  # an end that is not looked for at each piece is looked for at a pause
-                try:
-                    raw += self._sock.recv(_CHUNK) or self._broken()
-                except TimeoutError:
-                    looked = 0
-                self._sock.settimeout(None)
-                continue
-            return raw
+                raw += self._sock.recv(_CHUNK) or self._broken()
+            except TimeoutError:
+                if _is_whole(raw):
+                    self._sock.settimeout(None)
+                    return raw
 
     def seconds(self, message: WireMessage, size: int) -> float:
         """Return how long a call takes whose answer has so many bytes."""
@@ -61,6 +54,14 @@ class Caller:
 
     def _broken(self) -> bytes:
         raise ConnectionError("the answer broke off")
+
+
+def _is_whole(raw: bytes) -> bool:
+    head = read_head(raw)
+    try:
+        return head is not None and end_of(raw, head[1]) == len(raw)
+    except Short:
+        return False
 
 
 @dataclass(frozen=True)
