@@ -53,9 +53,7 @@ def _cluster_with(rule: SchemaRule, value: Any) -> Callable[[Desk], None]:
             east = {**east, "metastore": {}}
         if rule.place == ("file_system", "uri"):
             east = {**east, "file_system": {}}
-        if rule.kind == "_one_of":
-            east = {**east, rule.place[0]: value}
-        document["clusters"]["east"] = east if rule.kind == "_one_of" else put(east, rule.place, value)
+        document["clusters"]["east"] = put(east, rule.place, value)
         desk.policies.write("clusters.yaml", document)
 
     return spoil

@@ -107,6 +107,7 @@ _PATTERNS: Mapping[str, Any] = {
     "gateway.uris.0": "thrift://gate1",
     "file_system.uri": "hdfs://west/path",
     "notifications.send.0.notifier": "SlackNotifier",
+    "messages.notifications.send.0.notifier": "SlackNotifier",
 }
 """A text for each pattern, which it does not allow."""
 
@@ -114,6 +115,7 @@ _EITHER: Mapping[str, Any] = {
     "metastore": {"connection": "m", "uris": ["thrift://m:9083"]},
     "file_system": {"user": "hive"},
     "notifications.send.0": {"slack": "oncall", "webhook": "pager"},
+    "messages.notifications.send.0": {"slack": "oncall", "webhook": "pager"},
 }
 
 

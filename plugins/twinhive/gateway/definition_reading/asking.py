@@ -107,7 +107,7 @@ class BlockingMetastore:
             return answer
         number = 0 if answer.head.kind is MessageKind.EXCEPTION else next(fields_of(answer.raw, answer.at))[0]
         if METHODS[answer.head.method].exceptions.get(number) in _MISSING:
-            raise Missing(f"{doing}: not found", found=text)
+            raise Missing(f"{doing}: not found", found=text, expected="an object of this name", next_step=RETRIES)
         raise Unexplained(
             f"{doing}: refused by the local metastore",
             found=text,
