@@ -1,6 +1,5 @@
 """Which assets get events, and that the DAGs of docs/consumers.md run: in this process, over clusters in memory."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,15 @@ from airflow.sdk import DAG, Asset, PartitionedAssetTimetable
 from airflow.utils.session import create_session
 from sqlalchemy import delete, select
 
-from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags, register, use_own_airflow
+from tests.dags.airflow_home import CHECKOUT, parse_dags, register
 from tests.support.builders import a_table
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
-from tests.support.worlds.fake_world import World, a_world
+from tests.support.worlds.fake_world import World
 from twinhive.model.names import TableName
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
 from twinhive.sets.marking import MarkSet
-from twinhive.wiring.policies import Wiring
 
 TABLES = "twinhive://west/sales/"
 
@@ -72,14 +70,7 @@ class Announced:
 
 
 @pytest.fixture
-def announced(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Announced:
-    use_own_airflow()
-    create_database()
-    world = a_world()
-    for name in ("east", "west"):
-        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
-        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
-    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
+def announced(world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Announced:
     return Announced(world, policies, monkeypatch)
 
 

@@ -13,14 +13,14 @@ from airflow.sdk.observability import stats
 from airflow.utils.session import create_session
 from sqlalchemy import delete, select
 
-from tests.dags.airflow_home import create_database, parse_dags, use_own_airflow
+from tests.dags.airflow_home import parse_dags
 from tests.support.journal_records import a_copy, a_failure
 from tests.support.letter_box import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.status_port import DOWN, a_count, nowhere, status_port
 from tests.support.status_port import WELL as WELL_REMOTE
 from tests.support.users.source_writer import SourceWriter
-from tests.support.worlds.fake_world import World, a_world
+from tests.support.worlds.fake_world import World
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
 from twinhive.airflow_edge.monitor import stalled_copies, watch_round
 from twinhive.airflow_edge.monitor.telling import Teller
@@ -38,7 +38,6 @@ from twinhive.pipeline.runner import run_bootstrap
 from twinhive.replica.held_sets import write_held_sets
 from twinhive.requests.request_files import request_table
 from twinhive.wiring.messages import MessagesWiring
-from twinhive.wiring.policies import Wiring
 
 WELL = {"measure": "success", "alert": "skipped"}
 ALARM = {"measure": "success", "alert": "failed"}
@@ -92,15 +91,8 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def monitored(
-    policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, memory: dict[str, Any], journal: str
+    world: World, policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch, memory: dict[str, Any], journal: str
 ) -> Monitored:
-    use_own_airflow()
-    create_database()
-    world = a_world()
-    for name in ("east", "west"):
-        hdfs = {"conn_type": "hdfs", "host": name, "extra": {"uri": f"hdfs://{name}"}}
-        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}_HDFS", json.dumps(hdfs))
-    monkeypatch.setattr(Wiring, "write_ports", lambda wiring: world.ports())
     monitored = Monitored(world, policies)
     monkeypatch.setattr(
         stats, "gauge", lambda name, value, **more: monitored.metrics.update({f"{name} {more.get('tags')}": value})

@@ -1,41 +1,21 @@
 """A metastore that answers every method it is asked with what a test says, whatever is asked: bytes in, bytes out."""
 
 import socket
-import threading
 from collections.abc import Callable
 
-from tests.support.wire_metastore import with_no_error
+from tests.support.loopback_server import LoopbackServer
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import WireMessage, read_head
 
 Answer = Callable[[WireMessage], bytes]
 
 
-class AnsweringMetastore:
+class AnsweringMetastore(LoopbackServer):
     """Serve on a loopback port, one thread a connection."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._open: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        """Hang up on everybody."""
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for one in self._open:
-            with_no_error(one)
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            self._open.append(client)
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+        super().__init__()
 
     def _serve(self, client: socket.socket) -> None:
         held = b""

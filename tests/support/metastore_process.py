@@ -8,7 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.support.wire_metastore import Contents, WireMetastore, with_no_error
+from tests.support.loopback_server import with_no_error
+from tests.support.wire_metastore import Contents, WireMetastore
 
 PARTITIONS = 3_000
 _ROOT = Path(__file__).parents[2]

@@ -22,9 +22,10 @@ from hive_metastore import ttypes
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.answering_metastore import whole_message
+from tests.support.loopback_server import with_no_error
 from tests.support.running_gateway import RunningGateway
 from tests.support.users.warehouse import Warehouse
-from tests.support.wire_metastore import client_of, with_no_error
+from tests.support.wire_metastore import client_of
 from twinhive.wire.message import MessageKind
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "conversations"

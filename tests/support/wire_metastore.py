@@ -5,13 +5,15 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.transport import TTransport
 from thrift.transport.TSocket import TSocket
+
+from tests.support.loopback_server import LoopbackServer
 
 
 class Contents:
@@ -132,36 +134,12 @@ class _Handler:
         self._of.tables[tbl.dbName, tbl.tableName] = tbl
 
 
-class WireMetastore:
+class WireMetastore(LoopbackServer):
     """Serve contents on a loopback port, one thread a connection."""
 
     def __init__(self, contents: Contents, port: int = 0) -> None:
         self._processor = ThriftHiveMetastore.Processor(_Handler(contents))
-        self._listener = socket.create_server(("127.0.0.1", port))
-        self.port: int = self._listener.getsockname()[1]
-        self._open: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        """Hang up on everybody."""
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self.hang_up()
-
-    def hang_up(self) -> None:
-        """Close what is open, and go on listening."""
-        for one in self._open:
-            with_no_error(one)
-        self._open.clear()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            self._open.append(client)
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+        super().__init__(port)
 
     def _serve(self, client: socket.socket) -> None:
         handle = TSocket()
@@ -172,13 +150,6 @@ class WireMetastore:
                 self._processor.process(protocol, protocol)
         except (TTransport.TTransportException, OSError, AttributeError):
             pass
-
-
-def with_no_error(one: socket.socket) -> None:
-    """Shut a socket down, whatever state it is in."""
-    with suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
-    one.close()
 
 
 @contextmanager
