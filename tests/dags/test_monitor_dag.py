@@ -409,7 +409,7 @@ def test_a_set_that_is_held_for_long_and_a_broker_that_is_down_need_somebody(
     text = clusters.replace("  east:", "  east:\n    messages: {broker: bus}", 1)
     (monitored.policies.directory / "clusters.yaml").write_text(text)
     assert monitored.run() == ALARM
-    assert "what happens on cluster east is not told: broker bus does not answer" in monitored.told[-1]
+    assert "what happens on cluster east is not told: broker bus" in monitored.told[-1]
     assert monitored.metrics["twinhive.broker.down {'cluster': 'east'}"] == 1
     [publisher] = open_reader().publishers()
-    assert publisher.is_silent and "broker bus does not answer" in str(publisher.broker_trouble)
+    assert publisher.is_silent and "does not answer" in str(publisher.broker_trouble)
