@@ -260,8 +260,7 @@ def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refus
         with pytest.raises(ttypes.MetaException, match="name a place below hdfs://north"):
             client.create_table(made)
         with pytest.raises(ttypes.MetaException, match=f"{ports.database}.acid belongs to cluster east"):
-            transaction = client.open_txns(ttypes.OpenTxnRequest(1, "ann", "here")).txn_ids[0]
-            client.allocate_table_write_ids(ttypes.AllocateTableWriteIdsRequest(ports.database, "acid", [transaction]))
+            client.allocate_table_write_ids(ttypes.AllocateTableWriteIdsRequest(ports.database, "acid", [1]))
 
 
 @pytest.mark.nightly(
