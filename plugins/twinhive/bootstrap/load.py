@@ -23,13 +23,12 @@ from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump, window_at
 from twinhive.external.pending_waits import PendingWaits, Waits
 from twinhive.external.publish_tables import publish_ready
-from twinhive.model.batches import Batch
+from twinhive.model.batches import slices_of_each_table
 from twinhive.model.constraints import Constraint, foreign_keys, without_foreign_keys
 from twinhive.model.errors import ActNow
 from twinhive.model.files import join
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, Stamp, without_marks
-from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.placement import TablePlacement
 from twinhive.ports import Lease, WritePorts
@@ -137,7 +136,7 @@ class _Loading:
 
     def place(self) -> None:
         """Put every table's files into place; a table appears when its last batch is built."""
-        remaining = _batches_of_each_table(self.dump.manifest.batches)
+        remaining = slices_of_each_table(self.dump.manifest.batches)
         mark = directory_mark(self.work.policy, self.dump)
         files = self.ports.replica_files
         for batch in self.dump.manifest.batches:
@@ -211,7 +210,7 @@ class _Loading:
         """Note all external tables as pending, then create those whose data is there."""
         policy, ports = self.work.policy, self.ports
         records = PendingFiles(ports.replica_files, policy, self.lease)
-        batches = _batches_of_each_table(self.dump.manifest.batches)
+        batches = slices_of_each_table(self.dump.manifest.batches)
         noted: dict[str, Waits] = {}
         for record in pending_tables(self._records(), self.stamp.event_id, batches):
             records.write(record)
@@ -277,14 +276,6 @@ class _Loading:
         self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)
         return end.event_id
-
-
-def _batches_of_each_table(batches: tuple[Batch, ...]) -> dict[TableName, int]:
-    counts: dict[TableName, int] = defaultdict(int)
-    for batch in batches:
-        for slice_ in batch.slices:
-            counts[slice_.table] += 1
-    return counts
 
 
 def _pieces(record: TableRecord, most: int) -> Iterator[TableRecord]:

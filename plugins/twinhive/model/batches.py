@@ -1,6 +1,7 @@
 """Cut the tables of a dump into batches that are listed and copied as one task each."""
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -58,6 +59,11 @@ class Batch:
     name: str
     label: str
     slices: tuple[Slice, ...]
+
+
+def slices_of_each_table(batches: Iterable[Batch]) -> Counter[TableName]:
+    """Count for each table the slices that batches hold of it."""
+    return Counter(slice_.table for batch in batches for slice_ in batch.slices)
 
 
 def label_for_airflow(label: str) -> str:

@@ -16,7 +16,7 @@ from twinhive.interop.hive_dump.refusals import unsayable
 from twinhive.interop.hive_dump.sayable import check_file, check_table_name, check_values
 from twinhive.interop.hive_dump.structs import partition_text, table_text
 from twinhive.interop.hive_dump.terms import Terms
-from twinhive.model.batches import Batch
+from twinhive.model.batches import Batch, slices_of_each_table
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.constraints import foreign_keys, without_foreign_keys
 from twinhive.model.files import ChecksumForm
@@ -55,7 +55,7 @@ class TableWriting:
 
     def content(self, batches: Collection[Batch]) -> Content:
         """Yield the files of Hive's layout, path and content."""
-        left = _slices_of_each_table(batches)
+        left = slices_of_each_table(batches)
         begun: dict[TableName, list[TableRecord]] = defaultdict(list)
         for batch in batches:
             records = self.dump.objects(self.dump_files, batch.name)
@@ -142,14 +142,6 @@ def _check_item(item: CopyItem) -> None:
             "files that are known by the checksum that HDFS has of them",
         )
     check_file(owner, item.file)
-
-
-def _slices_of_each_table(batches: Iterable[Batch]) -> dict[TableName, int]:
-    counts: dict[TableName, int] = defaultdict(int)
-    for batch in batches:
-        for slice_ in batch.slices:
-            counts[slice_.table] += 1
-    return counts
 
 
 def _joined(slices: list[TableRecord]) -> TableRecord:

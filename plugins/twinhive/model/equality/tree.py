@@ -8,7 +8,6 @@ from itertools import groupby
 from twinhive.model.equality.records import SEGMENTS, LeafRecord, Ledger
 
 BUCKETS = 4_096
-_BUCKETS_OF_A_SEGMENT = BUCKETS // SEGMENTS
 
 
 class DifferenceKind(Enum):

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from lark import Token, Tree
+from lark import Token
 
+from twinhive.statements.language.nodes import parts_of
 from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.quoting import unquoted
@@ -36,12 +37,12 @@ def _read(text: str, start: str, read: Callable[[Node], Read]) -> Read:
 
 
 def _statement(tree: Node) -> Statement:
-    [(kind, node)] = _parts(tree).items()
+    [(kind, node)] = parts_of(tree).items()
     return _READERS[kind](node)
 
 
 def _dump(tree: Node) -> DumpStatement:
-    parts = _parts(tree)
+    parts = parts_of(tree)
     scope = _scope(parts["scope"])
     first, last = _number(parts.get("from_event")), _number(parts.get("to_event"))
     if first is not None and last is not None and last < first:
@@ -56,20 +57,20 @@ def _dump(tree: Node) -> DumpStatement:
 
 
 def _load(tree: Node) -> LoadStatement:
-    parts = _parts(tree)
+    parts = parts_of(tree)
     database, into = [*(_name(token) for token in _tokens(parts.get("target"))), None, None][:2]
     return LoadStatement(database, into, _directory(parts.get("directory")), _settings(parts))
 
 
 def _status(tree: Node) -> StatusStatement:
-    return StatusStatement(_name(_tokens(tree)[0]), _settings(_parts(tree)))
+    return StatusStatement(_name(_tokens(tree)[0]), _settings(parts_of(tree)))
 
 
 _READERS: Mapping[str, Callable[[Node], Statement]] = {"dump": _dump, "load": _load, "status": _status}
 
 
 def _scope(tree: Node) -> Scope:
-    parts = _parts(tree)
+    parts = parts_of(tree)
     include = _patterns(parts["include"]) if "include" in parts else None
     return Scope(_name(_tokens(tree)[0]), include, _patterns(parts.get("exclude")))
 
@@ -77,7 +78,7 @@ def _scope(tree: Node) -> Scope:
 def _replaced(tree: Node | None, scope: Scope) -> Scope | None:
     if tree is None:
         return None
-    node = _parts(tree)["scope"]
+    node = parts_of(tree)["scope"]
     replaced = _scope(node)
     if replaced.database != scope.database:
         raise Misplaced(
@@ -153,10 +154,6 @@ def _settings(parts: Mapping[str, Node]) -> tuple[Setting, ...]:
             )
         settings[key] = value
     return tuple(settings.items())
-
-
-def _parts(tree: Node) -> dict[str, Node]:
-    return {str(child.data): child for child in tree.children if isinstance(child, Tree)}
 
 
 def _tokens(tree: Node | None) -> list[Token]:

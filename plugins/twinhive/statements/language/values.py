@@ -40,11 +40,6 @@ class Scope:
         """The patterns of `include` as a policy writes them: the whole database is a pattern as well."""
         return (WHOLE_DATABASE,) if self.include is None else self.include
 
-    @property
-    def is_functions_only(self) -> bool:
-        """True for `db.[]`."""
-        return self.include == ()
-
     def selects(self, table: str) -> bool:
         """True when a table's or view's name, without its database, is in scope."""
         return is_named(table, self.patterns) and not is_named(table, self.exclude)
