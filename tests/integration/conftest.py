@@ -10,6 +10,7 @@ from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
 from tests.integration.oncall_fixtures import assert_twin, databases, oncall, runbook_policies, writers
 from tests.integration.one_policy import finished, followed
+from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
@@ -50,6 +51,13 @@ def airflow(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Itera
     yield running
     if not os.environ.get("TWINHIVE_KEEP"):
         sandbox.stop("airflow")
+
+
+@pytest.fixture(scope="session")
+def east_spark(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSql]:
+    """Return users of east with one Spark session, for all tests that need no settings from its start on."""
+    with spark_sql("east", tmp_path_factory.mktemp("spark") / "log", {}) as session:
+        yield session
 
 
 @pytest.fixture

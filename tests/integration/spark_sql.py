@@ -1,4 +1,4 @@
-"""Run SQL statements on one of the clusters with Spark, batch by batch: `spark_sql.py CLUSTER USER [key=value...]`.
+"""Run SQL statements on one of the clusters with Spark, batch by batch: `spark_sql.py CLUSTER [key=value...]`.
 
 Each line of standard input is a batch, a JSON list of statements; a line of standard output has what came of each:
 its rows, or the text of the error.
@@ -15,6 +15,7 @@ from typing import Any
 
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
+from twinhive.spark.environment import QUIET_AND_QUICK
 
 ANSWER = "answer "
 ROOT = Path(__file__).parents[2]
@@ -49,9 +50,9 @@ def through_gateway(port: int) -> dict[str, str]:
 
 
 @contextmanager
-def spark_sql(cluster: str, errors: Path, settings: dict[str, str], user: str = "") -> Iterator[SparkSql]:
-    """Start a session of a user, by default the cluster's own; what it writes about errors goes to a file."""
-    command = [sys.executable, __file__, cluster, user, *(f"{key}={value}" for key, value in settings.items())]
+def spark_sql(cluster: str, errors: Path, settings: dict[str, str]) -> Iterator[SparkSql]:
+    """Start a session of the cluster's user; what it writes about errors goes to a file."""
+    command = [sys.executable, __file__, cluster, *(f"{key}={value}" for key, value in settings.items())]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])}
     with (
         errors.open("w") as log,
@@ -68,14 +69,14 @@ def spark_sql(cluster: str, errors: Path, settings: dict[str, str], user: str = 
 
 def main() -> int:
     """Run batches until there are no more."""
-    name, user, *settings = sys.argv[1:]
+    name, *settings = sys.argv[1:]
     box = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "test"))
     cluster = box.north if name == "north" else box.clusters[name]
-    os.environ.update({**spark_submit_environment(cluster), **({"HADOOP_USER_NAME": user} if user else {})})
+    os.environ.update(spark_submit_environment(cluster))
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("users")
-    chosen = {**spark_conf(cluster), **dict(setting.split("=", 1) for setting in settings)}
+    chosen = {**spark_conf(cluster), **QUIET_AND_QUICK, **dict(setting.split("=", 1) for setting in settings)}
     for key, value in chosen.items():
         builder = builder.config(key, value)
     with builder.getOrCreate() as spark:
