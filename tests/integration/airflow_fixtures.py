@@ -28,6 +28,8 @@ _SETTINGS = {
     "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
     "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
+    # It looks for work less often than the sandbox's own, which nobody shares a core with.
+    "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
     # Two cores that also run clusters and Spark are slow at times, which is not what these tests are about.
     "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "120",
     "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "180",
@@ -35,7 +37,7 @@ _SETTINGS = {
 _SPARK_JOB = "copy_files.py"
 
 
-def until(happens: Callable[[], Any], what: str, seconds: float = 240, every: float = 0.1) -> Any:
+def until(happens: Callable[[], Any], what: str, seconds: float = 240, every: float = 0.3) -> Any:
     """Wait until something is true, and return it."""
     deadline = time.monotonic() + seconds
     while not (value := happens()):

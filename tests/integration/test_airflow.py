@@ -83,7 +83,7 @@ def a_run_that_applies(airflow: RunningAirflow, policy: str, before: set[str]) -
                     return run
         return None
 
-    run: Run = until(found, f"a window of {policy} is cut", every=0.05)
+    run: Run = until(found, f"a window of {policy} is cut", every=0.2)
     return run
 
 
@@ -154,7 +154,7 @@ def test_what_is_added_at_the_source_appears_on_the_replica_by_itself(
         before = settled(airflow, followed)
         add_orders(east, followed, day)
         committed = time.time()
-        until(lambda day=day: has_orders(west, followed, day), "the replica has it", every=0.02)
+        until(lambda day=day: has_orders(west, followed, day), "the replica has it", every=0.1)
         print(f"lag from commit to visible: {time.time() - committed:.1f} s")
         run = a_run_that_applies(airflow, followed, before)
         assert run.wait() == "success"

@@ -33,6 +33,7 @@ def test_consumers_start_when_a_table_is_there_and_a_sensor_waits_for_it(
     run = airflow.trigger(waits)
     run.wait_for("there", "deferred")
     airflow.api.unpause(f"{followed}.incremental")
+    airflow.api.parse_again(f"{followed}.incremental")  # its watcher is back from then on
     assert run.wait() == "success"
     assert "day=for consumers" in west.client.get_partition_names(followed, "orders", -1)
     assert re.search(r"event \d+ is to come", run.log("there"))
