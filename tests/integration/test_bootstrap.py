@@ -1,7 +1,13 @@
 """Bootstrap real databases between the two clusters, step by step in this process."""
 
+import json
+import os
+from collections.abc import Iterator
+
 import pytest
 
+from sandbox import Sandbox
+from sandbox.ports import free_ports
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -158,54 +164,27 @@ def test_staging_on_another_file_system_is_refused(east: Warehouse, policies: Po
 
 
 @pytest.mark.parametrize(
-    ("server", "said"),
+    ("variable", "said"),
     [
-        ("east-metastore", "metastore"),
-        ("west-metastore", "metastore"),
-        ("east-namenode", "hdfs://east"),
-        ("west-namenode", "hdfs://west"),
+        ("AIRFLOW_CONN_EAST_METASTORE", "metastore"),
+        ("AIRFLOW_CONN_WEST_METASTORE", "metastore"),
+        ("AIRFLOW_CONN_EAST_HDFS", "hdfs://east"),
+        ("AIRFLOW_CONN_WEST_HDFS", "hdfs://west"),
     ],
 )
 def test_a_server_that_is_down_is_named_and_may_be_tried_again(
-    sandbox, east: Warehouse, policies: PolicyFiles, server: str, said: str
+    east: Warehouse, policies: PolicyFiles, variable: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is asked for at a port where nobody listens: a client cannot tell this from a server that was stopped."""
     policy = policies.add(east.create_database())
-    sandbox.stop(server)
-    try:
-        with pytest.raises(TryAgain, match=said):
-            policies.run(policy)
-    finally:
-        sandbox.up()
-
-
-def test_a_source_without_a_listener_is_refused(sandbox, policies: PolicyFiles) -> None:
-    sandbox.stop("east-metastore")
-    sandbox.start("east-metastore", overrides={"metastore.transactional.event.listeners": " "})
-    try:
-        with pytest.raises(ActNow, match="keeps no notification log"):
-            policies.run(policies.add("anything"))
-    finally:
-        sandbox.stop("east-metastore")
-        sandbox.up()
-
-
-def test_a_replica_that_makes_managed_tables_external_is_told_and_keeps_none(
-    sandbox, east: Warehouse, policies: PolicyFiles
-) -> None:
-    database = east.create_database()
-    east.create_table(database, "plain", files={"data": b"1"})
-    transformer = "org.apache.hadoop.hive.metastore.MetastoreDefaultTransformer"
-    sandbox.stop("west-metastore")
-    sandbox.start("west-metastore", overrides={"metastore.metadata.transformer.class": transformer})
-    try:
-        with pytest.raises(ActNow, match=r"metastore\.metadata\.transformer\.class"):
-            policies.run(policies.add(database))
-        west = Warehouse(sandbox.clusters["west"])
-        assert west.client.get_all_tables(database) == []
-        west.close()
-    finally:
-        sandbox.stop("west-metastore")
-        sandbox.up()
+    connection, (port,) = json.loads(os.environ[variable]), free_ports(1)
+    if connection["conn_type"] == "hdfs":
+        connection["extra"]["hadoop"][f"dfs.namenode.rpc-address.{connection['host']}.nn1"] = f"127.0.0.1:{port}"
+    else:
+        connection["port"] = port
+    monkeypatch.setenv(variable, json.dumps(connection))
+    with pytest.raises(TryAgain, match=said):
+        policies.run(policy)
 
 
 def test_safe_mode_of_the_replica_is_named_and_may_be_tried_again(
@@ -220,3 +199,34 @@ def test_safe_mode_of_the_replica_is_named_and_may_be_tried_again(
             policies.run(policy)
     finally:
         java.setSafeMode(action.LEAVE)
+
+
+@pytest.fixture(scope="module")
+def badly_set(sandbox: Sandbox) -> Iterator[Warehouse]:
+    """The cluster east while its metastore can be neither a source nor a replica."""
+    transformer = "org.apache.hadoop.hive.metastore.MetastoreDefaultTransformer"
+    settings = {"transactional.event.listeners": " ", "metadata.transformer.class": transformer}
+    sandbox.stop("east-metastore")
+    sandbox.start("east-metastore", overrides={f"metastore.{key}": value for key, value in settings.items()})
+    warehouse = Warehouse(sandbox.clusters["east"])
+    yield warehouse
+    warehouse.close()
+    sandbox.stop("east-metastore")
+    sandbox.up()
+
+
+def test_a_source_without_a_listener_is_refused(badly_set: Warehouse, policies: PolicyFiles) -> None:
+    with pytest.raises(ActNow, match="keeps no notification log"):
+        policies.run(policies.add("anything"))
+
+
+def test_a_replica_that_makes_managed_tables_external_is_told_and_keeps_none(
+    badly_set: Warehouse, west: Warehouse, policies: PolicyFiles
+) -> None:
+    database = west.create_database()
+    west.create_table(database, "plain", files={"data": b"1"})
+    source, replica = ({"cluster": cluster, "database": database} for cluster in ("west", "east"))
+    policies.write(f"policies/{database}.yaml", {"policy": database, "source": source, "replica": replica})
+    with pytest.raises(ActNow, match=r"metastore\.metadata\.transformer\.class"):
+        policies.run(database)
+    assert badly_set.client.get_all_tables(database) == []
