@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Protocol
 from unittest import mock
 
-from tests.checker.crowd import Crowd
+from tests.checker.crowd.writers import Crowd
 from tests.checker.faults import OF_A_PROCESS, LeaseWithTakeOver, Plan, faulty
 from tests.checker.judge import Judge, Violation
 from tests.checker.marked import leaves

@@ -2,7 +2,9 @@
 
 from random import Random
 
-from tests.checker.crowd import NAMES, Crowd, Statements
+from tests.checker.crowd.choosing import Statements
+from tests.checker.crowd.statement import NAMES
+from tests.checker.crowd.writers import Crowd
 from tests.checker.places import Places
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World

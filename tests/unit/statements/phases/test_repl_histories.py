@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.checker.crowd import Crowd
+from tests.checker.crowd.writers import Crowd
 from tests.support.seeds import seeds
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
