@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from twinhive.model.errors import ActNow
 from twinhive.sets.listing import SetsOfDatabase
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
+from twinhive.spark.environment import QUIET_AND_QUICK
 from twinhive.spark.jobs import Job
 from twinhive.spark.write_settings import RowsOf, WriteJobSettings
 
@@ -76,7 +77,7 @@ class Session:
         environment = {**os.environ, **spark_submit_environment(cluster)}
         environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "plugins")])
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SESSION, json.dumps(spark_conf(cluster))],
+            [sys.executable, "-c", SESSION, json.dumps({**spark_conf(cluster), **QUIET_AND_QUICK})],
             env=environment,
             text=True,
             stdin=subprocess.PIPE,
@@ -148,7 +149,13 @@ def follow_all(policies: PolicyFiles, policy: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("kind", ["PARQUET", "ORC"])
+OTHER_FORMAT = pytest.mark.nightly(
+    "tests/integration/test_partition_writes.py::"
+    "test_what_is_written_is_read_by_spark_and_is_on_the_replica_without_a_scan",
+)
+
+
+@pytest.mark.parametrize("kind", ["PARQUET", pytest.param("ORC", marks=OTHER_FORMAT)])
 def test_what_is_written_is_read_by_spark_and_is_on_the_replica_without_a_scan(
     session: Session, east: Warehouse, west: Warehouse, policies: PolicyFiles, kind: str
 ) -> None:
@@ -236,9 +243,24 @@ def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_ha
     assert_equal_twin(east, database, west)
 
 
-def test_the_spark_job_reads_files_and_writes_partitions(
-    sandbox: Sandbox, session: Session, east: Warehouse, source_metastore: ThriftSource, tmp_path: Path
-) -> None:
+@dataclass
+class SubmittedJob:
+    """The job of a task, over three rows of each of three regions in a file of JSON."""
+
+    table: str
+    given: WriteJobSettings
+    cluster: SparkCluster
+    settings_file: Path
+    said: list[str] = field(default_factory=list)
+
+    def run(self, **changed: Any) -> None:
+        settings, steps = replace(self.given, **changed), NextSteps("act", "unusable", "again")
+        job = Job("write_partitions", self.cluster, settings.label, steps, settings.user)
+        job.run(self.settings_file, settings.to_json(), self.said.append)
+
+
+@pytest.fixture
+def submitted(sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path) -> SubmittedJob:
     database = east.create_database("job")
     table = a_table(session, database, "days")
     cluster = sandbox.clusters["east"]
@@ -256,18 +278,28 @@ def test_the_spark_job_reads_files_and_writes_partitions(
         cluster.user,
         set_done="day=2011-02-28",
     )
-    steps = NextSteps("act", "unusable", "again")
-    said: list[str] = []
+    return SubmittedJob(table, given, SparkCluster("local[2]", 2, conf), tmp_path / "settings.json")
 
-    def run(settings: WriteJobSettings) -> None:
-        job = Job("write_partitions", SparkCluster("local[2]", 2, conf), settings.label, steps, settings.user)
-        job.run(tmp_path / "settings.json", settings.to_json(), said.append)
 
-    run(given)
-    assert counted(session, table) == [9, sum(range(9)), 3]
-    assert any("3 new partitions" in line for line in said), said
-    assert marks(source_metastore, database) == [("day=2011-02-28", 1, 3)]
-    run(given)
-    assert any("was written before" in line for line in said), said
+def test_the_spark_job_reads_files_and_writes_partitions(
+    session: Session, submitted: SubmittedJob, source_metastore: ThriftSource
+) -> None:
+    submitted.run()
+    assert counted(session, submitted.table) == [9, sum(range(9)), 3]
+    assert any("3 new partitions" in line for line in submitted.said), submitted.said
+    assert marks(source_metastore, submitted.table.partition(".")[0]) == [("day=2011-02-28", 1, 3)]
+
+
+@pytest.mark.nightly(
+    "tests/integration/test_partition_writes.py::test_the_spark_job_reads_files_and_writes_partitions",
+    "tests/integration/test_partition_writes.py::test_the_set_is_marked_when_all_is_shown_and_once_a_job",
+    "tests/unit/spark/test_endings.py",
+)
+def test_a_spark_job_that_is_submitted_again_has_nothing_to_do_and_one_that_cannot_run_says_so(
+    submitted: SubmittedJob,
+) -> None:
+    submitted.run()
+    submitted.run()
+    assert any("was written before" in line for line in submitted.said), submitted.said
     with pytest.raises(ActNow, match=r"the query for .* cannot be run"):
-        run(replace(given, rows=RowsOf("SELECT nothing FROM nowhere"), job="run 2"))
+        submitted.run(rows=RowsOf("SELECT nothing FROM nowhere"), job="run 2")
