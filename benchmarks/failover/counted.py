@@ -9,8 +9,8 @@ from tests.unit.incremental.test_incremental import Followed
 from tests.unit.operations.test_failback import Switched
 from tests.unit.operations.test_failover import HOLDER, Asked, position
 from tests.unit.verify.verifying import Verifying
-from twinhive.operations.failover import UnplannedFailover
 from twinhive.operations.repair import Repair
+from twinhive.operations.unplanned_failover import UnplannedFailover
 
 _PROMOTED = 100_000
 _AT_ONCE = 1_000

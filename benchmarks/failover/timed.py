@@ -7,7 +7,8 @@ from benchmarks.measuring import load_average
 from benchmarks.sides import Clusters, Twinhive
 from tests.support.users.source_writer import SourceWriter
 from twinhive.model.policy import Policy
-from twinhive.operations.failover import QUIET_SECONDS, Failover, UnplannedFailover
+from twinhive.operations.failover import QUIET_SECONDS, Failover
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.ports import WritePorts

@@ -12,11 +12,12 @@ from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, error
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import Failover
 from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.operations import OperationFields, operation_of
 from twinhive.operations.promoting import replica_alone
 from twinhive.operations.repair import Repair
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.runner import run_whole
 from twinhive.ports import WritePorts
 from twinhive.step.base import Report

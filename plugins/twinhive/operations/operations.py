@@ -7,7 +7,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.policy import Policy
 from twinhive.operations.adopt import Adopt
 from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import Failover
 from twinhive.operations.fence.lifting import AbortFailover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operation import Holder, Operation
@@ -17,6 +17,7 @@ from twinhive.operations.resync import Resync
 from twinhive.operations.resync_everything import ResyncEverything
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.operations.unlock import Unlock
+from twinhive.operations.unplanned_failover import UnplannedFailover
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from twinhive.dump.store import dumps_of, open_dump
 from twinhive.incremental.kept_windows import DIRECTORY, kept_windows
 from twinhive.model.errors import ActNow, Refused
 from twinhive.model.files import join
-from twinhive.operations.failover import UnplannedFailover
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 
 UP_TO_COPY = INCREMENTAL[:2]

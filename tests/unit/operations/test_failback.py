@@ -22,8 +22,9 @@ from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.switching.fence import FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import Failover
 from twinhive.operations.pausing import Unpause
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import TreePorts, WritePorts

@@ -32,11 +32,12 @@ from twinhive.model.frozen import with_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
 from twinhive.model.switching.promotion import PROMOTED, How, Promotion
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import Failover
 from twinhive.operations.forget import Forget
 from twinhive.operations.operations import KINDS, OperationFields, operation_of
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.unlock import Unlock
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import PHASES, stages_of
 from twinhive.pipeline.runner import run_whole
 from twinhive.step.base import Work

@@ -21,9 +21,10 @@ from twinhive.model.names import partition_name
 from twinhive.model.policy import Policy
 from twinhive.model.switching.fence import FENCED, QUOTA, FenceRules
 from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover, UnplannedFailover
+from twinhive.operations.failover import Failover
 from twinhive.operations.fence.lifting import AbortFailover
 from twinhive.operations.unlock import Unlock
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import WritePorts

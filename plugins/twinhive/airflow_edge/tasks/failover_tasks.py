@@ -21,10 +21,11 @@ from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.operations.failover import PROVE_QUIET, Failover, UnplannedFailover
+from twinhive.operations.failover import PROVE_QUIET, Failover
 from twinhive.operations.fence.fencing import standing_fence
 from twinhive.operations.operation import a_reason
 from twinhive.operations.promoting import said_of_promoted
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
