@@ -121,7 +121,7 @@ async def _answer_all(answering: _Answering, messages: MessageReader, link: Byte
             if answer is None:
                 return
             link.write(answer.raw)
-            await link.drain()
+            await link.flush()
     finally:
         upcoming.cancel()
 

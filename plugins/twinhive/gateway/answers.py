@@ -30,11 +30,11 @@ class Pieces:
             async for piece in self.pieces:
                 client.write(piece)
                 async with asyncio.timeout(self.seconds):
-                    await client.drain()
+                    await client.flush()
         finally:
             await self.release()
             client.hold_unsent()
-        await client.drain()
+        await client.flush()
 
 
 @dataclass(frozen=True)

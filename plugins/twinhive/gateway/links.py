@@ -206,7 +206,7 @@ class Link:
 
     async def _exchange(self, reader: MessageReader, link: ByteLink, message: WireMessage) -> WireMessage | LongAnswer:
         link.write(message.raw)
-        await link.drain()
+        await link.flush()
         return await self._answer(reader, message.head.method)
 
     async def _answer(self, reader: MessageReader, method: str) -> WireMessage | LongAnswer:

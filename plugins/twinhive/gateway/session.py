@@ -143,7 +143,7 @@ class Session:
 
     async def _calls(self, request: WireMessage | None) -> None:
         """Answer a request; None for one that is not there as a whole yet."""
-        await self._bytes.drain()
+        await self._bytes.flush()
         if request is None:
             request = await self._request()
         if request is not None:
@@ -166,7 +166,7 @@ class Session:
             await answer.written_to(self._bytes)
         elif request.head.kind is not MessageKind.ONEWAY:
             self._bytes.write(answer.raw)
-            await self._bytes.drain()
+            await self._bytes.flush()
 
     def _close_foreign(self, error: Exception) -> None:
         self._shared.counts.foreign += 1

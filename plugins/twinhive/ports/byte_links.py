@@ -28,7 +28,7 @@ class ByteLink(asyncio.Protocol):
         self._has_ended = self._is_lost = self._is_full = self._is_paused = False
         self._error: BaseException | None = None
         self._reading: asyncio.Future[None] | None = None
-        self._draining: asyncio.Future[None] | None = None
+        self._flushing: asyncio.Future[None] | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -37,7 +37,7 @@ class ByteLink(asyncio.Protocol):
 
     @property
     def is_full(self) -> bool:
-        """True while the peer takes less than was written: `drain` waits for it."""
+        """True while the peer takes less than was written: `flush` waits for it."""
         return self._is_full
 
     def info(self, name: str) -> Any:
@@ -75,20 +75,20 @@ class ByteLink(asyncio.Protocol):
         if self._transport is not None and not self._is_lost:
             self._transport.write(data)
 
-    async def drain(self) -> None:
+    async def flush(self) -> None:
         """Wait until the peer has taken most of what was written. Raises OSError for a connection that is lost."""
         if self._is_lost:
             raise _lost(self._error)
         if not self._is_full:
             return
-        self._draining = asyncio.get_running_loop().create_future()
+        self._flushing = asyncio.get_running_loop().create_future()
         try:
-            await self._draining
+            await self._flushing
         finally:
-            self._draining = None
+            self._flushing = None
 
     def hold_unsent(self, most: int | None = None) -> None:
-        """Say how many bytes may wait for the peer before `drain` waits; None for the usual number."""
+        """Say how many bytes may wait for the peer before `flush` waits; None for the usual number."""
         if self._transport is not None and not self._is_lost:
             self._transport.set_write_buffer_limits(high=most)
 
@@ -136,8 +136,8 @@ class ByteLink(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Note the end in both directions."""
         self._is_lost, self._is_full = True, False
-        if self._draining is not None and not self._draining.done():
-            self._draining.set_exception(_lost(exc))
+        if self._flushing is not None and not self._flushing.done():
+            self._flushing.set_exception(_lost(exc))
         self.end(exc)
         if self.on_lost is not None:
             self.on_lost()
@@ -149,7 +149,7 @@ class ByteLink(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Note that it is not any more."""
         self._is_full = False
-        _wake(self._draining)
+        _wake(self._flushing)
 
     def _given(self, count: int) -> None:
         self._held_bytes -= count

@@ -51,7 +51,7 @@ def move_dag(config: Path, configuration: Configuration) -> DAG:
 
 _DOCUMENTATION = (
     "Copy a table to another cluster, fence it, and let it belong there by one call; the old place becomes a copy "
-    "(docs/copies.md). What is much is copied by the Spark of that cluster. Killed at any moment, clear the task: it "
+    "(docs/copies.md). Large copies are made by the Spark of that cluster. Killed at any moment, clear the task: it "
     "goes on. Stop the jobs first that write the table without being routed. `dry_run` is the default."
 )
 
