@@ -46,7 +46,7 @@ unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
 soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, with kills, and check each state
 	$(RUN) -m tests.checker.soak $(or $(SEEDS),200) $(or $(FIRST),0)
 
-runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes a quarter of an hour
+runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes twenty minutes
 	$(RUN) -m pytest -m runbook tests/integration
 
 nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; 90 minutes on two quiet cores

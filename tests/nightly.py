@@ -57,7 +57,7 @@ PARTS = {
     "long": Part(
         "tests marked nightly: faults of every kind, Hive's dumps both ways", _tests("-m", "nightly", "tests"), 25
     ),
-    "runbooks": Part("every section of docs/runbooks.md in Airflow", _tests("-m", "runbook", "tests/integration"), 15),
+    "runbooks": Part("every section of docs/runbooks.md in Airflow", _tests("-m", "runbook", "tests/integration"), 20),
     "histories": Part(
         "random histories in memory, 60 of each kind",
         _tests("tests/unit/checker/test_histories.py", "tests/unit/verify/test_verify_histories.py"),

@@ -8,14 +8,14 @@ import pytest
 
 from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow
-from tests.integration.oncall_fixtures import assert_twin, databases, oncall, runbook_policies, writers
+from tests.integration.oncall_fixtures import assert_twin, databases, oncall, runbook_policies, users, writers
 from tests.integration.one_policy import finished, followed
 from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 
-__all__ = ["assert_twin", "databases", "finished", "followed", "oncall", "runbook_policies", "writers"]
+__all__ = ["assert_twin", "databases", "finished", "followed", "oncall", "runbook_policies", "users", "writers"]
 
 
 @pytest.fixture

@@ -47,19 +47,25 @@ def oncall(
 
 
 @pytest.fixture
-def writers(oncall: OnCall, sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
-    """The writers of the policy's source: a partitioned table, a plain one, a view; they are on the replica already."""
+def users(oncall: OnCall, sandbox: Sandbox, east: Warehouse) -> Iterator[SourceWriter]:
+    """The users of the policy's source: a partitioned table, a plain one, a view; they are on the replica already."""
     cluster = sandbox.clusters["east"]
     metastore = ThriftSource([(cluster.metastore_host, cluster.metastore_port)], 60.0, cluster.user)
-    writers = SourceWriter.with_database(metastore, east.files, oncall.policy)
-    writers.create_table("orders", keys=("day",))
-    writers.add_partitions("orders", {("1",): {"f1": b"one"}, ("2",): {"f2": b"two"}})
-    writers.create_table("plain", files={"data": b"plain"})
-    writers.create_view("recent")
+    users = SourceWriter.with_database(metastore, east.files, oncall.policy)
+    users.create_table("orders", keys=("day",))
+    users.add_partitions("orders", {("1",): {"f1": b"one"}, ("2",): {"f2": b"two"}})
+    users.create_table("plain", files={"data": b"plain"})
+    users.create_view("recent")
     oncall.airflow.policies.run(oncall.policy)
-    oncall.follow()
-    yield writers
+    yield users
     metastore.close()
+
+
+@pytest.fixture
+def writers(oncall: OnCall, users: SourceWriter) -> SourceWriter:
+    """The same users, of a source that is followed by Airflow's own runs."""
+    oncall.follow()
+    return users
 
 
 @pytest.fixture

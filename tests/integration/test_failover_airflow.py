@@ -1,11 +1,8 @@
 """On-call fails a policy over through a real Airflow's API: reads the plan, approves, clears tasks before and after."""
 
-from contextlib import suppress
-
 import pytest
 
-from sandbox.errors import SandboxError
-from tests.integration.airflow_fixtures import Run, RunningAirflow, until
+from tests.integration.airflow_fixtures import RunningAirflow
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -31,19 +28,6 @@ def followed_policy(
     return name, users
 
 
-def approved(run: Run, option: str) -> None:
-    """Answer as often as it asks: after an answer within a second Airflow takes the task for lost, and asks again."""
-
-    def has_ended() -> bool:
-        state = run.instances("approve")[0]["state"]
-        if state in ("awaiting_input", "deferred"):
-            with suppress(SandboxError):  # answered already
-                run.airflow.api.answer(run.dag_id, run.run_id, "approve", option)
-        return bool(state == "success")
-
-    until(has_ended, f"{run.dag_id} takes the answer {option}", every=1.0)
-
-
 def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     airflow: RunningAirflow,
     policies: PolicyFiles,
@@ -66,14 +50,14 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     assert "would open" in plan.log("prepare")
 
     refused = airflow.trigger(dag_id, dry_run=False)
-    approved(refused, "Reject")
+    refused.approve("Reject")
     refused.wait()
     assert refused.states()["promote"] == {"skipped"}
     assert promotion() is None
 
     users.insert("orders", ("1",), {"late": b"z,3\n"})
     run = airflow.trigger(dag_id, dry_run=False)
-    approved(run, "Approve")
+    run.approve()
     # What the source has logged has to be there first; the policy's own runs bring it.
     run.wait_for("catch_up", "up_for_reschedule")
     while not policies.follow(name)["window"].idle:
