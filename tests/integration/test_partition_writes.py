@@ -250,17 +250,16 @@ class SubmittedJob:
     table: str
     given: WriteJobSettings
     cluster: SparkCluster
-    settings_file: Path
     said: list[str] = field(default_factory=list)
 
     def run(self, **changed: Any) -> None:
         settings, steps = replace(self.given, **changed), NextSteps("act", "unusable", "again")
         job = Job("write_partitions", self.cluster, settings.label, steps, settings.user)
-        job.run(self.settings_file, settings.to_json(), self.said.append)
+        job.run(settings.to_json(), self.said.append)
 
 
 @pytest.fixture
-def submitted(sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path) -> SubmittedJob:
+def submitted(sandbox: Sandbox, session: Session, east: Warehouse) -> SubmittedJob:
     database = east.create_database("job")
     table = a_table(session, database, "days")
     cluster = sandbox.clusters["east"]
@@ -278,7 +277,7 @@ def submitted(sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Pat
         cluster.user,
         set_done="day=2011-02-28",
     )
-    return SubmittedJob(table, given, SparkCluster("local[2]", 2, conf), tmp_path / "settings.json")
+    return SubmittedJob(table, given, SparkCluster("local[2]", 2, conf))
 
 
 def test_the_spark_job_reads_files_and_writes_partitions(

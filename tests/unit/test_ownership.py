@@ -28,6 +28,7 @@ RENAMES = {
     "partition_writes/write.py": (1, "a file that a job has written"),
     "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
     "copies/placing.py": (2, "staged files, and the directory that it has built of them"),
+    "apply/half_placed.py": (1, "files that it has placed, back into staging"),
     "table_exports/building.py": (1, "a file that was copied into staging"),
     "table_exports/exporting.py": (2, "what it has built, and an export that is there alone and is to be replaced"),
     "table_exports/placing.py": (2, "what it has built, to its place and back, known by its id"),

@@ -20,7 +20,7 @@ from twinhive.airflow_edge.tasks.failback_tasks import (
     QUIET,
     SWITCH_BACK,
     VERIFY,
-    Adopt,
+    AdoptOldPrimary,
     Follow,
     KeepDiverged,
     PrepareFailback,
@@ -76,7 +76,7 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
             **of_policy,
         )
         quiet, keep = ProveOldPrimaryQuiet(task_id=QUIET, **of_policy), KeepDiverged(task_id=DIVERGENCE, **of_policy)
-        adopt, verify = Adopt(task_id=ADOPT, **of_policy), VerifyFollowing(task_id=VERIFY, **of_policy)
+        adopt, verify = AdoptOldPrimary(task_id=ADOPT, **of_policy), VerifyFollowing(task_id=VERIFY, **of_policy)
         back = SwitchBack(
             task_id=SWITCH_BACK,
             trigger_dag_id=f"{entry.name}.{FAILOVER}",

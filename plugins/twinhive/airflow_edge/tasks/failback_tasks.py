@@ -96,7 +96,7 @@ class KeepDiverged(FailbackOperator):
         return failback.followed(ports) or failback.keep(ports)
 
 
-class Adopt(FailbackOperator):
+class AdoptOldPrimary(FailbackOperator):
     """Stamp and mark the old primary as the replica of this policy, and pause the policy."""
 
     def _do(self, context: Any, policy: Policy, ports: WritePorts) -> Sequence[str]:

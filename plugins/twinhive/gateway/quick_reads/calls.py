@@ -13,7 +13,7 @@ from twinhive.gateway.links import Link, NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.metrics import Ending
-from twinhive.gateway.quick_reads.plans import Plan
+from twinhive.gateway.quick_reads.plans import QuickPlan
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.shared import Shared
 from twinhive.gateway.view_answers import may_hold_views
@@ -31,7 +31,7 @@ class Begun:
     """A read that its session has to bring to its end: what has come of the answer, or None where it is made anew."""
 
     request: WireMessage
-    plan: Plan
+    plan: QuickPlan
     came: bytes | None
     began: float
 
@@ -64,7 +64,7 @@ class QuickReads:
     def __init__(self, shared: Shared, local: LocalCalls, remotes: RemoteCalls, ends: Ends) -> None:
         self._shared, self._local, self._remotes, self._ends = shared, local, remotes, ends
         self._request: WireMessage | None = None
-        self._plan: Plan
+        self._plan: QuickPlan
         self._link: Link
         self._held = b""
         self._began = 0.0
@@ -108,7 +108,7 @@ class QuickReads:
             case _:
                 self._leave(request, plan, held)
 
-    def _whole(self, request: WireMessage, plan: Plan, raw: bytes, at: int) -> None:
+    def _whole(self, request: WireMessage, plan: QuickPlan, raw: bytes, at: int) -> None:
         if plan.remote is None:
             if plan.kind is MethodKind.READ and MARKER in raw:
                 self._leave(request, plan, raw)
@@ -135,11 +135,11 @@ class QuickReads:
         self._shared.counts.ended(plan.owner, request.head.method, Ending.ANSWERED, seconds)
         self._ends.answered(raw)
 
-    def _localized(self, plan: Plan, answer: WireMessage) -> bytes:
+    def _localized(self, plan: QuickPlan, answer: WireMessage) -> bytes:
         assert plan.definition is not None
         return renamed(self._remotes.described(answer, plan.definition), plan.back).raw
 
-    def _leave(self, request: WireMessage, plan: Plan, came: bytes) -> None:
+    def _leave(self, request: WireMessage, plan: QuickPlan, came: bytes) -> None:
         """Let the session read on; the remote's guard stays entered."""
         self._link.done()
         self._settle(leave=False)

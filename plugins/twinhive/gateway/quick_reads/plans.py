@@ -27,7 +27,7 @@ _MOST_BYTES: Final = 1 << 21
 
 
 @dataclass(slots=True)
-class Plan:
+class QuickPlan:
     """Who gets a read, and as what.
 
     body         the request's struct under the remote's names
@@ -50,12 +50,12 @@ class Plans:
 
     def __init__(self, remote_of: Callable[[Definition], Remote], clock: Callable[[], float]) -> None:
         self._remote_of, self._clock = remote_of, clock
-        self._plans: dict[tuple[str, bytes], Plan | None] = {}
+        self._plans: dict[tuple[str, bytes], QuickPlan | None] = {}
         self._defined: Definitions | None = None
         self._since = 0.0
         self._bytes = 0
 
-    def of(self, request: WireMessage, defined: Definitions) -> Plan | None:
+    def of(self, request: WireMessage, defined: Definitions) -> QuickPlan | None:
         """Return the plan for a read that one metastore answers; None for every other call."""
         now = self._clock()
         if defined is not self._defined or now - self._since > _SECONDS or self._bytes > _MOST_BYTES:
@@ -70,12 +70,12 @@ class Plans:
             self._bytes += 3 * len(body) + 500
         return self._plans[key]
 
-    def remember(self, plan: Plan, came: bytes, became: bytes) -> None:
+    def remember(self, plan: QuickPlan, came: bytes, became: bytes) -> None:
         """Keep what became of an answer: the next one is likely the same."""
         self._bytes += len(came) + len(became)
         plan.last = (came, became)
 
-    def _made(self, request: WireMessage, defined: Definitions) -> Plan | None:
+    def _made(self, request: WireMessage, defined: Definitions) -> QuickPlan | None:
         method, kind = request.head.method, KIND_OF.get(request.head.method)
         if request.head.kind is not MessageKind.CALL or method == CHAIN_METHOD or not is_repeatable(method, kind):
             return None
@@ -85,11 +85,11 @@ class Plans:
         try:
             match owner_of(method, kind, named_in(request) if kind is MethodKind.READ else (), defined):
                 case ToLocal():
-                    return Plan(LOCAL, request.body, reply, kind)
+                    return QuickPlan(LOCAL, request.body, reply, kind)
                 case ToRemote(definition):
                     remote, renames = self._remote_of(definition), renames_of(definition)
                     asked = renamed(request, renames).body
-                    return Plan(remote.name, asked, reply, kind, remote, definition, renames.back)
+                    return QuickPlan(remote.name, asked, reply, kind, remote, definition, renames.back)
         except (WireError, TwinhiveError):
             pass  # who answers it says what is wrong
         return None
