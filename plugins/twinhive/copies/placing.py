@@ -10,7 +10,7 @@ from twinhive.model.file_names import file_name
 from twinhive.model.files import join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.model.policy import Policy
-from twinhive.ports import FileWriter
+from twinhive.ports import FileWriter, Lease
 from twinhive.transfer.staged.staged import CopyItem
 
 
@@ -21,11 +21,13 @@ def place_of(policy: Policy, listed: CopyList, one: CopyObject) -> str:
 
 
 def put_in_place(
-    files: FileWriter, policy: Policy, listed: CopyList, one: CopyObject, items: Sequence[CopyItem]
+    files: FileWriter, lease: Lease, policy: Policy, listed: CopyList, one: CopyObject, items: Sequence[CopyItem]
 ) -> bool:
     """Let an object's copy appear where it belongs; True when it is there, False when not all of it was copied.
 
-    A directory that is there has come by such a rename, of the same list: it is whole.
+    A directory that is there has come by such a rename, of the same list: it is whole. The lease is proved before a
+    directory is made among the copies: who retires the placement removes them all, and one that is made after that
+    would bear no mark. Raises LeaseLost.
     """
     place = place_of(policy, listed, one)
     if files.status(place) is not None:
@@ -33,7 +35,9 @@ def put_in_place(
     building = join(building_directory(policy, listed.name), file_name(one.table.table), one.partition or "table")
     if not _put_together(files, policy, building, items):
         return False
+    lease.confirm()
     _prove(files, policy, listed, one, building)
+    lease.confirm()
     files.make_directories(parent(place))
     return files.rename(building, place) or files.status(place) is not None
 

@@ -86,7 +86,7 @@ class _Publishing:
         self.lease.confirm()
         with ThreadPoolExecutor(policy.options.copy_threads, "place") as pool:
             placed = pool.map(
-                lambda pair: put_in_place(self.ports.replica_files, policy, listed, *pair), objects.items()
+                lambda pair: put_in_place(self.ports.replica_files, self.lease, policy, listed, *pair), objects.items()
             )
             there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
         # The log first: whatever happens from here on comes after the event that the mark bears.
