@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-BUDGETS = {"unit": 500, "dags": 160, "contracts": 250, "integration": 1_500, "scenarios": 100}
+BUDGETS = {"unit": 700, "dags": 230, "contracts": 320, "integration": 1_400, "scenarios": 100}
 """Seconds of each group of `make test`, by its directory."""
 SLOWEST = 20
 _EVERY = 10.0
