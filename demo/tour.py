@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from demo.many_clusters import clusters
 from demo.names import DATABASE
@@ -25,7 +26,9 @@ def main(chapters: list[str]) -> int:
         return 2
     box = Sandbox.open()
     box.up()
-    os.environ.update(box.environment())
+    # The commands that are shown are those of this environment, also where it is not on PATH.
+    own = str(Path(sys.executable).parent)
+    os.environ.update(box.environment(), PATH=os.pathsep.join([own, os.environ.get("PATH", os.defpath)]))
     for name in chapters or CHAPTERS:
         began = time.monotonic()
         CHAPTERS[name](box)
