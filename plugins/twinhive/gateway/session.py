@@ -10,6 +10,7 @@ from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.chain import chain_answer, chain_of
 from twinhive.gateway.client import Client
+from twinhive.gateway.cluster_ports.by_expression import ByExpression, by_expression
 from twinhive.gateway.cluster_ports.seen import let_in, no_remote, seen_at
 from twinhive.gateway.links import NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
@@ -205,10 +206,19 @@ class Session:
         if (old := old_call(request)) is not None:
             outcome = await self._answered(old.instead)
             return CallOutcome(old.answer(await outcome.whole()), outcome.owner, outcome.ending)
+        if (pruning := by_expression(self._port, request)) is not None:
+            return self._wrapped(request, pruning, await self._answered(pruning.instead))
         if (chain := chain_of(request)) is not None:
             self._client.chain = chain
             return CallOutcome(chain_answer(request, chain, self._shared.gateway_id))
         return await self._decided(request, await self._shared.definitions.current())
+
+    @staticmethod
+    def _wrapped(request: WireMessage, pruning: ByExpression, outcome: CallOutcome) -> CallOutcome:
+        try:
+            return pruning.wrapped(outcome)
+        except WireError as error:
+            return failure(request, str(error))
 
     async def _decided(self, request: WireMessage, defined: Definitions) -> CallOutcome:
         method, kind = request.head.method, KIND_OF.get(request.head.method)

@@ -28,6 +28,14 @@ class SpokenMetastore:
         found = self._of.partitions(name, self._of.partition_names(name))
         return [struct_of(ttypes.Partition, objects.fresh_partition(one)) for one in found]
 
+    def get_partitions_by_expr(self, req: Any) -> Any:
+        if req.expr == b"broken":
+            raise ttypes.MetaException("no expression")
+        return ttypes.PartitionsByExprResult(self.get_partitions(req.dbName, req.tblName, -1), True)
+
+    def get_partitions_spec_by_expr(self, req: Any) -> Any:
+        raise AssertionError("is never asked")
+
     def get_partitions_pspec(self, db_name: str, tbl_name: str, max_parts: int) -> list[Any]:
         raise AssertionError("is never asked")
 

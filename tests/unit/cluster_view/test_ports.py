@@ -259,6 +259,29 @@ def test_long_answers_are_shown_as_they_come_in() -> None:
     assert sum(place.startswith(COPIES_ROOT) for place in shown.values()) == 20
 
 
+@pytest.mark.parametrize("buffered", [1 << 20, 1 << 12], ids=["held", "as it comes in"])
+def test_what_hive_asks_to_prune_partitions_is_answered_with_whole_ones(buffered: int) -> None:
+    world = a_world()
+    world.users.create_table("many", ("n",))
+    world.users.add_partitions("many", {(f"{number:04}",): {"f": b"x"} for number in range(60)})
+    world.change(copies=replace(world.placement.copies, newest=20))
+    world.settle()
+    limits = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3, buffered=buffered)
+    with clients(world, the_port(world), limits=limits) as (client, _):
+        for table in ("many", "empty"):
+            asked = ttypes.PartitionsByExprRequest(dbName="sales", tblName=table, expr=b"")
+            found = client.get_partitions_spec_by_expr(asked)
+            [of_table] = found.partitionsSpec
+            assert found.hasUnknownPartitions
+            assert (of_table.dbName, of_table.tableName, of_table.rootPath) == ("sales", table, None)
+            assert of_table.partitionList.partitions == client.get_partitions("sales", table, -1)
+        asked.expr = b"broken"
+        with pytest.raises(ttypes.MetaException, match="no expression"):
+            client.get_partitions_spec_by_expr(asked)
+        with pytest.raises(ttypes.MetaException, match="ask for them one by one"):
+            client.get_partitions_pspec("sales", "many", -1)
+
+
 def test_a_table_that_was_moved_is_at_home_where_its_copies_were() -> None:
     world = a_settled_world()
     mark = world.fresh()["plain"]
