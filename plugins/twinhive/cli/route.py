@@ -98,16 +98,17 @@ def _routed(
     from twinhive.routing.reading import read_statement
     from twinhive.routing.refusing import refusal, said
     from twinhive.routing.script import statements_of
+    from twinhive.routing.temporary import ScriptReader
     from twinhive.wiring.routing import RoutingWiring, cluster_of_metastore
 
     wiring = RoutingWiring(configuration, cluster_of_metastore(configuration, metastore or cluster), resolver())
     found = wiring.resolver(looks=looks)
-    answers = []
+    answers, reader = [], ScriptReader(read_statement)
     for one in statements_of(text, database.lower(), cluster):
         if one.cluster is not None:
             found.clusters.known(one.cluster)
         try:
-            routed = found.route(read_statement(one.sql, one.database), one.cluster)
+            routed = found.route(reader.uses(one), one.cluster)
         except (ActNow, TableMoving) as error:
             answers.append(_Answer(one.sql, None, "", error))
             continue

@@ -19,6 +19,7 @@ from twinhive.gateway.bodies import (
 )
 from twinhive.gateway.links import NoAnswerError
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase
+from twinhive.model.spark_views import CATALOG, DATABASE, OWN_CATALOGS, PARTS, SPARK_2_DATABASE
 from twinhive.views.renaming import RenamedText, ViewNames, WrongTableError, renamed_text
 from twinhive.wire.forms import DatabaseText
 from twinhive.wire.message import WireMessage
@@ -31,11 +32,6 @@ _ONE, _LIST = "get_table_req", "get_table_objects_by_name_req"
 _TABLES: Final = (0, 1)
 _DATABASE, _PARAMETERS, _ORIGINAL, _EXPANDED, _TYPE = 2, 9, 10, 11, 12
 _VIEW, _MATERIALIZED = "VIRTUAL_VIEW", "MATERIALIZED_VIEW"
-_SPARK_PARTS, _SPARK_CATALOG, _SPARK_DATABASE = (
-    f"view.catalogAndNamespace.{name}" for name in ("numParts", "part.0", "part.1")
-)
-_SPARK_2_DATABASE: Final = "view.default.database"
-_OWN_CATALOGS: Final = ("hive", "spark_catalog")
 
 
 class ViewRefusedError(Exception):
@@ -157,11 +153,11 @@ def _view_renamed(view: WireMessage, here: Here) -> WireMessage:
 
 def _own_database(view: WireMessage, parameters: dict[str, str]) -> tuple[str | None, str | None]:
     """Return the setting that says where names without a database are, and the database; none for another catalog."""
-    if _SPARK_PARTS in parameters:
-        is_ours = parameters[_SPARK_PARTS] == "2" and parameters.get(_SPARK_CATALOG, "").lower() in _OWN_CATALOGS
-        return (_SPARK_DATABASE, parameters.get(_SPARK_DATABASE, "").lower()) if is_ours else (None, None)
-    if _SPARK_2_DATABASE in parameters:
-        return _SPARK_2_DATABASE, parameters[_SPARK_2_DATABASE].lower()
+    if PARTS in parameters:
+        is_ours = parameters[PARTS] == "2" and parameters.get(CATALOG, "").lower() in OWN_CATALOGS
+        return (DATABASE, parameters.get(DATABASE, "").lower()) if is_ours else (None, None)
+    if SPARK_2_DATABASE in parameters:
+        return SPARK_2_DATABASE, parameters[SPARK_2_DATABASE].lower()
     return None, DatabaseText.parse(text_at(view, (_DATABASE,)) or "").key
 
 

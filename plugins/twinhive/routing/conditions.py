@@ -93,3 +93,43 @@ def _value(side: exp.Expr) -> Value | None:
         case exp.Cast(this=exp.Literal(is_string=True)) if side.to.this == exp.DataType.Type.DATE:
             return Value(LiteralKind.DAY, side.this.this)
     return None
+
+
+def conditions_of(select: exp.Select) -> dict[int, Predicate]:
+    """Return what the WHERE of a query says of the tables of its FROM and JOINs, by the identity of their nodes.
+
+    A condition takes rows of a table away for certain only where no outer join puts rows in their place.
+    """
+    where, source = select.args.get("where"), select.args.get("from_")
+    joins = select.args.get("joins") or []
+    if where is None or source is None:
+        return {}
+    sides = {(join.side or "").upper() for join in joins}
+    tables = [source.this] if sides <= {"", "LEFT"} else []
+    tables += [join.this for join in joins] if sides <= {""} else []
+    alone = not joins and not select.args.get("laterals")
+    return {
+        id(table): predicate_of(where.this, _keys_of(table, alone=alone))
+        for table in tables
+        if isinstance(table, exp.Table) and _is_plain(table)
+    }
+
+
+def _is_plain(table: exp.Table) -> bool:
+    """True for a table whose columns are those of the table: none is renamed, joined or turned in the same place."""
+    alias = table.args.get("alias")
+    others = {name for name, found in table.args.items() if found} - {"this", "db", "catalog", "alias", "sample"}
+    return not others and not (alias and alias.columns)
+
+
+def _keys_of(table: exp.Table, *, alone: bool) -> KeyOf:
+    """Return what tells whether a column is one of a table: by its qualifier, or because there is no other table."""
+    qualifier, database = table.alias_or_name.lower(), "" if table.alias else table.db.lower()
+
+    def key_of(column: exp.Column) -> str | None:
+        if column.table:
+            fits = column.table.lower() == qualifier and (not column.db or column.db.lower() == database)
+            return column.name.lower() if fits else None
+        return column.name.lower() if alone else None
+
+    return key_of

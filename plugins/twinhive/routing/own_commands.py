@@ -6,13 +6,13 @@ from dataclasses import dataclass
 Names = tuple[str, ...]
 """The parts of a table's name as it is written: database and table, or the table alone."""
 
-_NAME = r"(?P<{}>(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?)"
+_NAME = r"(?P<{}>(?>(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?))(?!\s*\.)"
 _EXPLAIN = re.compile(
     r"explain\b(?:\s+(?:extended|formatted|cbo|ast|dependency|authorization|locks|vectorization\w*|codegen|cost|debug"
-    r"|reoptimization|ddl))*\s+(?P<inner>.+)",
+    r"|reoptimization|ddl|analyze(?!\s+tables?\b)))*\s+(?P<inner>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_MSCK = re.compile(rf"msck\s+(?:repair\s+)?table\s+{_NAME.format('table')}\b.*", re.IGNORECASE | re.DOTALL)
+_MSCK = re.compile(rf"(?:msck|repair|msck\s+repair)\s+table\s+{_NAME.format('table')}\b.*", re.IGNORECASE | re.DOTALL)
 _EXCHANGE = re.compile(
     rf"alter\s+table\s+{_NAME.format('table')}\s+exchange\s+partition\s*\(.*\)\s*"
     rf"with\s+table\s+{_NAME.format('other')}\s*",
@@ -20,9 +20,15 @@ _EXCHANGE = re.compile(
 )
 _EXPORT = re.compile(rf"export\s+table\s+{_NAME.format('table')}\b.*\bto\s+'.*", re.IGNORECASE | re.DOTALL)
 _OF_METADATA = re.compile(
-    r"(show|set|reset|reload|describe|desc|use|grant|revoke|commit|rollback|add\s+jar|list\s+jar)\b.*",
+    r"(show|set(?!\s+(var|variable|catalog)\b)|reset|reload|describe|desc|use|grant|revoke|commit|rollback|add\s+jar"
+    r"|list\s+jars?)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
+_ALTER = re.compile(
+    rf"alter\s+table\s+(?:if\s+exists\s+)?{_NAME.format('table')}\s+(?!exchange\b).*", re.IGNORECASE | re.DOTALL
+)
+_LOCATION = re.compile(r"\blocation\s*['\"]|['\"]path['\"]\s*=", re.IGNORECASE)
+NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
@@ -49,7 +55,15 @@ def read_command(text: str) -> OwnCommand | None:
         return OwnCommand(outputs=(_names(found["table"]),))
     if found := _EXPORT.fullmatch(text):
         return OwnCommand(inputs=(_names(found["table"]),), unknown=("it writes to a directory",))
+    if found := _ALTER.fullmatch(text):
+        unknown = (NAMES_A_LOCATION,) if names_a_location(text) else ()
+        return OwnCommand(outputs=(_names(found["table"]),), unknown=unknown)
     return OwnCommand() if _OF_METADATA.fullmatch(text) else None
+
+
+def names_a_location(text: str) -> bool:
+    """True for an ALTER that may say where files are: by LOCATION, or by the `path` that Spark keeps in its tables."""
+    return bool(_LOCATION.search(text))
 
 
 def _names(text: str) -> Names:

@@ -4,7 +4,6 @@ sqlglot reads most of it. Its import takes 17 MB, so import this module late.
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +12,11 @@ from sqlglot.errors import SqlglotError
 
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.routing.conditions import KeyOf, predicate_of
-from twinhive.routing.own_commands import OwnCommand, explained, read_command
+from twinhive.routing.conditions import conditions_of
+from twinhive.routing.own_commands import NAMES_A_LOCATION, OwnCommand, explained, names_a_location, read_command
 from twinhive.routing.predicates import ALL, Predicate
 from twinhive.routing.uses import ReadTable, StatementUses
+from twinhive.routing.words import Words, words_of
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is our business
 _CATALOGS = ("", "hive", "spark_catalog")
@@ -24,8 +24,11 @@ _FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
 _DATABASES = ("DATABASE", "SCHEMA", "NAMESPACE")
 _QUERIES = (exp.Query, exp.Values)
 _LONGEST = 200
-_LOCATION = re.compile(r"\blocation\s+['\"]", re.IGNORECASE)
-_NAMES_A_LOCATION = "it names a location of its own"
+_TABLE_FUNCTIONS = (
+    *("range", "stack", "json_tuple", "parse_url_tuple", "explode_outer", "posexplode_outer", "inline_outer"),
+    *("variant_explode", "variant_explode_outer", "sql_keywords", "collations"),
+)
+"""Functions in place of a table that read nothing but what they are given; of others nobody knows what they read."""
 
 
 def read_statement(sql: str, database: str) -> StatementUses:
@@ -37,16 +40,20 @@ def read_statement(sql: str, database: str) -> StatementUses:
 
 
 def _read(text: str, database: str) -> StatementUses:
-    if (inner := explained(_without_comments(text))) is not None:
+    words = words_of(text)
+    if words.unclear:
+        raise _not_understood(text, words.unclear)
+    text = text[words.begin :]
+    if (inner := explained(text)) is not None:
         return _read(inner.strip(), database)
     trees = _parsed(text)
-    if trees is None:
-        command = read_command(_without_comments(text))
-        if command is None:
-            raise _not_understood(text, "no statement of SQL that is known here")
-        return _of_command(command, database)
-    if len(trees) != 1:
+    if trees is not None and len(trees) != 1:
         raise _not_understood(text, f"{len(trees)} statements")
+    known = trees is not None and isinstance(trees[0], tuple(kind for kinds in _KINDS for kind in kinds))
+    if not known and (command := read_command(text)) is not None:
+        return _of_command(command, database)
+    if trees is None:
+        raise _not_understood(text, "no statement of SQL that is known here")
     return _Reader(text, database).uses(trees[0])
 
 
@@ -66,12 +73,21 @@ def _parsed(text: str) -> list[exp.Expr] | None:
         trees = [tree for tree in parse(text, dialect="hive") if tree is not None]
     except (SqlglotError, RecursionError):
         return None
-    return None if any(isinstance(tree, exp.Command) for tree in trees) else trees
+    if any(isinstance(tree, exp.Command) for tree in trees):
+        return None
+    words = words_of(text)
+    for tree in trees:
+        _forget_what_is_unclear(tree, words)
+    return trees
 
 
-def _without_comments(text: str) -> str:
-    lines = (line for line in text.split("\n") if not line.lstrip().startswith("--"))
-    return "\n".join(lines).strip()
+def _forget_what_is_unclear(tree: exp.Expr, words: Words) -> None:
+    """Take texts away that engines read differently, and conditions of pipes, whose columns may be made before."""
+    for literal in list(tree.find_all(exp.Literal)) if words.escaped else []:
+        if literal.is_string and literal.this in words.escaped:
+            literal.replace(exp.Placeholder())
+    for where in tree.find_all(exp.Where) if words.has_pipes else []:
+        where.set("this", exp.Anonymous(this="piped", expressions=[where.this]))
 
 
 def _not_understood(text: str, found: str) -> ActNow:
@@ -103,6 +119,7 @@ class _Reader:
     inputs: list[tuple[int, ReadTable]] = field(default_factory=list)
     """Each with its place in the text."""
     unknown: list[str] = field(default_factory=list)
+    temporary: list[TableName] = field(default_factory=list)
 
     def uses(self, tree: exp.Expr) -> StatementUses:
         """Return what a statement touches. Raises ActNow for a kind that is not known."""
@@ -146,7 +163,8 @@ class _Reader:
 
     def _found(self) -> StatementUses:
         inputs = tuple(read for _, read in sorted(self.inputs, key=lambda one: one[0]))
-        return StatementUses(tuple(dict.fromkeys(self.outputs)), inputs, tuple(dict.fromkeys(self.unknown)))
+        outputs, unknown = tuple(dict.fromkeys(self.outputs)), tuple(dict.fromkeys(self.unknown))
+        return StatementUses(outputs, inputs, unknown, tuple(self.temporary))
 
     def _insert(self, tree: exp.Expr, outer: frozenset[str]) -> None:
         if isinstance(tree.this, exp.Directory):
@@ -159,9 +177,13 @@ class _Reader:
     def create(self, tree: exp.Expr) -> None:
         """Read CREATE. The query of a view is not run."""
         kind = (tree.args.get("kind") or "").upper()
-        if kind == "TABLE":
+        if tree.args.get("clone"):
+            raise _not_understood(self.text, "CLONE, which is not one of Hive's tables")
+        if tree.find(exp.TemporaryProperty) and kind in ("TABLE", "VIEW"):
+            self.temporary.append(self._table(tree.this))
+        if kind == "TABLE" or (kind == "VIEW" and tree.find(exp.MaterializedProperty)):
             if tree.find(exp.LocationProperty):
-                self.unknown.append(_NAMES_A_LOCATION)
+                self.unknown.append(NAMES_A_LOCATION)
             if not tree.find(exp.TemporaryProperty):
                 self._write(tree.this)
             if tree.expression is not None:
@@ -174,7 +196,7 @@ class _Reader:
         """Read DROP."""
         kind = (tree.args.get("kind") or "").upper()
         tables = tree.args.get("tables") or ([tree.this] if tree.this else [])
-        if kind == "TABLE":
+        if kind == "TABLE" or tree.args.get("materialized"):
             for table in tables:
                 self._write(table)
         elif kind in _DATABASES and tree.args.get("cascade"):
@@ -186,21 +208,34 @@ class _Reader:
         """Read ALTER."""
         if (tree.args.get("kind") or "").upper() != "VIEW":
             self._write(tree.this)
-        if _LOCATION.search(self.text):
-            self.unknown.append(_NAMES_A_LOCATION)
+        if names_a_location(self.text):
+            self.unknown.append(NAMES_A_LOCATION)
+
+    def comment(self, tree: exp.Expr) -> None:
+        """Read COMMENT ON TABLE."""
+        if (tree.args.get("kind") or "").upper() != "TABLE":
+            raise _not_understood(self.text, f"COMMENT ON {tree.args.get('kind')}")
+        self._write(tree.this)
 
     def _write(self, node: exp.Expr) -> None:
+        self.outputs.append(self._table(node))
+
+    def _table(self, node: exp.Expr) -> TableName:
         table = node.this if isinstance(node, exp.Schema) else node
         name = self._name(table) if isinstance(table, exp.Table) else None
         if name is None:
             raise _not_understood(self.text, f"a {type(node).__name__} to write to")
-        self.outputs.append(name)
+        return name
 
     def _name(self, table: exp.Table) -> TableName | None:
         """Return a table's name, None for what is no table: a function, files by their path."""
         if isinstance(table.this, exp.Func):
+            if isinstance(table.this, exp.Anonymous) and table.this.name.lower() not in _TABLE_FUNCTIONS:
+                raise _not_understood(self.text, f"{table.this.name}(...) in place of a table, which may read anything")
             return None
-        if not isinstance(table.this, exp.Identifier):
+        # `TABLE t` is read as a table of this name with an alias. `a.b` in quotes is one name to Spark, two to Hive.
+        is_table_of_spark = table.name.lower() == "table" and not table.this.args.get("quoted")
+        if not isinstance(table.this, exp.Identifier) or is_table_of_spark or "." in table.name + table.db:
             raise _not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
         if table.catalog.lower() not in _CATALOGS:
             raise _not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
@@ -228,7 +263,7 @@ class _Reader:
             is_cte = not node.db and isinstance(node.this, exp.Identifier) and node.name.lower() in ctes
             if not is_cte and (name := self._name(node)) is not None:
                 self.inputs.append((node.this.meta.get("start", 0), ReadTable(name, where)))
-        conditions = _conditions(node) if isinstance(node, exp.Select) else {}
+        conditions = conditions_of(node) if isinstance(node, exp.Select) else {}
         self._read_parts(node, ctes, conditions=conditions)
 
     def _read_parts(
@@ -259,6 +294,7 @@ _KINDS: dict[tuple[type[exp.Expr], ...], Callable[[_Reader, exp.Expr], None]] = 
     (exp.Drop,): _Reader.drop,
     (exp.Merge, exp.Update, exp.Delete): _Reader.change,
     (exp.Alter,): _Reader.alter,
+    (exp.Comment,): _Reader.comment,
     (exp.TruncateTable, exp.Analyze, exp.LoadData): _Reader.tables,
     (exp.Refresh, exp.Cache): _Reader.parts,
     (exp.Describe, exp.Use, exp.Set, exp.Grant, exp.Revoke, exp.Uncache): _Reader.nothing,
@@ -276,43 +312,3 @@ def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
         for one in found if isinstance(found, list) else [found]:
             if isinstance(one, exp.Expr):
                 yield one
-
-
-def _conditions(select: exp.Select) -> dict[int, Predicate]:
-    """Return what the WHERE of a query says of the tables of its FROM and JOINs, by the identity of their nodes.
-
-    A condition takes rows of a table away for certain only where no outer join puts rows in their place.
-    """
-    where, source = select.args.get("where"), select.args.get("from_")
-    joins = select.args.get("joins") or []
-    if where is None or source is None:
-        return {}
-    sides = {(join.side or "").upper() for join in joins}
-    tables = [source.this] if sides <= {"", "LEFT"} else []
-    tables += [join.this for join in joins] if sides <= {""} else []
-    alone = not joins and not select.args.get("laterals")
-    return {
-        id(table): predicate_of(where.this, _keys_of(table, alone=alone))
-        for table in tables
-        if isinstance(table, exp.Table) and _is_plain(table)
-    }
-
-
-def _is_plain(table: exp.Table) -> bool:
-    """True for a table whose columns are those of the table: none is renamed, joined or turned in the same place."""
-    alias = table.args.get("alias")
-    others = {name for name, found in table.args.items() if found} - {"this", "db", "catalog", "alias", "sample"}
-    return not others and not (alias and alias.columns)
-
-
-def _keys_of(table: exp.Table, *, alone: bool) -> KeyOf:
-    """Return what tells whether a column is one of a table: by its qualifier, or because there is no other table."""
-    qualifier, database = table.alias_or_name.lower(), "" if table.alias else table.db.lower()
-
-    def key_of(column: exp.Column) -> str | None:
-        if column.table:
-            fits = column.table.lower() == qualifier and (not column.db or column.db.lower() == database)
-            return column.name.lower() if fits else None
-        return column.name.lower() if alone else None
-
-    return key_of

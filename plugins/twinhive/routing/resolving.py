@@ -11,6 +11,7 @@ from twinhive.model.errors import ActNow, TableMoving
 from twinhive.model.names import TableName, partition_name, unescape_path_name
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.spark_views import database_of_view
 from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
 from twinhive.routing.choosing import Nowhere, Routed, route
@@ -135,7 +136,10 @@ class Resolver:
                 continue
             if depth >= _DEEPEST:
                 raise _too_deep(read.name)
-            yield from self._each(self.read_view(view_text(table), table.name.database), depth + 1)
+            database = database_of_view(table.parameters, table.name.database)
+            if database is None:
+                raise _of_another_catalog(read.name)
+            yield from self._each(self.read_view(view_text(table), database), depth + 1)
 
     def _residence(self, table: Table, where: Predicate) -> TableResidence:
         primary = primary_of(table.parameters, self.clusters.default)
@@ -205,6 +209,15 @@ def _is_remote(name: TableName) -> ActNow:
         found="a statement that reads it",
         expected="tables of this metastore",
         next_step="run it on the cluster that you choose, through the gateway: twinhive remotes lists them",
+    )
+
+
+def _of_another_catalog(name: TableName) -> ActNow:
+    return ActNow(
+        f"view {name} cannot be opened",
+        found="it was made in a session whose catalog is another one than the metastore's",
+        expected="a view whose names are tables of this metastore",
+        next_step="make it anew after USE of a database of this metastore",
     )
 
 

@@ -14,8 +14,12 @@ from sqlglot.tokenizer_core import TokenType
 from twinhive.model.errors import ActNow
 
 _NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w-]+))"
-_USE_CLUSTER = re.compile(rf"use\s+cluster(?:\s+{_NAME})?", re.IGNORECASE)
-_USE = re.compile(rf"use\s+{_NAME}", re.IGNORECASE)
+_GAP = r"(?:\s+|(?=`))"
+_USE_CLUSTER = re.compile(rf"use\s+cluster(?:{_GAP}{_NAME})?", re.IGNORECASE)
+_USE = re.compile(
+    rf"use{_GAP}(?:(?:database|schema|namespace){_GAP})?(?:`?(?:hive|spark_catalog)`?\s*\.\s*)?{_NAME}", re.IGNORECASE
+)
+_ANY_USE = re.compile(r"use\b|set\s+catalog\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*(?!\+).*?\*/)", re.DOTALL)
 
 
@@ -31,15 +35,26 @@ class InSession:
 def statements_of(script: str, database: str, cluster: str | None = None) -> Iterator[InSession]:
     """Yield the statements of a script that are to be run, each in its session. Raises ActNow."""
     for text in _cut(script):
-        bare = _COMMENT.sub("", text).strip()
+        bare = _COMMENT.sub(" ", text).strip()
         if not bare:
             continue
         if found := _USE_CLUSTER.fullmatch(bare):
             cluster = found["quoted"] or found["plain"]
         elif found := _USE.fullmatch(bare):
             database = (found["quoted"] or found["plain"]).lower()
+        elif _ANY_USE.match(bare):
+            raise _unknown_use(bare)
         else:
             yield InSession(text.strip(), database, cluster)
+
+
+def _unknown_use(text: str) -> ActNow:
+    return ActNow(
+        "where the next statements would look for their tables cannot be told",
+        found=" ".join(text.split())[:200],
+        expected="USE database, USE CLUSTER cluster, or USE CLUSTER",
+        next_step="name a database of this metastore, or write it before the names of the tables",
+    )
 
 
 def _cut(script: str) -> Iterator[str]:

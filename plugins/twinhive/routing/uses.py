@@ -19,9 +19,11 @@ class StatementUses:
     """All that a statement touches, in the order of its text.
 
     `outputs` are tables that it writes, new ones among them; `inputs` those that it reads. `unknown` says what else it
-    may read or write, of which nobody knows on which cluster that is.
+    may read or write, of which nobody knows on which cluster that is. `temporary` are tables and views that it makes
+    for its session alone.
     """
 
     outputs: tuple[TableName, ...] = ()
     inputs: tuple[ReadTable, ...] = ()
     unknown: tuple[str, ...] = field(default=())
+    temporary: tuple[TableName, ...] = ()

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 
 from tests.support.seeds import seeds
+from twinhive.model.errors import ActNow
 from twinhive.routing.predicates import judge_of
 from twinhive.routing.reading import read_statement
 
@@ -94,6 +95,10 @@ def test_what_is_left_out_has_no_row_that_sqlite_finds(seed: int) -> None:
         ("p <=> 'a'", None),
         ("p is null", None),
         ("upper(p) = 'A'", None),
+        (r"p = '\x61'", None),  # a session may read backslashes as they are
+        (r"p in ('c', '\141')", None),
+        ("p = 'x' 'y'", None),  # put together by one engine, a quote by another
+        ("p = 'it''s'", None),
         ("not p = 'b'", False),
     ],
 )
@@ -138,3 +143,12 @@ def test_a_column_without_a_table_is_nobodys_where_there_are_several() -> None:
     for source in ("t join u on t.x = u.x", "t lateral view explode(a) e as p"):
         reads = read_statement(f"select * from {source} where p = 'a'", "d").inputs
         assert judge_of(reads[0].where, TYPES)({"p": "b"}) is None
+
+
+def test_the_columns_of_a_pipe_may_be_made_on_the_way() -> None:
+    for sql in ("from t |> set p = 'b' |> where p = 'b'", "from t |> where p = 'b'"):
+        try:
+            (read,) = read_statement(sql, "d").inputs
+        except ActNow:
+            continue
+        assert judge_of(read.where, TYPES)({"p": "a"}) is not False

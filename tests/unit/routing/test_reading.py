@@ -63,6 +63,24 @@ STATEMENTS: list[tuple[str, str, str, str]] = [
     ("export table T11 to '/x'", "", "d.t11", DIRECTORY),
     ("explain extended insert into T21 select * from T11", "d.t21", "d.t11", ""),
     ("-- a comment\nexplain select * from T11", "", "d.t11", ""),
+    ("/* why */ -- and how\nexplain select * from T11", "", "d.t11", ""),
+    ("explain analyze select * from T11", "", "d.t11", ""),
+    ("explain analyze table T11 compute statistics", "d.t11", "", ""),
+    ("create materialized view T13 as select * from T11", "d.t13", "d.t11", ""),
+    ("drop materialized view T13", "d.t13", "", ""),
+    ("comment on table db.T11 is 'x'", "db.t11", "", ""),
+    ("alter table T11 partition (ds = '1') rename to partition (ds = '2')", "d.t11", "", ""),
+    ("alter table if exists db.T11 touch", "db.t11", "", ""),
+    ("alter table T11 concatenate", "d.t11", "", ""),
+    ("alter table T11 set location'hdfs://x/y'", "d.t11", "", LOCATION),
+    ("alter table T11 set serdeproperties ('path' = 'hdfs://x/y')", "d.t11", "", LOCATION),
+    ("repair table db.T11", "db.t11", "", ""),
+    ("insert overwrite table T21 partition (ds, h = 1) select a, ds from T11", "d.t21", "d.t11", ""),
+    ("from T11 t lateral view explode(t.x) e as v insert into T21 select v", "d.t21", "d.t11", ""),
+    ("select * from T11 lateral view explode((select x from T12)) e as v", "", "d.t11 d.t12", ""),
+    ("select * from explode(array(1)) union all select * from values (1) as x(a)", "", "", ""),
+    ("reload functions", "", "", ""),
+    ("list jars", "", "", ""),
     ("show partitions T11", "", "", ""),
     ("describe formatted db.T11", "", "", ""),
     ("use db", "", "", ""),
@@ -86,7 +104,21 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
     [
         ("", "0 statements"),
         ("hello", "a Column"),
-        ("reload functions", "a Alias"),
+        ("select * from `db.t`", "no name of a table"),
+        ("insert into `db.t` select 1", "no name of a table"),
+        ("select * from (table t)", "no name of a table"),
+        ("select * from t where day = '${hiveconf:day}'", "${hiveconf:day} stands for something"),
+        ("select 1 /* /* */ union all select a from t -- */", "a comment in a comment"),
+        ("select * from identifier('d.t')", "identifier(...) in place of a table"),
+        ("select * from f(table(t))", "f(...) in place of a table"),
+        ("select * from read_files('/x')", "read_files(...) in place of a table"),
+        ("set var x = (select max(a) from t)", "no statement of SQL that is known here"),
+        ("set catalog x", "no statement of SQL that is known here"),
+        ("create table t clone u", "CLONE"),
+        ("comment on database d is 'x'", "COMMENT ON"),
+        ("msck repair table a.b.c", "no statement of SQL that is known here"),
+        ("alter table a.b.c touch", "no statement of SQL that is known here"),
+        ("alter table t exchange partitions (p = '1') with table u", "no statement of SQL that is known here"),
         ("select 1; drop table x", "2 statements"),
         ("drop database x cascade", "which drops tables that it does not name"),
         ("select * from other.db.t", "catalog other"),
@@ -94,7 +126,6 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
         ("repl dump x", "no statement of SQL that is known here"),
         ("import table x from '/y'", "no statement of SQL that is known here"),
         ("select * from", "no statement of SQL that is known here"),
-        ("alter table x concatenate", "no statement of SQL that is known here"),
         ("select " + "(" * 5_000 + "1" + ")" * 5_000, ""),
     ],
     ids=lambda text: str(text)[:40],
@@ -110,3 +141,9 @@ def test_a_view_is_read_with_its_own_database_and_must_be_a_query() -> None:
     for text in ("", "insert into x select 1", "select * from parquet.`hdfs://x/y`"):
         with pytest.raises(ActNow):
             view_reads(text, "views")
+
+
+def test_what_a_session_makes_for_itself_is_said() -> None:
+    for sql in ("create temporary table V (a int)", "create or replace temp view v as select * from T11"):
+        uses = read_statement(sql, "d")
+        assert (uses.outputs, [str(one) for one in uses.temporary]) == ((), ["d.v"])

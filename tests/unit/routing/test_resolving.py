@@ -1,5 +1,6 @@
 """Route statements over copies that a placement has really made: fresh ones are used, stale ones never."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,6 +125,29 @@ def test_views_are_opened_in_their_own_database_and_in_depth() -> None:
     view("v3", "select * from v3")
     with pytest.raises(ActNow, match=r"view sales\.v3 cannot be opened"):
         routed(world, "select * from v3")
+
+
+def test_names_in_a_view_of_spark_are_in_the_database_of_its_session() -> None:
+    world = a_world_with_a_table_of_north()
+    world.users.create_view("v")
+    found = world.users.table("v")
+    tree = from_text(found.thrift) | {"10": {"str": "select * from plain"}, "11": {"str": "select * from plain"}}
+
+    def made_in(catalog: str, *database: str) -> None:
+        said = {f"part.{number}": name for number, name in enumerate((catalog, *database))}
+        parts = {"numParts": str(len(said)), **said}
+        parameters = {f"view.catalogAndNamespace.{name}": value for name, value in parts.items()}
+        world.metastore._tables[found.name] = replace(found, thrift=to_text(tree)).with_parameters(parameters)
+
+    made_in("spark_catalog", "Sales")
+    assert routed(world, "select * from v") == Routed("east", Why.INPUT)
+    made_in("spark_catalog", "elsewhere")
+    with pytest.raises(ActNow, match=r"there is no table elsewhere\.plain"):
+        routed(world, "select * from v")
+    for other in (("glue", "sales"), ("spark_catalog",), ("spark_catalog", "sales", "x")):
+        made_in(*other)
+        with pytest.raises(ActNow, match=r"view sales\.v cannot be opened"):
+            routed(world, "select * from v")
 
 
 def test_what_is_not_there_and_what_is_elsewhere_is_said() -> None:

@@ -5,9 +5,11 @@ import pytest
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Lacks, Nowhere
+from twinhive.routing.reading import read_statement
 from twinhive.routing.refusing import refusal
 from twinhive.routing.residence import ObjectResidence
 from twinhive.routing.script import statements_of
+from twinhive.routing.temporary import ScriptReader
 
 
 def test_the_session_is_that_of_the_statement() -> None:
@@ -39,6 +41,39 @@ def test_names_of_clusters_may_be_odd(name: str) -> None:
 def test_a_database_called_cluster_is_used_by_its_quoted_name() -> None:
     [one] = statements_of("use `cluster`; select 1", "d", "east")
     assert (one.database, one.cluster) == ("cluster", "east")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        *("use database Sales", "USE SCHEMA sales", "use namespace sales", "use `sales`", "use spark_catalog.sales"),
+        *("use hive.`sales`", "use/* of */sales", "use`sales`", "use `spark_catalog`.`sales`"),
+    ],
+)
+def test_a_database_is_used_by_any_of_its_names(use: str) -> None:
+    [one] = statements_of(f"{use}; select 1", "d", "east")
+    assert (one.database, one.cluster) == ("sales", "east")
+
+
+@pytest.mark.parametrize(
+    "use", ["use catalog other", "set catalog other", "use other.sales", "use identifier('sales')", "use a b", "use"]
+)
+def test_where_names_are_looked_for_is_known_or_the_script_is_refused(use: str) -> None:
+    with pytest.raises(ActNow, match="where the next statements would look for their tables cannot be told"):
+        list(statements_of(f"{use}; select * from t", "d"))
+
+
+@pytest.mark.parametrize("made", ["create temporary table T as select 1", "create temp view t as select * from u"])
+@pytest.mark.parametrize(
+    "later", ["select * from t", "use other; select * from T", "drop table t", "insert into t table u"]
+)
+def test_a_table_of_the_session_alone_hides_those_of_its_name(made: str, later: str) -> None:
+    reader = ScriptReader(read_statement)
+    *first, last = statements_of(f"select * from t; {made}; select * from u; {later}", "d")
+    for one in first:
+        reader.uses(one)
+    with pytest.raises(ActNow, match="where t is cannot be told"):
+        reader.uses(last)
 
 
 def test_a_script_that_cannot_be_cut_is_one_error() -> None:
