@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from hive_metastore import ThriftHiveMetastore
+from hive_metastore import ThriftHiveMetastore, ttypes
+from thrift.protocol.TBase import TBase
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol, TBinaryProtocolAccelerated
 from thrift.Thrift import TType
 from thrift.transport.TTransport import TMemoryBuffer
@@ -14,6 +15,34 @@ from twinhive.wire.renames import Renames
 from twinhive.wire.roles import Role, decided
 from twinhive.wire.table import METHODS
 
+
+def _add_what_the_bindings_lack() -> None:
+    """Add the two requests about databases that carry places: the fields of both are those of a database."""
+
+    def struct(name: str, *fields: Any) -> Any:
+        made = type(name, (TBase,), {"thrift_spec": (None, *fields)})
+        made.__init__ = lambda self, **values: self.__dict__.update(dict.fromkeys([f[2] for f in fields]) | values)
+        return made
+
+    def inner(number: int, name: str, kind: Any) -> Any:
+        return number, TType.STRUCT, name, [kind, kind.thrift_spec], None
+
+    errors = (ttypes.MetaException, ttypes.AlreadyExistsException, ttypes.InvalidObjectException)
+    database = tuple(
+        field if field[2] != "name" else (1, TType.STRING, "databaseName", "UTF8", None)
+        for field in filter(None, ttypes.Database.thrift_spec)
+    )
+    made = struct("CreateDatabaseRequest", *database)
+    altered = struct(
+        "AlterDatabaseRequest", (1, TType.STRING, "oldDbName", "UTF8", None), inner(2, "newDb", ttypes.Database)
+    )
+    for method, argument in (("create_database_req", made), ("alter_database_req", altered)):
+        raised = (inner(number, f"o{number}", kind) for number, kind in enumerate(errors, start=1))
+        setattr(ThriftHiveMetastore, f"{method}_args", struct(f"{method}_args", inner(1, "request", argument)))
+        setattr(ThriftHiveMetastore, f"{method}_result", struct(f"{method}_result", *raised))
+
+
+_add_what_the_bindings_lack()
 KNOWN = sorted(name for name in METHODS if hasattr(ThriftHiveMetastore, f"{name}_args"))
 """Methods that the server and the bindings both have."""
 _NAMING = [name for name in KNOWN if METHODS[name].request or METHODS[name].answer]

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 from twinhive.model.names import DEFAULT_PARTITION
 
-_TEXTS = re.compile(r"string|varchar\(\d+\)")
+_TEXTS = re.compile(r"string|varchar\((?P<longest>\d+)\)")
 _NUMBERS = frozenset(("tinyint", "smallint", "int", "bigint"))
 _NUMBER = re.compile(r"-?\d{1,18}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -165,8 +165,10 @@ def _judge_by_key(comparison: KeyComparison, types: Mapping[str, str]) -> Judge:
     """
     kind = types.get(comparison.key, "").lower().replace(" ", "")
     value, compare = comparison.value, _COMPARE[comparison.how]
-    if _TEXTS.fullmatch(kind) and value.kind is LiteralKind.TEXT:
-        return _judge_of_texts(comparison.key, compare, value.text, None)
+    if (texts := _TEXTS.fullmatch(kind)) and value.kind is LiteralKind.TEXT:
+        # What is longer than its type is cut off when it is read.
+        form = re.compile(rf".{{0,{texts['longest']}}}", re.DOTALL) if texts["longest"] else None
+        return _judge_of_texts(comparison.key, compare, value.text, form)
     if kind in _NUMBERS and value.kind is LiteralKind.NUMBER and _NUMBER.fullmatch(value.text):
         return _judge_of_numbers(comparison.key, compare, int(value.text))
     if kind == "date" and value.kind is not LiteralKind.NUMBER and _is_day(value.text):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from twinhive.model.copies.marks import CopyMark, mark_on, primary_of
+from twinhive.model.copies.marks import CLUSTER, CopyMark, mark_on, primary_of
 from twinhive.model.copies.moving import MOVING, move_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import ActNow, TableMoving
@@ -108,7 +108,13 @@ class Resolver:
                 next_step="wait; if nobody moves it any more, end the move: "
                 + command("twinhive", "move-primary", str(table.name), move.target),
             )
-        return TableResidence(table.name, primary_of(table.parameters, self.clusters.default))
+        return TableResidence(table.name, self._primary(table))
+
+    def _primary(self, table: Table) -> str:
+        primary = primary_of(table.parameters, self.clusters.default)
+        if primary not in self.clusters.names:
+            raise _of_no_cluster(table.name, primary, self.clusters)
+        return primary
 
     def _table(self, name: TableName) -> Table | None:
         if name not in self._tables:
@@ -142,7 +148,7 @@ class Resolver:
             yield from self._each(self.read_view(view_text(table), database), depth + 1)
 
     def _residence(self, table: Table, where: Predicate) -> TableResidence:
-        primary = primary_of(table.parameters, self.clusters.default)
+        primary = self._primary(table)
         return TableResidence(table.name, primary, ReadObjects(lambda: self._objects(table, primary, where)))
 
     def _objects(self, table: Table, primary: str, where: Predicate) -> list[ObjectResidence]:
@@ -209,6 +215,17 @@ def _is_remote(name: TableName) -> ActNow:
         found="a statement that reads it",
         expected="tables of this metastore",
         next_step="run it on the cluster that you choose, through the gateway: twinhive remotes lists them",
+    )
+
+
+def _of_no_cluster(name: TableName, primary: str, clusters: Clusters) -> ActNow:
+    return ActNow(
+        f"{name} belongs to {primary}, which is no cluster of this metastore",
+        found=f"its parameter {CLUSTER}",
+        expected=f"one of {', '.join(sorted(clusters.names))}",
+        next_step=f"add {primary} to clusters.yaml, or correct the parameter; "
+        + command("twinhive", "clusters", "check")
+        + " finds all such tables",
     )
 
 

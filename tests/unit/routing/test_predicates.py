@@ -109,6 +109,20 @@ def test_what_is_certain(condition: str, answer: bool | None) -> None:
     assert judge({"p": "b", "n": "5", "d": "2020-01-02"}) is answer
 
 
+def test_a_text_that_is_longer_than_its_type_is_cut_off_when_it_is_read() -> None:
+    judge = judge_of(where_of("p = 'ab'"), {"p": "varchar(2)"})  # type: ignore[arg-type]
+    assert [judge({"p": text}) for text in ("ab", "ac", "abc")] == [True, False, None]
+
+
+@pytest.mark.parametrize("kind", ["char(2)", "decimal(4,2)", "timestamp", "boolean", "double", "float", "binary", ""])
+@pytest.mark.parametrize(
+    "condition", ["p = 'ab'", "p <> 1", "p in (1, 'x')", "p >= date '2020-01-01'", "p < '2020-01-01'"]
+)
+def test_nothing_is_certain_where_engines_differ(kind: str, condition: str) -> None:
+    judge = judge_of(where_of(condition), {"p": kind})  # type: ignore[arg-type]
+    assert {judge({"p": text}) for text in ("ab", "ab ", "1", "1.00", "true", "2020-01-01")} == {None}
+
+
 def test_nothing_is_certain_of_null() -> None:
     assert said("p = 'a'", p="__HIVE_DEFAULT_PARTITION__") is None
     assert said("not p = 'a'", p="__HIVE_DEFAULT_PARTITION__") is None

@@ -150,6 +150,15 @@ def test_names_in_a_view_of_spark_are_in_the_database_of_its_session() -> None:
             routed(world, "select * from v")
 
 
+@pytest.mark.parametrize("sql", ["select * from plain", "insert into plain select 1", "insert into there table plain"])
+def test_a_table_of_no_cluster_is_an_error_that_says_so(sql: str) -> None:
+    world = a_world_with_a_table_of_north()
+    world.users.set_parameters("plain", {"twinhive.cluster": "gone"})
+    with pytest.raises(ActNow, match=r"sales\.plain belongs to gone, which is no cluster of this metastore") as refused:
+        routed(world, sql)
+    assert "twinhive clusters check" in str(refused.value.words.next_step)
+
+
 def test_what_is_not_there_and_what_is_elsewhere_is_said() -> None:
     world = a_world()
     with pytest.raises(ActNow, match=r"there is no table sales\.nowhere"):
