@@ -6,7 +6,7 @@ its place gets a scheme that no file system has, so that reading it fails at onc
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from twinhive.model.copies.marks import ROOT
@@ -30,6 +30,7 @@ class Sight:
     default  the cluster of tables that say nothing
     copies   the directories of all placements: only copies are in them
     remote   what is absent keeps the place that it has on its own cluster
+    ports    where clients of each cluster connect, by name; those without a port are not in it
     """
 
     cluster: str
@@ -37,6 +38,7 @@ class Sight:
     default: str
     copies: tuple[str, ...] = ()
     remote: bool = False
+    ports: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> str:

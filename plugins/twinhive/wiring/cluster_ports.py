@@ -1,5 +1,6 @@
 """Build the ports of a gateway, one for each cluster over its metastore that asks for one."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,8 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
 
     wiring = RoutingWiring(configuration, cluster, resolve)
     followed = FollowedLog()
-    default = sight_of(configuration, wiring, wiring.clusters.default)
+    seen = sight_of(configuration, wiring, wiring.clusters.default)
+    default = replace(seen, ports=_addresses(configuration, names, wiring.clusters.default, own))
     ports: dict[int, Port | None] = {own: DefaultPort(wiring.metastore, default)}
     for name, said in settings.items():
         if said.port is None:
@@ -41,6 +43,16 @@ def gateway_ports(configuration: Configuration, cluster: str, resolve: Resolve, 
             lambda: wiring.freshness(followed=followed),
         )
     return ports
+
+
+def _addresses(configuration: Configuration, names: Iterable[str], default: str, own: int) -> dict[str, str]:
+    """Return where clients of each cluster connect, as far as that is known here."""
+    found = {default: f"the gateway's own port {own}"}
+    for name in names:
+        said = configuration.clusters[name].gateway
+        if said.port is not None:
+            found[name] = ",".join(said.uris) or f"port {said.port} of the gateway"
+    return found
 
 
 def sight_of(configuration: Configuration, wiring: "RoutingWiring", cluster: str) -> Sight:

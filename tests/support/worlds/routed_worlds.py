@@ -15,11 +15,14 @@ from tests.support.users.source_writer import SourceWriter
 from twinhive.copies.looking import directory_states
 from twinhive.model.copies.marks import CopyMark, with_mark
 from twinhive.model.copies.touches import ticket_of
+from twinhive.model.names import DEFAULT_PARTITION
 from twinhive.model.objects import Partition
 from twinhive.model.tjson import from_text, to_text
 
 Values = tuple[str, ...] | None
-DAYS = ("", "a", "A", "b b", "ü/2", "9", "10")
+DAYS = ("", "a", "A", "b b", "ü/2", "9", "10", "%2F", "x=y:z")
+VALUES = (*DAYS[1:], DEFAULT_PARTITION)
+"""Of partitions: an empty text is written as no value, of which nobody can tell."""
 HOURS = ("-1", "0", "7", "11")
 _HOW: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda one, other: one == other,
@@ -112,7 +115,7 @@ class RoutedWorld:
         if not keys:
             table.copies[None] = set()
             return
-        every = [(day,) if len(keys) == 1 else (day, hour) for day in DAYS[1:] for hour in HOURS]
+        every = [(day,) if len(keys) == 1 else (day, hour) for day in VALUES for hour in HOURS]
         some = sorted(set(chance.sample(every, chance.randrange(0, 6))))
         if some:
             self.users.add_partitions(name, {values: {"f": b"x"} for values in some})
@@ -253,9 +256,13 @@ class RoutedWorld:
             return f"{prefix}hour {how} {number}", lambda keys: _HOW[how](keys["hour"], number)
         if chance.random() < 0.2:
             some = chance.sample(DAYS, 2)
-            return f"{prefix}DAY in ('{some[0]}', '{some[1]}')", lambda keys: keys["day"] in some
+            return f"{prefix}DAY in ('{some[0]}', '{some[1]}')", lambda keys: _of_day(keys, lambda it: it in some)
         day, how = chance.choice(DAYS), chance.choice(list(_HOW))
-        return f"{prefix}day {how} '{day}'", lambda keys: _HOW[how](keys["day"], day)
+        return f"{prefix}day {how} '{day}'", lambda keys: _of_day(keys, lambda it: _HOW[how](it, day))
+
+
+def _of_day(keys: dict[str, Any], holds: Callable[[str], bool]) -> bool | None:
+    return None if keys["day"] == DEFAULT_PARTITION else holds(keys["day"])
 
 
 def _joined(one: bool | None, other: bool | None, *, decides: bool) -> bool | None:

@@ -242,6 +242,29 @@ def test_a_database_of_north_keeps_its_own_place_with_the_default_cluster() -> N
         _refused(lambda: client.alter_database("sales", client.get_database("sales")), "sales belongs to cluster east")
 
 
+def test_a_client_that_says_its_cluster_is_told_when_it_is_at_another_ones_port() -> None:
+    world = a_settled_world()
+    known = {"east": "the gateway's own port 9093", "north": "thrift://gate:9193"}
+    sight = replace(NORTH, roots={**ROOTS, "south": "hdfs://south"}, ports=known)
+    with clients(world, the_port(world, sight)) as (client, _):
+        assert client.getMetaConf("twinhive.cluster") == "north"
+        client.setMetaConf("twinhive.cluster", "north")
+        for said, refusal in (
+            ("east", "connect to the gateway's own port 9093"),
+            ("", "connect to the gateway's own port 9093"),
+            ("south", "south has none"),
+            ("west", "expected one of east, north, south"),
+        ):
+            _refused(lambda said=said: client.setMetaConf("twinhive.cluster", said), refusal)
+        assert client.getMetaConf("twinhive.cluster") == "north"
+        assert table_at(client, "plain").sd.location == world.fresh()["plain"].location
+    with clients(world, DefaultPort(world.metastore, replace(sight, cluster="east"))) as (client, _):
+        assert client.getMetaConf("twinhive.cluster") == "east"
+        client.setMetaConf("twinhive.cluster", "east")
+        client.setMetaConf("twinhive.cluster", "")
+        _refused(lambda: client.setMetaConf("twinhive.cluster", "north"), "connect to thrift://gate:9193")
+
+
 def test_long_answers_are_shown_as_they_come_in() -> None:
     world = a_world()
     world.users.create_table("many", ("n",))

@@ -5,8 +5,9 @@ from dataclasses import replace
 from twinhive.cluster_view.admitting import Asks, PortCall, Refusal
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
+from twinhive.gateway.cluster_ports.use_cluster import said_of_cluster
 from twinhive.gateway.method_kinds import MethodKind
-from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSeveral
+from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSeveral
 from twinhive.gateway.requests import named_in
 from twinhive.model.errors import TwinhiveError
 from twinhive.wire.message import WireError, WireMessage
@@ -16,10 +17,14 @@ async def let_in(port: Port, request: WireMessage, kind: MethodKind | None, owne
     """Return the call to make, or the answer that says why none is made."""
     if isinstance(owner, ToRemote) and isinstance(port, ClusterPort):
         return no_remote(request, owner)
-    if not isinstance(owner, ToLocal | ToSeveral):
+    if not isinstance(owner, ToLocal | ToSeveral | ToSession):
         return request
     try:
+        if (answer := said_of_cluster(port, request)) is not None:
+            return answer
         named = tuple((one.database, one.table) for one in named_in(request))
+        if isinstance(owner, ToSession):
+            return request
         return await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
     except Refusal as error:
         return refusal(request, str(error))
