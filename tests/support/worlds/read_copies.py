@@ -97,20 +97,28 @@ class Primary:
 
     def assert_was(self, seen: Seen) -> None:
         """Check that what was read is what it held at some moment while it was read."""
-        held = self._held(seen.one, seen.begin, seen.end)
+        held = [content for content, _, _ in self._held(seen.one, seen)]
         assert seen.content in held, f"{seen.one} was read as {seen.content}; meanwhile it held {held}"
 
     def assert_answered(self, asked: Asked) -> None:
-        """Check that the rows of a query are those of each table or partition at some moment of the query."""
-        for one, rows in asked.rows.items():
-            held = [rows_of(content) for content in self._held(one, asked.begin, asked.end)]
-            assert rows in held, f"{one} was answered as {rows}; meanwhile it held {held}"
+        """Check that the rows of a query are those of all that it reads at one moment of the query."""
+        fitting = [
+            [(began, ended) for content, began, ended in self._held(one, asked) if rows_of(content) == rows]
+            for one, rows in asked.rows.items()
+        ]
+        moments = [began for some in fitting for began, _ in some]
+        is_whole = any(all(any(b <= at <= e for b, e in some) for some in fitting) for at in moments)
+        held = {one: [(rows_of(it), b, e) for it, b, e in self._held(one, asked)] for one in asked.rows}
+        assert is_whole, f"answered was {asked}; meanwhile was held {held}"
 
-    def _held(self, one: One, begin: float, end: float) -> list[Content]:
+    def _held(self, one: One, during: "Seen | Asked") -> list[tuple[Content, float, float]]:
+        """Return what something may have held in the time of a look, each with that part of the time."""
         states = self._states[one]
         ends = [*(after.end for after in states[1:]), inf]
         return [
-            state.content for state, until in zip(states, ends, strict=True) if state.begin <= end and begin <= until
+            (state.content, max(state.begin, during.begin), min(until, during.end))
+            for state, until in zip(states, ends, strict=True)
+            if state.begin <= during.end and during.begin <= until
         ]
 
     @contextmanager
