@@ -101,6 +101,7 @@ def test_spark_asks_at_the_port_of_its_cluster_where_there_is_one(
         ("insert into there select * from plain", "", "spark://north:7077"),
         ("create table made as select * from plain", None, "spark://east:7077"),
         ("create table made (a int) location 'hdfs://north/made'", "north", "spark://north:7077"),
+        ("drop table if exists nowhere", "north", "spark://north:7077"),
     ],
 )
 def test_where_statements_run(

@@ -24,6 +24,7 @@ from twinhive.copies.standing import copies_of, totals
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 COPIES, QUERY = "copies", "asks_for_a_copy"
+_AT_WORK = ("queued", "running")
 _CONSUMER = """
 from airflow.sdk import DAG
 from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
@@ -52,7 +53,15 @@ class Placement:
     def at_work(self) -> bool:
         """True while a run of the placement's DAG is under way."""
         runs = self.airflow.api.dag_runs(self.dag_id)
-        return any(run["state"] in ("queued", "running") for run in runs)
+        return any(run["state"] in _AT_WORK for run in runs)
+
+    def stand_still(self) -> None:
+        """Let nothing copy: a run that was under way when its DAG was paused would stay so, and go on afterwards."""
+        self.airflow.api.pause(self.dag_id)
+        for run in self.airflow.api.dag_runs(self.dag_id):
+            if run["state"] in _AT_WORK:
+                self.airflow.api.mark_run_failed(self.dag_id, run["dag_run_id"])
+        until(lambda: not self.at_work(), "nothing copies", every=0.5)
 
     def oncall(self, request: pytest.FixtureRequest) -> OnCall:
         """Open the runbook that a test names by its marker."""
@@ -113,8 +122,8 @@ def placement(sandbox: Sandbox, north: HadoopFiles, airflow: RunningAirflow) -> 
 )
 def test_a_task_waits_for_a_copy_and_runs_where_it_is(placement: Placement) -> None:
     airflow = placement.airflow
-    # What had begun before the DAG was paused goes on: a copy that is fresh by now is made stale.
-    until(lambda: not placement.at_work(), "nothing copies", every=0.5)
+    placement.stand_still()
+    # A copy may be fresh by now.
     placement.users.insert("plain", None, {"stale": b"9\n"})
     run = airflow.trigger(QUERY)
     run.wait_for("query", "deferred")
@@ -133,8 +142,7 @@ def test_a_task_waits_for_a_copy_and_runs_where_it_is(placement: Placement) -> N
 def test_a_copy_stays_stale(placement: Placement, request: pytest.FixtureRequest) -> None:
     oncall, users = placement.oncall(request), placement.users
     oncall.green_run(COPIES)
-    placement.airflow.api.pause(placement.dag_id)
-    until(lambda: not placement.at_work(), "nothing copies", every=0.5)
+    placement.stand_still()
     users.insert("plain", None, {"more": b"4\n"})
     assert placement.standing()[1] == 1
     placement.airflow.api.unpause(placement.dag_id)
@@ -160,8 +168,7 @@ def test_a_cluster_has_no_room_for_copies(
 ) -> None:
     oncall, airflow = placement.oncall(request), placement.airflow
     oncall.green_run(COPIES)
-    airflow.api.pause(placement.dag_id)
-    until(lambda: not placement.at_work(), "nothing copies", every=0.5)
+    placement.stand_still()
     staging = airflow.policies.wiring(placement.name).policy.staging
     java, path, unlimited = north._client.java, north._path(staging), 2**63 - 1
     summary = java.getContentSummary(path)

@@ -64,6 +64,9 @@ def _comparison(left: exp.Expr, how: KeyOperator, right: exp.Expr, key_of: KeyOf
 def _between(condition: exp.Between, key_of: KeyOf) -> Predicate:
     if condition.args.get("symmetric"):
         return _UNKNOWN
+    ends = [_value(condition.args[name]) for name in ("low", "high")]
+    if len({end.kind for end in ends if end}) > 1:
+        return _UNKNOWN  # engines may compare all three as one type
     low = _comparison(condition.this, KeyOperator.GREATER_OR_EQUAL, condition.args["low"], key_of)
     high = _comparison(condition.this, KeyOperator.LESS_OR_EQUAL, condition.args["high"], key_of)
     return Conjunction((low, high))

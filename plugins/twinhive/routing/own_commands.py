@@ -8,7 +8,7 @@ Names = tuple[str, ...]
 
 _NAME = r"(?P<{}>(?>(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?))(?!\s*\.)"
 _EXPLAIN = re.compile(
-    r"explain\b(?:\s+(?:extended|formatted|cbo|ast|dependency|authorization|locks|vectorization\w*|codegen|cost|debug"
+    r"explain\b(?:\s+(?:extended|formatted|cbo|ast|dependency|authorization|locks|vectorization(?:\s+(?:only|summary|operator|expression|detail))*|codegen|cost|debug"
     r"|reoptimization|ddl|analyze(?!\s+tables?\b)))*\s+(?P<inner>.+)",
     re.IGNORECASE | re.DOTALL,
 )

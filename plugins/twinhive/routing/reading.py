@@ -43,7 +43,7 @@ def _read(text: str, database: str) -> StatementUses:
     words = words_of(text)
     if words.unclear:
         raise _not_understood(text, words.unclear)
-    text = text[words.begin :]
+    text = words.text
     if (inner := explained(text)) is not None:
         return _read(inner.strip(), database)
     trees = _parsed(text)
@@ -120,6 +120,7 @@ class _Reader:
     """Each with its place in the text."""
     unknown: list[str] = field(default_factory=list)
     temporary: list[TableName] = field(default_factory=list)
+    made: list[TableName] = field(default_factory=list)
 
     def uses(self, tree: exp.Expr) -> StatementUses:
         """Return what a statement touches. Raises ActNow for a kind that is not known."""
@@ -164,13 +165,13 @@ class _Reader:
     def _found(self) -> StatementUses:
         inputs = tuple(read for _, read in sorted(self.inputs, key=lambda one: one[0]))
         outputs, unknown = tuple(dict.fromkeys(self.outputs)), tuple(dict.fromkeys(self.unknown))
-        return StatementUses(outputs, inputs, unknown, tuple(self.temporary))
+        return StatementUses(outputs, inputs, unknown, tuple(self.temporary), tuple(dict.fromkeys(self.made)))
 
     def _insert(self, tree: exp.Expr, outer: frozenset[str]) -> None:
         if isinstance(tree.this, exp.Directory):
             self.unknown.append("it writes to a directory")
         else:
-            self._write(tree.this)
+            self._make(tree.this)
         ctes = self._read_ctes(tree, outer)
         self._read_parts(tree, ctes, besides=(tree.this,))
 
@@ -185,7 +186,7 @@ class _Reader:
             if tree.find(exp.LocationProperty):
                 self.unknown.append(NAMES_A_LOCATION)
             if not tree.find(exp.TemporaryProperty):
-                self._write(tree.this)
+                self._make(tree.this)
             if tree.expression is not None:
                 besides = (tree.this, tree.args.get("properties"))
                 self._read_parts(tree, self._read_ctes(tree, frozenset()), besides)
@@ -219,6 +220,10 @@ class _Reader:
 
     def _write(self, node: exp.Expr) -> None:
         self.outputs.append(self._table(node))
+
+    def _make(self, node: exp.Expr) -> None:
+        self._write(node)
+        self.made.append(self.outputs[-1])
 
     def _table(self, node: exp.Expr) -> TableName:
         table = node.this if isinstance(node, exp.Schema) else node

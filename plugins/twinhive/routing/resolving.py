@@ -95,8 +95,8 @@ class Resolver:
         return route(outputs, inputs, chosen=chosen, default=self.clusters.default)
 
     def new_tables(self, uses: StatementUses) -> list[TableName]:
-        """Return the tables that a statement writes and that are not there: mostly it makes them."""
-        return [name for name in uses.outputs if self._table(name) is None]
+        """Return the tables that a statement makes."""
+        return [name for name in uses.made if self._table(name) is None]
 
     def _output(self, table: Table) -> TableResidence:
         move = move_of(table.parameters)

@@ -20,10 +20,11 @@ class StatementUses:
 
     `outputs` are tables that it writes, new ones among them; `inputs` those that it reads. `unknown` says what else it
     may read or write, of which nobody knows on which cluster that is. `temporary` are tables and views that it makes
-    for its session alone.
+    for its session alone, `made` those of `outputs` that are not there before it, unless they were there already.
     """
 
     outputs: tuple[TableName, ...] = ()
     inputs: tuple[ReadTable, ...] = ()
     unknown: tuple[str, ...] = field(default=())
     temporary: tuple[TableName, ...] = ()
+    made: tuple[TableName, ...] = ()

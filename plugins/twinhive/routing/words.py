@@ -1,11 +1,12 @@
 """What is to be seen in the words of a statement before it is read as a tree: where engines may see something else."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 
@@ -14,13 +15,13 @@ _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 class Words:
     """A statement's words.
 
-    begin      where its first word is, after comments
+    text       the statement without comments before it, and without what the parser does not know
     unclear    why nobody can tell what will be run, '' where one can
     escaped    texts that are written with backslashes, which a session may read as they are
     has_pipes  `|>` is used
     """
 
-    begin: int = 0
+    text: str
     unclear: str = ""
     escaped: frozenset[str] = frozenset()
     has_pipes: bool = False
@@ -29,16 +30,25 @@ class Words:
 def words_of(text: str) -> Words:
     """Look at the words of a statement. One that has no words, or a text that does not end, is for the parser."""
     if variable := _VARIABLE.search(text):
-        return Words(unclear=f"{variable[0]} stands for something that only the session knows which runs it")
+        return Words(text, unclear=f"{variable[0]} stands for something that only the session knows which runs it")
     try:
         tokens = Hive().tokenize(text)
     except SqlglotError:
-        return Words()
+        return Words(text)
     if any("/*" in comment for token in tokens for comment in token.comments):
-        return Words(unclear="a comment in a comment, which ends sooner for Hive than for Spark")
+        return Words(text, unclear="a comment in a comment, which ends sooner for Hive than for Spark")
     texts = (token for token in tokens if token.token_type is TokenType.STRING)
     return Words(
-        begin=tokens[0].start if tokens else 0,
+        _known(text, tokens),
         escaped=frozenset(token.text for token in texts if "\\" in text[token.start : token.end + 1]),
         has_pipes=any(token.token_type is TokenType.PIPE_GT for token in tokens),
     )
+
+
+def _known(text: str, tokens: Sequence[Token]) -> str:
+    """Return a statement without IF NOT EXISTS after the PARTITION of an INSERT: it changes nothing of what is used."""
+    words = [token.text.lower() for token in tokens]
+    for at in range(len(tokens) - 3, 0, -1):
+        if words[at - 1 : at + 3] == [")", "if", "not", "exists"] and tokens[0].token_type is not TokenType.CREATE:
+            text = text[: tokens[at].start] + text[tokens[at + 2].end + 1 :]
+    return text[tokens[0].start :] if tokens else ""

@@ -82,6 +82,8 @@ def test_what_is_left_out_has_no_row_that_sqlite_finds(seed: int) -> None:
         ("n > 5.5", None),
         ("n in (1, 2)", False),
         ("n in (select n from u)", None),
+        ("p between 'c' and 5", None),  # engines may make numbers of all three
+        ("n between 6 and '9'", None),
         ("p like 'a%'", None),
         ("p = x", None),
         ("d = '2020-01-01'", False),

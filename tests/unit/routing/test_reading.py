@@ -79,6 +79,9 @@ STATEMENTS: list[tuple[str, str, str, str]] = [
     ("from T11 t lateral view explode(t.x) e as v insert into T21 select v", "d.t21", "d.t11", ""),
     ("select * from T11 lateral view explode((select x from T12)) e as v", "", "d.t11 d.t12", ""),
     ("select * from explode(array(1)) union all select * from values (1) as x(a)", "", "", ""),
+    ("insert overwrite table T21 partition (ds='1') if not exists select a from T11", "d.t21", "d.t11", ""),
+    ("from T11 insert into T21 partition (ds = f(1)) IF /* x */ NOT EXISTS select a", "d.t21", "d.t11", ""),
+    ("explain vectorization only detail select * from T11", "", "d.t11", ""),
     ("reload functions", "", "", ""),
     ("list jars", "", "", ""),
     ("show partitions T11", "", "", ""),
@@ -141,6 +144,22 @@ def test_a_view_is_read_with_its_own_database_and_must_be_a_query() -> None:
     for text in ("", "insert into x select 1", "select * from parquet.`hdfs://x/y`"):
         with pytest.raises(ActNow):
             view_reads(text, "views")
+
+
+@pytest.mark.parametrize(
+    ("sql", "made"),
+    [
+        ("create table T13 as select * from T11", "d.t13"),
+        ("create table if not exists T13 (a int)", "d.t13"),
+        ("insert into T13 select * from T11", "d.t13"),
+        ("from T11 insert into T13 select a insert into T21 select b", "d.t13 d.t21"),
+        ("drop table if exists T13", ""),
+        ("truncate table T13", ""),
+        ("create temporary table T13 (a int)", ""),
+    ],
+)
+def test_what_a_statement_makes(sql: str, made: str) -> None:
+    assert " ".join(map(str, read_statement(sql, "d").made)) == made
 
 
 def test_what_a_session_makes_for_itself_is_said() -> None:
