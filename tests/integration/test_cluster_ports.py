@@ -1,5 +1,6 @@
 """North's port of the gateway on real servers: Spark of north reads copies on north's HDFS, and writes only its own."""
 
+import json
 import os
 import random
 import subprocess
@@ -263,7 +264,7 @@ def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refus
     "tests/integration/test_cluster_ports.py::test_spark_of_north_reads_copies_and_is_told_where_the_rest_is",
     "tests/integration/test_cluster_ports.py::test_spark_of_north_writes_its_own_tables_and_no_copy",
 )
-def test_hives_own_driver_reads_copies_and_makes_tables_of_north_there(ports: Ports) -> None:
+def test_hives_own_driver_reads_copies_and_writes_tables_of_north(ports: Ports) -> None:
     named, root = ports.database, f"hdfs://north/warehouse/{ports.database}"
     ports.settle()
     with client_of(ports.own) as client:
@@ -271,22 +272,30 @@ def test_hives_own_driver_reads_copies_and_makes_tables_of_north_there(ports: Po
         database.parameters = {**(database.parameters or {}), "twinhive.root.north": root}
         client.alter_database(named, database)
 
-    def hive(statement: str, code: int = 0) -> str:
-        words = ["peer", "east", statement, "--metastore", f"thrift://127.0.0.1:{ports.of_north}"]
+    def hive(*statements: str, refused: str = "") -> list[list[list[str]]]:
+        words = ["peer", "east", *statements, "--json", "--metastore", f"thrift://127.0.0.1:{ports.of_north}"]
         environment = {**os.environ, "TWINHIVE_SANDBOX": os.environ.get("TWINHIVE_SANDBOX", "test")}
         command = [sys.executable, "-m", "sandbox", *words]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT, check=False)
-        assert bool(done.returncode) == bool(code), f"{statement}\n{done.stdout}\n{done.stderr[-3000:]}"
-        return done.stdout + done.stderr
+        assert bool(done.returncode) == bool(refused), f"{statements}\n{done.stdout}\n{done.stderr[-3000:]}"
+        assert refused in done.stdout + done.stderr
+        return [] if refused else [one["rows"] for one in json.loads(done.stdout.splitlines()[-1])]
 
-    assert "\n2\n" in hive(f"SELECT count(*) FROM {named}.days")
-    assert "\n1\n" in hive(f"SELECT count(*) FROM {named}.days WHERE day > '{DAYS[0]}'")
-    assert "absent-on-north" in hive(f"SELECT a FROM {named}.left_out", code=1)
-    assert f"{named}.orders belongs to cluster east" in hive(f"DROP TABLE {named}.orders", code=1)
-    hive(f"CREATE EXTERNAL TABLE {named}.hives (a STRING)")
+    answers = hive(
+        f"SELECT count(*) FROM {named}.days",
+        f"SELECT count(*) FROM {named}.days WHERE day > '{DAYS[0]}'",
+        f"CREATE EXTERNAL TABLE {named}.hives (a STRING) PARTITIONED BY (day STRING)",
+        f"INSERT INTO {named}.hives PARTITION (day) SELECT a, day FROM {named}.days",
+        f"SELECT count(*) FROM {named}.hives WHERE day >= '{DAYS[0]}'",
+    )
+    assert answers == [[["2"]], [["1"]], [], [], [["2"]]]
+    hive(f"SELECT a FROM {named}.left_out", refused="absent-on-north")
+    hive(f"DROP TABLE {named}.orders", refused=f"{named}.orders belongs to cluster east")
     with client_of(ports.own) as client:
         made = client.get_table_req(_asked(named, "hives")).table
         assert made.sd.location == f"{root}/hives" and made.parameters["twinhive.cluster"] == "north"
+        days = client.get_partitions(named, "hives", -1)
+        assert sorted(one.sd.location for one in days) == [f"{root}/hives/day={day}" for day in DAYS]
         client.drop_table(named, "hives", True)
 
 

@@ -14,6 +14,7 @@ from twinhive.model.tjson import from_text, to_text
 from twinhive.routing.choosing import Nowhere, Routed, Why
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.refusing import refusal
 from twinhive.routing.resolving import Clusters, Resolver, read_names
 
 NORTH_ONLY = "insert into there select * from {}"
@@ -148,6 +149,19 @@ def test_names_in_a_view_of_spark_are_in_the_database_of_its_session() -> None:
         made_in(*other)
         with pytest.raises(ActNow, match=r"view sales\.v cannot be opened"):
             routed(world, "select * from v")
+
+
+def test_outputs_on_two_clusters_run_nowhere_whatever_is_copied() -> None:
+    world = a_world_with_a_table_of_north()
+    world.settle()
+    sql = "from orders insert into plain select a where day = '1' insert overwrite table there select a"
+    for chosen in (None, "east", "north"):
+        found = routed(world, sql, chosen)
+        assert isinstance(found, Nowhere)
+        words = refusal(found, lambda table, cluster: None).words
+        assert "is written, and belongs to" in str(words.found)
+        assert "write only tables of one cluster in a statement" in str(words.next_step)
+    assert [str(one.table) for one in found.tried] == ["sales.plain"]
 
 
 @pytest.mark.parametrize("sql", ["select * from plain", "insert into plain select 1", "insert into there table plain"])
