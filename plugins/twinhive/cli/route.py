@@ -103,10 +103,8 @@ def _routed(
 
     wiring = RoutingWiring(configuration, cluster_of_metastore(configuration, metastore or cluster), resolver())
     found = wiring.resolver(looks=looks)
-    answers, reader = [], ScriptReader(read_statement)
-    for one in statements_of(text, database.lower(), cluster):
-        if one.cluster is not None:
-            found.clusters.known(one.cluster)
+    answers, reader, known = [], ScriptReader(read_statement), found.clusters.known
+    for one in statements_of(text, database.lower(), cluster and known(cluster), known):
         try:
             routed = found.route(reader.uses(one), one.cluster)
         except (ActNow, TableMoving) as error:

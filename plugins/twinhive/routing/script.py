@@ -4,7 +4,7 @@ These are read here: sqlglot takes CLUSTER for the name of a database.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlglot.dialects.hive import Hive
@@ -32,14 +32,20 @@ class InSession:
     cluster: str | None
 
 
-def statements_of(script: str, database: str, cluster: str | None = None) -> Iterator[InSession]:
-    """Yield the statements of a script that are to be run, each in its session. Raises ActNow."""
+def statements_of(
+    script: str, database: str, cluster: str | None = None, known: Callable[[str], str] = str
+) -> Iterator[InSession]:
+    """Yield the statements of a script that are to be run, each in its session. Raises ActNow.
+
+    `known` returns a cluster that USE CLUSTER names, or raises: also where no statement follows.
+    """
     for text in _cut(script):
         bare = _COMMENT.sub(" ", text).strip()
         if not bare:
             continue
         if found := _USE_CLUSTER.fullmatch(bare):
-            cluster = found["quoted"] or found["plain"]
+            named = found["quoted"] or found["plain"]
+            cluster = named and known(named)
         elif found := _USE.fullmatch(bare):
             database = (found["quoted"] or found["plain"]).lower()
         elif _ANY_USE.match(bare):

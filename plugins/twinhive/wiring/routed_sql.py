@@ -42,7 +42,8 @@ def routed_sql(
     configuration: Configuration, wiring: RoutingWiring, sql: str, database: str, cluster: str | None
 ) -> RoutedSql | WaitsForCopy | RefusedSql:
     """Say where the one statement of a text is to be run. Raises ActNow for a text that holds none, or several."""
-    statements = list(statements_of(sql, database.lower(), cluster))
+    known = wiring.clusters.known
+    statements = list(statements_of(sql, database.lower(), cluster and known(cluster), known))
     if len(statements) != 1:
         raise ActNow(
             "a task runs one statement",
