@@ -1,9 +1,10 @@
 """Count what a gateway does, by remote and method, as values that several workers' add up."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import itemgetter
 from typing import Any
 
 from twinhive.gateway.isolation import BreakerState
@@ -15,6 +16,8 @@ LOCAL = "local"
 class Ending(StrEnum):
     """How a call ended."""
 
+    __hash__ = str.__hash__  # that of Enum is a function in Python
+
     ANSWERED = "answered"
     """Refusals of the metastore are answers: 'no such table' is no failure."""
     REFUSED = "refused"
@@ -23,13 +26,27 @@ class Ending(StrEnum):
     """No answer: connection lost, too late, breaker open, too many at once."""
 
 
+@dataclass(slots=True)
+class Tally:
+    """Calls of one method of one remote: how many ended how, their seconds, and the slowest. Refusals take no time."""
+
+    endings: dict[Ending, int] = field(default_factory=lambda: dict.fromkeys(Ending, 0))
+    seconds: float = 0.0
+    slowest: float = 0.0
+
+    def answered(self, seconds: float) -> None:
+        """Count a call that was answered."""
+        self.endings[Ending.ANSWERED] += 1
+        self.seconds += seconds
+        if seconds > self.slowest:
+            self.slowest = seconds
+
+
 @dataclass
 class CallCounts:
-    """Calls, their seconds and how they ended, by remote and method; connections; remotes that do not answer."""
+    """Calls by remote and method; connections; remotes that do not answer."""
 
-    calls: Counter[tuple[str, str, Ending]] = field(default_factory=Counter)
-    seconds: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
-    slowest: dict[tuple[str, str], float] = field(default_factory=dict)
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
     connections: int = 0
     foreign: int = 0
     """Connections that spoke another protocol, or broken messages."""
@@ -38,20 +55,38 @@ class CallCounts:
     names: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     """Of each local name, as definitions were read last: what it stands for, at which remote, why that is refused."""
 
+    def tally(self, remote: str, method: str) -> Tally:
+        """Return what the calls of a method of a remote are counted in."""
+        return self.tallies.setdefault((remote, method), Tally())
+
     def ended(self, remote: str, method: str, ending: Ending, seconds: float) -> None:
         """Count one call."""
-        self.calls[remote, method, ending] += 1
-        if ending is not Ending.REFUSED:
-            self.seconds[remote, method] += seconds
-            key = (remote, method)
-            self.slowest[key] = max(seconds, self.slowest.get(key, 0.0))
+        tally = self.tally(remote, method)
+        if ending is Ending.ANSWERED:
+            tally.answered(seconds)
+            return
+        tally.endings[ending] += 1
+        if ending is Ending.FAILED:
+            tally.seconds += seconds
+            tally.slowest = max(seconds, tally.slowest)
+
+    @property
+    def calls(self) -> Counter[tuple[str, str, Ending]]:
+        """How many calls ended how, by remote, method and ending; none that is zero."""
+        return Counter(
+            {
+                (*key, ending): count
+                for key, tally in self.tallies.items()
+                for ending, count in tally.endings.items()
+                if count
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists, which another worker's can be added to."""
         return {
             "calls": [[*key, count] for key, count in self.calls.items()],
-            "seconds": [[*key, total] for key, total in self.seconds.items()],
-            "slowest": [[*key, most] for key, most in self.slowest.items()],
+            "times": [[*key, tally.seconds, tally.slowest] for key, tally in self.tallies.items()],
             "connections": self.connections,
             "foreign": self.foreign,
             "breakers": [[name, *breaker] for name, breaker in self.breakers.items()],
@@ -64,11 +99,10 @@ class CallCounts:
         whole = cls()
         for one in of_workers:
             for remote, method, ending, count in one["calls"]:
-                whole.calls[remote, method, Ending(ending)] += count
-            for remote, method, total in one["seconds"]:
-                whole.seconds[remote, method] += total
-            for remote, method, most in one["slowest"]:
-                whole.slowest[remote, method] = max(most, whole.slowest.get((remote, method), 0.0))
+                whole.tally(remote, method).endings[Ending(ending)] += count
+            for remote, method, seconds, most in one["times"]:
+                tally = whole.tally(remote, method)
+                tally.seconds, tally.slowest = tally.seconds + seconds, max(most, tally.slowest)
             whole.connections += one["connections"]
             whole.foreign += one["foreign"]
             for name, state, since, text in one["breakers"]:
@@ -89,8 +123,8 @@ def prometheus_text(counts: CallCounts) -> str:
         labels = _labels(remote=remote, method=method, ending=ending)
         lines.append(f"twinhive_gateway_calls_total{labels} {count}")
     lines.append("# TYPE twinhive_gateway_call_seconds_total counter")
-    for (remote, method), seconds in sorted(counts.seconds.items()):
-        lines.append(f"twinhive_gateway_call_seconds_total{_labels(remote=remote, method=method)} {seconds:.6f}")
+    for (remote, method), tally in sorted(counts.tallies.items(), key=itemgetter(0)):
+        lines.append(f"twinhive_gateway_call_seconds_total{_labels(remote=remote, method=method)} {tally.seconds:.6f}")
     lines.append("# TYPE twinhive_gateway_breaker_open gauge")
     for name, (state, _, _) in sorted(counts.breakers.items()):
         is_open = int(state is not BreakerState.CLOSED)

@@ -97,6 +97,9 @@ class Session:
 
     def _take(self, data: bytes) -> None:
         """Take what the client has sent while nothing of it was under way."""
+        if self._quick is not None and not self._reader.held and self._quick.again(data):
+            self.is_idle, self._bytes.taker = False, None
+            return
         if not data:
             self.end()
             return
@@ -115,8 +118,8 @@ class Session:
             self._start(partial(self._calls, None))
             return
         self.is_idle, self._bytes.taker = True, self._take
-        if data := self._reader.released() + self._bytes.held():
-            self._take(data)
+        if self._reader.held or self._bytes.is_held:
+            self._take(self._reader.released() + self._bytes.held())
         elif self._bytes.has_ended:
             self.end()
 

@@ -34,4 +34,4 @@ class Shared:
     plans: Plans = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plans", Plans(self.remotes.of, self.clock))
+        object.__setattr__(self, "plans", Plans(self.remotes.of, self.counts, self.clock))

@@ -28,7 +28,7 @@ class ByteLink(asyncio.Protocol):
         self._has_ended = self._is_lost = self._is_full = self._is_paused = False
         self._error: BaseException | None = None
         self._reading: asyncio.Future[None] | None = None
-        self._flushing: asyncio.Future[None] | None = None
+        self._flushing: list[asyncio.Future[None]] = []
 
     @property
     def has_ended(self) -> bool:
@@ -39,6 +39,11 @@ class ByteLink(asyncio.Protocol):
     def is_full(self) -> bool:
         """True while the peer takes less than was written: `flush` waits for it."""
         return self._is_full
+
+    @property
+    def is_held(self) -> bool:
+        """True while something came that was not read."""
+        return bool(self._held)
 
     def info(self, name: str) -> Any:
         """Return what asyncio's transport knows: `peername`, `socket`."""
@@ -76,16 +81,20 @@ class ByteLink(asyncio.Protocol):
             self._transport.write(data)
 
     async def flush(self) -> None:
-        """Wait until the peer has taken most of what was written. Raises OSError for a connection that is lost."""
+        """Wait until the peer has taken most of what was written; any number may wait.
+
+        Raises OSError for a connection that is lost.
+        """
         if self._is_lost:
             raise _lost(self._error)
         if not self._is_full:
             return
-        self._flushing = asyncio.get_running_loop().create_future()
+        waiting = asyncio.get_running_loop().create_future()
+        self._flushing.append(waiting)
         try:
-            await self._flushing
+            await waiting
         finally:
-            self._flushing = None
+            self._flushing.remove(waiting)
 
     def hold_unsent(self, most: int | None = None) -> None:
         """Say how many bytes may wait for the peer before `flush` waits; None for the usual number."""
@@ -136,8 +145,9 @@ class ByteLink(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Note the end in both directions."""
         self._is_lost, self._is_full = True, False
-        if self._flushing is not None and not self._flushing.done():
-            self._flushing.set_exception(_lost(exc))
+        for waiting in self._flushing:
+            if not waiting.done():
+                waiting.set_exception(_lost(exc))
         self.end(exc)
         if self.on_lost is not None:
             self.on_lost()
@@ -149,7 +159,8 @@ class ByteLink(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Note that it is not any more."""
         self._is_full = False
-        _wake(self._flushing)
+        for waiting in self._flushing:
+            _wake(waiting)
 
     def _given(self, count: int) -> None:
         self._held_bytes -= count

@@ -26,26 +26,29 @@ class DefinitionCache(Generic[Read]):
     ) -> None:
         self._read, self._clock, self._most_age, self._share = read, clock, most_age, read_share
         self._known: Read | None = None
-        self._read_at = 0.0
+        self._read_at = self._fresh_until = float("-inf")
         self._failed_at = float("-inf")
         self._reading: asyncio.Task[Read] | None = None
         self._took = 0.0
 
     def forget(self) -> None:
         """Read again before the next answer: something has just been defined or dropped here."""
-        self._read_at = float("-inf")
+        self._read_at = self._fresh_until = float("-inf")
         self._reading = None
 
     def known(self) -> Read | None:
         """Return what is defined if nobody has to wait for it, None otherwise; reads anew when it gets old."""
+        now = self._clock()
+        if now < self._fresh_until:
+            return self._known
         if self._known is None:
             return None
-        now = self._clock()
-        age, most_age = now - self._read_at, max(self._most_age, self._took * self._share())
-        if age < most_age / 2:
-            return self._known
         self._begin()
-        return self._known if age < most_age or now - self._failed_at < self._most_age else None
+        is_usable = now - self._read_at < self._age_allowed() or now - self._failed_at < self._most_age
+        return self._known if is_usable else None
+
+    def _age_allowed(self) -> float:
+        return max(self._most_age, self._took * self._share())
 
     async def current(self) -> Read:
         """Return what is defined. Raises what reading raises, when nothing was ever read.
@@ -76,6 +79,7 @@ class DefinitionCache(Generic[Read]):
         self._took = self._clock() - began
         if self._reading is reading:  # not forgotten meanwhile: another one reads what is newer
             self._known, self._read_at = known, began
+            self._fresh_until = began + self._age_allowed() / 2
         return known
 
 

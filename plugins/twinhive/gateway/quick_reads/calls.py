@@ -12,7 +12,6 @@ from twinhive.gateway.answers import CallOutcome
 from twinhive.gateway.links import Link, NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
-from twinhive.gateway.metrics import Ending
 from twinhive.gateway.quick_reads.plans import QuickPlan
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.shared import Shared
@@ -63,8 +62,8 @@ class QuickReads:
 
     def __init__(self, shared: Shared, local: LocalCalls, remotes: RemoteCalls, ends: Ends) -> None:
         self._shared, self._local, self._remotes, self._ends = shared, local, remotes, ends
-        self._request: WireMessage | None = None
-        self._plan: QuickPlan
+        self._plan: QuickPlan | None = None
+        self._asked = b""
         self._link: Link
         self._held = b""
         self._began = 0.0
@@ -74,94 +73,110 @@ class QuickReads:
         shared = self._shared
         defined = shared.definitions.known()
         plan = None if defined is None else shared.plans.of(request, defined)
-        if plan is None:
-            return False
-        link = self._local.link if plan.remote is None else self._remotes.link(plan.remote)
-        if not link.is_ready or (plan.remote is not None and not plan.remote.guard.enter()):
-            return False
-        self._request, self._plan, self._link, self._held = request, plan, link, b""
-        self._began = shared.clock()
-        shared.deadlines.add(self, link.seconds, self._late)
-        link.send(request.raw[: request.at] + plan.body, self._take)
-        return True
+        return plan is not None and self._sent(request.raw, plan, shared.clock())
+
+    def again(self, data: bytes) -> bool:
+        """Send a read on that was asked before in the same words; False as `begin`. It need not be read."""
+        shared, now = self._shared, self._shared.clock()
+        plan = shared.plans.again(data, shared.definitions.known(), now)
+        return plan is not None and self._sent(data, plan, now)
 
     def close(self) -> None:
         """Give up what is under way: its answer may still come, and is nobody's."""
-        if self._request is not None:
+        if self._plan is not None:
             self._link.drop()
-            self._settle(leave=True)
+            self._settle(self._plan, leave=True)
 
-    def _take(self, data: bytes) -> None:
-        request, plan = self._request, self._plan
-        assert request is not None
-        if not data:
-            self._link.lost()
-            self._settle(leave=True)
-            self._ends.left(Begun(request, plan, None, self._began))
-            return
-        held = self._held = self._held + data if self._held else data
-        match _seen(held, plan.reply):
-            case _Seen.WHOLE:
-                self._whole(request, plan, held, len(plan.reply) + _SEQUENCE)
-            case _Seen.BEGUN if len(held) <= _MOST_BYTES:
-                pass
-            case _:
-                self._leave(request, plan, held)
-
-    def _whole(self, request: WireMessage, plan: QuickPlan, raw: bytes, at: int) -> None:
-        if plan.remote is None:
-            if plan.kind is MethodKind.READ and MARKER in raw:
-                self._leave(request, plan, raw)
-                return
-        else:
-            body = raw[at:]
-            if body == plan.last[0]:
-                raw = raw[:at] + plan.last[1]
-            else:
-                answer = WireMessage(Head(MessageKind.REPLY, request.head.method, request.head.sequence), raw, at)
-                if may_hold_views(answer):
-                    self._leave(request, plan, raw)
-                    return
-                try:
-                    raw = self._localized(plan, answer)
-                except WireError:
-                    self._leave(request, plan, raw)
-                    return
-                self._shared.plans.remember(plan, body, raw[at:])
-            self._remotes.answered(plan.remote)
-        self._link.done()
-        seconds = self._shared.clock() - self._began
-        self._settle(leave=True)
-        self._shared.counts.ended(plan.owner, request.head.method, Ending.ANSWERED, seconds)
-        self._ends.answered(raw)
-
-    def _localized(self, plan: QuickPlan, answer: WireMessage) -> bytes:
-        assert plan.definition is not None
-        return renamed(self._remotes.described(answer, plan.definition), plan.back).raw
-
-    def _leave(self, request: WireMessage, plan: QuickPlan, came: bytes) -> None:
-        """Let the session read on; the remote's guard stays entered."""
-        self._link.done()
-        self._settle(leave=False)
-        self._ends.left(Begun(request, plan, came, self._began))
-
-    def _late(self) -> None:
-        request, plan = self._request, self._plan
-        assert request is not None
-        text = self._link.no_answer
+    def late(self) -> None:
+        """Answer a read that has not been answered in time."""
+        plan = self._plan
+        assert plan is not None
+        request, text = self._request(plan), self._link.no_answer
         self._link.drop()
-        self._settle(leave=True)
+        self._settle(plan, leave=True)
         if plan.remote is None or plan.definition is None:
             outcome = self._local.unanswered(request, NoAnswerError(text, was_sent=True))
         else:
             outcome = self._remotes.unanswered(request, plan.definition, plan.remote, text)
         self._ends.ended(request, outcome, self._began)
 
-    def _settle(self, *, leave: bool) -> None:
-        self._request, self._held = None, b""
+    def _sent(self, raw: bytes, plan: QuickPlan, now: float) -> bool:
+        remote = plan.remote
+        link = self._local.link if remote is None else self._remotes.link(remote)
+        if not link.is_ready or (remote is not None and not remote.guard.enter()):
+            return False
+        self._asked, self._plan, self._link, self._held, self._began = raw, plan, link, b"", now
+        self._shared.deadlines.add(self, now, link.seconds)
+        link.send(raw if plan.body is None else raw[: plan.at] + plan.body, self._take)
+        return True
+
+    def _request(self, plan: QuickPlan) -> WireMessage:
+        sequence = int.from_bytes(self._asked[plan.at - _SEQUENCE : plan.at], signed=True)
+        return WireMessage(Head(MessageKind.CALL, plan.method, sequence), self._asked, plan.at)
+
+    def _take(self, data: bytes) -> None:
+        plan = self._plan
+        assert plan is not None
+        if not data:
+            self._link.lost()
+            self._settle(plan, leave=True)
+            self._ends.left(Begun(self._request(plan), plan, None, self._began))
+            return
+        held = self._held = self._held + data if self._held else data
+        if plan.is_as_last(held):
+            self._answered(plan, held if plan.became is None else held[: plan.at] + plan.became)
+            return
+        match _seen(held, plan.reply):
+            case _Seen.WHOLE:
+                self._whole(plan, held)
+            case _Seen.BEGUN if len(held) <= _MOST_BYTES:
+                pass
+            case _:
+                self._leave(plan, held)
+
+    def _whole(self, plan: QuickPlan, raw: bytes) -> None:
+        """Look at an answer that is not as the last one was."""
+        came, became = raw[plan.at :], None
+        if plan.remote is None:
+            if plan.kind is MethodKind.READ and MARKER in raw:
+                self._leave(plan, raw)
+                return
+        else:
+            answer = WireMessage(Head(MessageKind.REPLY, plan.method, 0), raw, plan.at)
+            if may_hold_views(answer):
+                self._leave(plan, raw)
+                return
+            try:
+                became = self._localized(plan, answer)
+            except WireError:
+                self._leave(plan, raw)
+                return
+        self._shared.plans.remember(plan, came, None if became == came else became)
+        self._answered(plan, raw if became is None else raw[: plan.at] + became)
+
+    def _localized(self, plan: QuickPlan, answer: WireMessage) -> bytes:
+        assert plan.definition is not None
+        return renamed(self._remotes.described(answer, plan.definition), plan.back).body
+
+    def _answered(self, plan: QuickPlan, raw: bytes) -> None:
+        if plan.remote is not None:
+            self._remotes.answered(plan.remote)
+        self._link.done()
+        self._settle(plan, leave=True)
+        plan.tally.answered(self._shared.clock() - self._began)
+        self._ends.answered(raw)
+
+    def _leave(self, plan: QuickPlan, came: bytes) -> None:
+        """Let the session read on; the remote's guard stays entered."""
+        self._link.done()
+        self._settle(plan, leave=False)
+        self._ends.left(Begun(self._request(plan), plan, came, self._began))
+
+    def _settle(self, plan: QuickPlan, *, leave: bool) -> None:
+        self._plan, self._held = None, b""
         self._shared.deadlines.remove(self)
-        if leave and self._plan.remote is not None:
-            self._plan.remote.guard.leave()
+        if leave and plan.remote is not None:
+            plan.remote.guard.leave()
 
 
 def _seen(held: bytes, reply: bytes) -> _Seen:

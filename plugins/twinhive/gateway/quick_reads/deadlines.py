@@ -1,44 +1,48 @@
 """One timer for the deadlines of all calls of a process."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 _MOST_TICK: Final = 0.5
 
 
+class Waiting(Protocol):
+    """Who waits for an answer."""
+
+    def late(self) -> None:
+        """Wait no longer."""
+        ...
+
+
 class Deadlines:
-    """Call whoever has waited too long, at most a fourth of its time late."""
+    """Tell whoever has waited too long, at most a fourth of its time late. Times are the event loop's (monotonic)."""
 
     def __init__(self) -> None:
-        self._waiting: dict[object, tuple[float, Callable[[], None]]] = {}
+        self._waiting: dict[Waiting, float] = {}
         self._tick = _MOST_TICK
         self._timer: asyncio.TimerHandle | None = None
 
-    def add(self, who: object, seconds: float, late: Callable[[], None]) -> None:
-        """Have `late` called once `seconds` have passed, unless `who` is taken away before."""
-        loop = asyncio.get_running_loop()
-        self._waiting[who] = (loop.time() + seconds, late)
+    def add(self, who: Waiting, now: float, seconds: float) -> None:
+        """Call `late` of it once `seconds` have passed, unless it is taken away before."""
+        self._waiting[who] = now + seconds
         if self._timer is None or seconds < self._tick * 4:
-            self._begin(loop, min(_MOST_TICK, seconds / 4))
+            self._begin(min(_MOST_TICK, seconds / 4))
 
-    def remove(self, who: object) -> None:
+    def remove(self, who: Waiting) -> None:
         """Forget a deadline; one that is not there is no error."""
         self._waiting.pop(who, None)
 
-    def _begin(self, loop: asyncio.AbstractEventLoop, tick: float) -> None:
+    def _begin(self, tick: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._tick = tick
-        self._timer = loop.call_later(tick, self._look)
+        self._timer = asyncio.get_running_loop().call_later(tick, self._look)
 
     def _look(self) -> None:
-        loop = asyncio.get_running_loop()
         self._timer = None
-        now = loop.time()
-        late = [who for who, (ends, _) in self._waiting.items() if ends <= now]
-        for who in late:
-            _, call = self._waiting.pop(who)
-            call()
+        now = asyncio.get_running_loop().time()
+        for who in [who for who, ends in self._waiting.items() if ends <= now]:
+            if self._waiting.pop(who, None) is not None:
+                who.late()
         if self._waiting:
-            self._begin(loop, self._tick)
+            self._begin(self._tick)

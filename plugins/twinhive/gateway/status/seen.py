@@ -59,7 +59,8 @@ def _seen(address: str, names: tuple[tuple[str, str], ...], counts: CallCounts) 
         if remote == address:
             ended[ending] += count
     state, since, failure = counts.breakers.get(address, (None, None, ""))
-    seconds = sum(total for (remote, _), total in counts.seconds.items() if remote == address)
+    tallies = [tally for (remote, _), tally in counts.tallies.items() if remote == address]
+    seconds = sum(tally.seconds for tally in tallies)
     timed = ended[Ending.ANSWERED] + ended[Ending.FAILED]
     return RemoteSeen(
         address=address,
@@ -72,7 +73,7 @@ def _seen(address: str, names: tuple[tuple[str, str], ...], counts: CallCounts) 
         failed=ended[Ending.FAILED],
         refused=ended[Ending.REFUSED],
         mean=seconds / timed if timed else None,
-        slowest=max((most for (remote, _), most in counts.slowest.items() if remote == address), default=None),
+        slowest=max((tally.slowest for tally in tallies), default=None) if timed else None,
     )
 
 
