@@ -419,7 +419,7 @@ def test_a_large_answer_is_renamed_while_others_are_answered(monkeypatch: pytest
         yield from renamed_pieces(answer, renames)
 
     monkeypatch.setattr(remote_calls, "renamed_pieces", slow)
-    world = World(buffered=32 << 20)
+    world = World(buffered=32 << 20, limits=replace(LIMITS, call=30.0))
     names = [f"t{number:0100}" for number in range(50_000)]
     orders = world.there.tables.pop(("sales", "orders"))
     world.there.tables |= {("sales", name): orders for name in names}
