@@ -13,7 +13,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo tour demo-down test unit contracts dags integration scenarios soak runbooks nightly lint up down status reset reference pins clean
+.PHONY: help install demo tour demo-down test unit contracts dags integration scenarios soak runbooks nightly style lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -37,7 +37,7 @@ tour: $(STAMP) ## After `make demo`: what else there is, each command shown befo
 demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down
 
-test: $(STAMP) lint ## Run all tests: unit, contracts, dags, integration, scenarios
+test: $(STAMP) style ## Check style, layers and types, and run all tests: unit, contracts, dags, integration, scenarios
 	$(RUN) -m tests.lanes
 
 unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
@@ -52,9 +52,11 @@ runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airf
 nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; 90 minutes on two quiet cores
 	$(RUN) -m tests.nightly $(PARTS)
 
-lint: $(STAMP) ## Check style, layers and types
+style: $(STAMP)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+
+lint: style ## Check style, layers and types
 	$(RUN) -m mypy
 
 up down status reset: $(STAMP) ## Start, stop, show, delete the two clusters of the sandbox

@@ -1,4 +1,4 @@
-"""Run all tests in three lanes at the same time, two of them with a sandbox of their own: `make test`.
+"""Run all tests in four lanes at the same time, three of them with a sandbox of their own, and mypy: `make test`.
 
 Much of what tests on servers and in Airflow do is waiting, which tests without servers fill: two cores are busy all the
 time, and the lanes end at about the same one. The output of the others comes when the first has ended.
@@ -18,6 +18,8 @@ from typing import IO
 import pytest
 
 OPTION = "--lane"
+TYPES = "types"
+_TESTS = Path(__file__).parent
 
 
 class Lane(StrEnum):
@@ -26,30 +28,45 @@ class Lane(StrEnum):
     ALONE = "alone"
     """Without servers."""
     AIRFLOW = "airflow"
-    """The contracts of adapters with their servers, then all that happens in Airflow."""
+    """In Airflow."""
+    SPARK = "spark"
+    """The contracts of adapters with their servers, then what runs Spark or has a third HDFS."""
     SERVERS = "servers"
-    """On metastores, HDFS and Spark."""
+    """On metastores and HDFS."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return the directories that hold its tests: reading all of them takes a while."""
+        match self:
+            case Lane.ALONE:
+                return ("unit", "dags")
+            case Lane.AIRFLOW:
+                return ("integration",)
+            case Lane.SPARK:
+                return ("contracts", "integration")
+            case Lane.SERVERS:
+                return ("integration", "scenarios")
 
 
 def lane_of(group: str, item: pytest.Item) -> Lane:
     """Return the lane of a test of a group (`unit`, `contracts`, ...)."""
     if group in ("unit", "dags"):
         return Lane.ALONE
-    if group == "contracts" or item.get_closest_marker("airflow") is not None:
+    if item.get_closest_marker("airflow") is not None:
         return Lane.AIRFLOW
-    return Lane.SERVERS
+    return Lane.SPARK if group == "contracts" or item.get_closest_marker("spark") is not None else Lane.SERVERS
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run all lanes with the given arguments of pytest; return the worst exit code."""
     began = time.monotonic()
-    codes: dict[Lane, int] = {}
     with ExitStack() as stack:
-        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in (Lane.AIRFLOW, Lane.SERVERS)}
+        others = (Lane.AIRFLOW, Lane.SPARK, Lane.SERVERS, TYPES)
+        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in others}
         started = {lane: _start(lane, arguments, output) for lane, output in outputs.items()}
         for process in started.values():
             stack.callback(_end, process)
-        codes[Lane.ALONE] = _start(Lane.ALONE, arguments, None).wait()
+        codes = {str(Lane.ALONE): _start(Lane.ALONE, arguments, None).wait()}
         for lane, output in outputs.items():
             codes[lane] = started[lane].wait()
             output.seek(0)
@@ -60,8 +77,11 @@ def main(arguments: Sequence[str]) -> int:
     return max(codes.values())
 
 
-def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, str(Path(__file__).parent)]
+def _start(lane: str, arguments: Sequence[str], output: IO[bytes] | None) -> subprocess.Popen[bytes]:
+    if lane == TYPES:
+        return subprocess.Popen([sys.executable, "-m", "mypy"], stdout=output, stderr=subprocess.STDOUT)
+    groups = [str(_TESTS / group) for group in Lane(lane).groups]
+    command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *groups]
     name = f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"
     environment = {**os.environ, "TWINHIVE_SANDBOX": name}
     return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT if output else None)

@@ -47,7 +47,7 @@ from twinhive.model.errors import ActNow
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 ROOT = Path(__file__).parents[2]
 HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 1)
 DAYS = ("2026-01-01", "2026-01-02")

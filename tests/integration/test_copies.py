@@ -34,7 +34,7 @@ from twinhive.step.base import Work
 from twinhive.transfer.staged.job import JobSettings
 from twinhive.wiring.moving import MoveWiring
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from twinhive.spark.environment import QUIET_AND_QUICK
 from twinhive.spark.jobs import Job
 from twinhive.spark.write_settings import RowsOf, WriteJobSettings
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 ROOT = Path(__file__).parents[2]
 
 # One session for all: lines of JSON in, `write_partitions` with these keywords, lines of JSON out.

@@ -17,7 +17,7 @@ from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.gateway import RemotesWiring
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 __all__ = ["desk", "gateway", "gateway_port", "spark"]
 
 

@@ -21,7 +21,7 @@ from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.spark.cluster import SparkCluster
 from twinhive.statements.running import StatementPlace, run_statement
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
 LOCAL = {
     "spark.ui.enabled": "false",

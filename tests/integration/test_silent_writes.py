@@ -12,7 +12,7 @@ from tests.support.worlds.twin import assert_equal_twin
 from twinhive.scan.scan import Scan, Scanned
 from twinhive.step.base import Work
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
 KINDS = {"parquet": "STORED AS PARQUET", "orc": "STORED AS ORC", "text": "STORED AS TEXTFILE", "own": "USING PARQUET"}
 DYNAMIC = {

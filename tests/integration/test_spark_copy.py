@@ -28,6 +28,7 @@ from twinhive.spark.lifeline import held
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.staged import CopyItem
 
+pytestmark = pytest.mark.spark
 JOB = Path(__file__).parents[2] / "spark_jobs" / "copy_files.py"
 NAMES = ("p=a b/000000_0", "p=100%2541/f%20", "p=Zoë 日本/#1", "p=[x]/{y}", "empty")
 
@@ -195,6 +196,7 @@ def test_executors_without_jpype_are_told_what_they_lack(job: Job, bare_python: 
 
 
 @pytest.mark.sandbox
+@pytest.mark.spark
 class TestBetweenClusters:
     """Two HDFS, and executors of a standalone cluster whose Python has no packages."""
 

@@ -20,7 +20,7 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.model.files import FileStatus, join
 from twinhive.transfer.tree.places import HIDDEN, Places
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 AWKWARD = ("p=a b/000000_0", "p=100%2541/f%20", "p=Zoë 日本/#1", "p=[x]/{y}", "empty")
