@@ -21,10 +21,10 @@ from benchmarks.measuring import machine
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
-from twinhive.copies.looking import directory_states
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.routing.choosing import Routed
+from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.resolving import Clusters, Resolver
@@ -121,7 +121,7 @@ def _route(table: Table, partitions: int, runs: int, target: str = "") -> bool:
 
 
 def _routed(world: CopiesWorld, sql: str, metastore: Any, files: Any) -> None:
-    freshness = Freshness(metastore, lambda places: directory_states(files, places))
+    freshness = Freshness(metastore, lambda places: states_like(files, places))
     found = Resolver(metastore, Clusters(("east", "north"), "east"), freshness, view_reads).route(
         read_statement(sql, "sales"), None
     )

@@ -16,8 +16,8 @@ from tests.unit.copies.test_copies import a_world
 from twinhive.airflow_edge import cluster_sql_operator
 from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
 from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
-from twinhive.copies.looking import directory_states
 from twinhive.model.errors import TryAgain
+from twinhive.routing.directories import states_like
 from twinhive.spark.sql_settings import SqlJobSettings
 from twinhive.wiring.routing import RoutingWiring
 
@@ -42,7 +42,7 @@ def world(monkeypatch: pytest.MonkeyPatch, policies: PolicyFiles) -> CopiesWorld
     made.users.create_table("there")
     made.users.set_parameters("there", {"twinhive.cluster": "north"})
     monkeypatch.setattr(RoutingWiring, "metastore", made.metastore)
-    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: directory_states(made.files, places))
+    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: states_like(made.files, places))
     a_cluster = {
         name: {
             "metastore": metastore,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from twinhive.copies.looking import directory_states, marked_objects
+from twinhive.copies.looking import marked_objects
 from twinhive.copies.marking import in_pieces, objects_now
 from twinhive.copies.objects import Marked, values_of
 from twinhive.copies.switching import Switching, files_below
@@ -11,6 +11,7 @@ from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on, with_
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.objects import Partition, Table
 from twinhive.ports import Lease, WritePorts
+from twinhive.routing.directories import states_like
 
 UNTOLD = DirectoryState(0, 0)
 """In the mark of an old place that holds more than the new one: no directory is like that, so nobody reads the copy."""
@@ -40,7 +41,7 @@ def _judged(
     homes = {values: str(there[values].location) for values in marks}
     old = files_below(ports.source_files, {values: mark.location for values, mark in marks.items()})
     new = files_below(ports.replica_files, homes)
-    states = directory_states(ports.replica_files, homes.values())
+    states = states_like(ports.replica_files, {homes[values]: mark.directory for values, mark in marks.items()})
     changed: dict[Values, CopyMark | None] = {}
     late: list[str] = []
     for values, mark in marks.items():

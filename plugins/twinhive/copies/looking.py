@@ -1,21 +1,22 @@
 """Look at a table: which of its objects have a copy that is whole and fresh, which have a stale one, which need one."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import CopyObject, Marked, values_of
 from twinhive.copies.record import CopyRecorded
-from twinhive.model.copies.marks import LONGEST, CopyMark, DirectoryState, mark_on, primary_of
+from twinhive.model.copies.marks import LONGEST, CopyMark, mark_on, primary_of
 from twinhive.model.copies.moving import move_of
 from twinhive.model.copies.touches import Values, is_touched
-from twinhive.model.files import directory_around, is_elsewhere, join, qualified
+from twinhive.model.files import is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
 from twinhive.model.thrift_objects import path_of_spark
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.routing.directories import digests_below, directory_states
 
 _COPIED = (TableKind.MANAGED, TableKind.EXTERNAL)
 
@@ -57,7 +58,9 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
     wanted = [one for one in objects if values_of(one) in chosen]
     left_out = _left_out(table, wanted, ports.source_files, policy)
     places = {values_of(one): _place(one, ports.source_files) for one in wanted if values_of(one) not in left_out}
-    states = directory_states(ports.source_files, places.values())
+    marks = {values_of(one): mark for one in wanted if values_of(one) in places and (mark := our_mark(one, policy))}
+    known = {places[values]: mark.directory for values, mark in marks.items()}
+    states = directory_states(ports.source_files, places.values(), [at for at, state in known.items() if state.below])
     left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
     fresh, stale, needed = [], [], []
     for one in objects:
@@ -71,21 +74,16 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
         else:
             stale += [values] if mark else []
             needed.append(what)
+    needed = _with_all_below(ports.source_files, needed)
     said = {_told(table, values): why for values, why in left_out.items()}
     is_settled = not needed and not left_out
     return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled)
 
 
-def directory_states(files: FileReader, places: Iterable[str]) -> dict[str, DirectoryState]:
-    """Return the states of directories, by one look at each directory around them."""
-    wanted = set(places)
-    around = dict.fromkeys(directory_around(place) for place in sorted(wanted))
-    return {
-        child.path: DirectoryState.of(child)
-        for _, page in files.list_pages(around)
-        for child in page or ()
-        if child.path in wanted and child.is_directory
-    }
+def _with_all_below(files: FileReader, needed: Sequence[CopyObject]) -> list[CopyObject]:
+    """Return what is to be copied with the directories below its own, as they were before it is listed."""
+    below = digests_below(files, [one.location for one in needed])
+    return [replace(one, directory=replace(one.directory, below=below[one.location])) for one in needed]
 
 
 def _not_copied(table: Table, policy: Policy) -> str | None:

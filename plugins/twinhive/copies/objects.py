@@ -36,7 +36,7 @@ class CopyObject:
             "keys": list(self.keys),
             "values": None if self.values is None else list(self.values),
             "location": self.location,
-            "directory": [self.directory.file_id, self.directory.modified_ms],
+            "directory": self.directory.fields(),
         }
 
     @classmethod

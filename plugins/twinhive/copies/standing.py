@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from twinhive.copies.looking import directory_states, look_at_table, marked_objects, oldest_mark, our_mark
+from twinhive.copies.looking import look_at_table, marked_objects, oldest_mark, our_mark
 from twinhive.copies.news import CopyNews, read_news
 from twinhive.copies.objects import Marked, values_of
 from twinhive.events.reader import position_at
@@ -15,6 +15,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
+from twinhive.routing.directories import states_like
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def copies_of(ports: ReadPorts, policy: Policy) -> Iterator[TableCopies]:
 
 def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> Iterator[CopyStanding]:
     pairs = [(one, mark) for one in marked_objects(ports.source, table, policy) if (mark := our_mark(one, policy))]
-    states = directory_states(ports.source_files, [_place(ports, one) for one, _ in pairs])
+    states = states_like(ports.source_files, {_place(ports, one): mark.directory for one, mark in pairs})
     for one, mark in pairs:
         partition = None if isinstance(one, Table) else one.name(table.partition_keys)
         stale = _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)

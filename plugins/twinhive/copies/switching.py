@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from twinhive.copies.homes import become_homes
 from twinhive.copies.layout import copies_directory, kept
-from twinhive.copies.looking import directory_states, marked_objects, our_mark
+from twinhive.copies.looking import marked_objects, our_mark
 from twinhive.copies.marking import in_pieces, objects_now
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import Marked, values_of
@@ -19,6 +19,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, Lease, ReadPorts, WritePorts
+from twinhive.routing.directories import directory_states, states_like
 from twinhive.transfer.staged.listing import list_files
 
 
@@ -99,7 +100,8 @@ class Switching:
     def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:
         """Return those objects that are whole and fresh at the new place, as they are when they are at home there."""
         marks = self._fresh(ports, there)
-        states = directory_states(ports.replica_files, [mark.location for mark in marks.values()])
+        homes = [mark.location for mark in marks.values()]
+        states = directory_states(ports.replica_files, homes, deep=homes)
         ticket = ticket_of(event_id, self.policy.replica.cluster)
         switched = []
         for values, mark in marks.items():
@@ -127,7 +129,7 @@ class Switching:
             news.of(self.name.table),
             {values: qualified(str(there[values].location), root) for values in marks},
         )
-        states = directory_states(ports.source_files, places.values())
+        states = states_like(ports.source_files, {places[values]: mark.directory for values, mark in marks.items()})
         marks = {
             values: mark
             for values, mark in marks.items()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from twinhive.copies.layout import kept
 from twinhive.copies.lists import Listed, listed_files
-from twinhive.copies.looking import directory_states
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import CopyObject, Marked
 from twinhive.model.copies.marks import primary_of
@@ -14,6 +13,7 @@ from twinhive.model.files import qualified
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
+from twinhive.routing.directories import directory_states
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,11 @@ class Unchanged:
     def of(self, objects: Listed) -> list[CopyObject]:
         """Return those of the objects that nothing has changed."""
         same = [one for one in objects if self._is_same_object(one)]
-        states = directory_states(self.ports.source_files, [one.location for one in same])
+        places = [one.location for one in same]
+        states = directory_states(self.ports.source_files, places, deep=places)
         same = [one for one in same if states.get(one.location) == one.directory]
         files = listed_files(self.ports.source_files, same)
-        # A change further below shows in no time of the directory.
+        # A file that grows shows in no time of a directory.
         return [one for one in same if sorted(files[one], key=str) == sorted(objects[one], key=str)]
 
     def _is_same_object(self, one: CopyObject) -> bool:

@@ -1,12 +1,13 @@
 """Tell which tables need no look: neither an event nor the directories around their own show a change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.copies.around import Around, Seen, look_around, parents
 from twinhive.copies.record import CopiedTable, LookedAt, read_record
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
+from twinhive.routing.directories import digests_below, look_below
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,30 @@ def _records(ports: ReadPorts, policy: Policy, before: LookedAt, names: Sequence
 
 def _as_recorded(ports: ReadPorts, records: Mapping[str, CopiedTable]) -> dict[str, Around]:
     """Return those tables of which each directory is what its copy was made of."""
-    places = {one.what.location for record in records.values() for one in record.copies}
-    seen = look_around(ports.source_files, parents(places), places)
-    return {name: _around(seen, record) for name, record in records.items() if _is_same(seen, record)}
+    copies = [one for record in records.values() for one in record.copies]
+    places = {one.what.location for one in copies}
+    deep = sorted(one.what.location for one in copies if one.what.directory.below)
+    branches = {place: below.branches for place, below in look_below(ports.source_files, deep).items()}
+    around = {directory for some in branches.values() for directory in some}
+    seen = look_around(ports.source_files, parents(places) | around, places)
+    # What has changed since the branches were found was not seen around them: so it has to show here.
+    digests = digests_below(ports.source_files, deep)
+    return {
+        name: seen.around(
+            [*parents(_places(record)), *(at for place in _places(record) for at in branches.get(place, ()))]
+        )
+        for name, record in records.items()
+        if _is_same(seen, digests, record)
+    }
 
 
-def _is_same(seen: Seen, record: CopiedTable) -> bool:
-    return all(seen.states.get(one.what.location) == one.what.directory for one in record.copies)
+def _places(record: CopiedTable) -> list[str]:
+    return [one.what.location for one in record.copies]
 
 
-def _around(seen: Seen, record: CopiedTable) -> Around:
-    return seen.around(parents(one.what.location for one in record.copies))
+def _is_same(seen: Seen, digests: Mapping[str, str], record: CopiedTable) -> bool:
+    for one in record.copies:
+        state = seen.states.get(one.what.location)
+        if state is None or replace(state, below=digests.get(one.what.location, "")) != one.what.directory:
+            return False
+    return True

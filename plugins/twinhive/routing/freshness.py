@@ -1,7 +1,7 @@
 """Which copies are what their objects are now: nothing in the log has touched these since, nor their directories."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -15,8 +15,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.ports import MetastoreReader
 
-StatesOf = Callable[[Iterable[str]], Mapping[str, DirectoryState]]
-"""Directories as they are now, by their paths: by one look at each directory around them."""
+StatesOf = Callable[[Mapping[str, DirectoryState]], Mapping[str, DirectoryState]]
+"""Directories as they are now, by their paths: by one look at each directory around those of which a state is known."""
 _ANY_DATABASE = ("ALTER_TABLE", "ALTER_DATABASE", "DROP_DATABASE")
 """Kinds of events that concern a database also when their row names another: renames."""
 
@@ -119,7 +119,7 @@ class Freshness:
         found = {values: tail.stale(mark, table, values) for values, mark in marks.items()}
         if self.look is not None:
             current = [values for values, why in found.items() if why is None]
-            states = self.look([places[values] for values in current])
+            states = self.look({places[values]: marks[values].directory for values in current})
             found |= {values: _changed(marks[values], states.get(places[values])) for values in current}
         return {values: why for values, why in found.items() if why is not None}
 

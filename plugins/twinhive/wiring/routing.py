@@ -1,15 +1,16 @@
 """Build what routes statements from settings: the metastore of several clusters, and their file systems."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.model.copies.marks import DirectoryState
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.model.files import authority, directory_around, qualified
+from twinhive.model.files import authority, qualified
 from twinhive.model.names import TableName
+from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
 from twinhive.routing.resolving import Clusters, Resolver
 from twinhive.settings import Configuration, Resolve
@@ -72,15 +73,15 @@ class RoutingWiring:
         settings = self._configuration.clusters
         return {name: file_system_endpoint(settings[name].file_system, self._resolve) for name in self.clusters.names}
 
-    def _states(self, places: Iterable[str]) -> Mapping[str, DirectoryState]:
+    def _states(self, marked: Mapping[str, DirectoryState]) -> Mapping[str, DirectoryState]:
         """Return directories as they are, by one look at each directory around them."""
         known = {endpoint.root: endpoint for endpoint in self._endpoints.values()}
-        wanted = {qualified(place, self._default_root): place for place in places}
-        around: dict[str, set[str]] = defaultdict(set)
-        for path in wanted:
-            around[authority(path)].add(directory_around(path))
+        places = {qualified(place, self._default_root): place for place in marked}
+        by_root: dict[str, dict[str, DirectoryState]] = defaultdict(dict)
+        for path, place in places.items():
+            by_root[authority(path)][path] = marked[place]
         found: dict[str, DirectoryState] = {}
-        for root, directories in around.items():
+        for root, states in by_root.items():
             if root not in known:
                 raise ActNow(
                     "whether copies are fresh cannot be told: their tables lie on a file system that no cluster has",
@@ -88,12 +89,7 @@ class RoutingWiring:
                     expected=f"one of {', '.join(sorted(known))}",
                     next_step="add its cluster to clusters.yaml, or set the location of these tables",
                 )
-            for _, page in files(known[root]).list_pages(sorted(directories)):
-                found |= {
-                    wanted[child.path]: DirectoryState.of(child)
-                    for child in page or ()
-                    if child.is_directory and child.path in wanted
-                }
+            found |= {places[path]: state for path, state in states_like(files(known[root]), states).items()}
         return found
 
 

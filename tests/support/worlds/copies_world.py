@@ -10,7 +10,6 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.copies.looking import directory_states
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import Marked, values_of
 from twinhive.model.copies.kept import KeptCopies
@@ -22,6 +21,7 @@ from twinhive.model.policy import DatabaseAddress, Options, Policy
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, TreePorts, WritePorts
+from twinhive.routing.directories import states_like
 
 COPIES_ROOT = "hdfs://north/twinhive/copies"
 
@@ -106,7 +106,7 @@ class CopiesWorld:
         for name, (one, mark) in self.marked().items():
             table = (one.table if values_of(one) is not None else one.name).table
             news = newest_news(self.metastore, self.placement, mark.event_id, "log-east")
-            state = directory_states(self.files, [str(one.location)]).get(str(one.location))
+            state = states_like(self.files, {str(one.location): mark.directory}).get(str(one.location))
             if state == mark.directory and not is_touched(news.of(table), values_of(one), mark.event_id):
                 found[name] = mark
         return found

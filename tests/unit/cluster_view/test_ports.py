@@ -21,7 +21,6 @@ from twinhive.cluster_view.admitting import Asks, Entrance, PortCall, Refusal
 from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
 from twinhive.cluster_view.showing import without_marks
 from twinhive.cluster_view.sight import Sight
-from twinhive.copies.looking import directory_states
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.copies.marks import with_mark
 from twinhive.model.copies.touches import ticket_of
@@ -29,6 +28,7 @@ from twinhive.model.errors import Unreachable
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.thrift_objects import fresh_partition
 from twinhive.model.tjson import from_text, to_text
+from twinhive.routing.directories import directory_states, states_like
 from twinhive.routing.freshness import Freshness
 
 ROOTS = {"east": "hdfs://east", "north": "hdfs://north"}
@@ -38,7 +38,7 @@ NORTH = Sight("north", ROOTS, "east", (f"{COPIES_ROOT}/near",))
 
 def the_port(world: CopiesWorld, sight: Sight = NORTH) -> ClusterPort:
     def look(places: Any) -> Any:
-        return directory_states(world.files, places)
+        return states_like(world.files, places)
 
     return ClusterPort(world.metastore, sight, lambda: Freshness(world.metastore, look))
 
@@ -357,7 +357,7 @@ def test_while_a_table_is_moved_nobody_writes_it_and_both_sides_read_what_they_h
     world.users.set_parameters("orders", {"twinhive.moving": '{"from":"east","to":"north"}'})
 
     def look(places: Any) -> Any:
-        return {**directory_states(world.files, places), **directory_states(world.north, places)}
+        return {**states_like(world.files, places), **states_like(world.north, places)}
 
     for cluster, place in (("east", old.location), ("north", mark.location)):
         port = ClusterPort(world.metastore, replace(NORTH, cluster=cluster), lambda: Freshness(world.metastore, look))

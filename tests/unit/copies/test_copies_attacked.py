@@ -15,9 +15,11 @@ from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placem
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.copies.test_copies import CHANGES, a_quiet_world, a_world
 from tests.unit.copies.test_copies_histories import Users
-from twinhive.copies.looking import directory_states
+from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import values_of
+from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.copies.marks import mark_on
@@ -25,6 +27,8 @@ from twinhive.model.copies.touches import is_touched
 from twinhive.model.errors import TwinhiveError
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
+from twinhive.routing.directories import states_like
+from twinhive.step.base import Work
 
 Act = Callable[[CopiesWorld], object]
 
@@ -166,7 +170,7 @@ class TwoClusters:
                     continue
                 table = (one.table if keys else one.name).table
                 news = newest_news(world.metastore, world.placement, mark.event_id, "log-east")
-                state = directory_states(world.files, [str(one.location)]).get(str(one.location))
+                state = states_like(world.files, {str(one.location): mark.directory}).get(str(one.location))
                 if state == mark.directory and not is_touched(news.of(table), values_of(one), mark.event_id):
                     assert contents(world.north, mark.location) == contents(world.files, str(one.location))
 
@@ -212,3 +216,65 @@ def test_copies_on_two_clusters_do_not_make_one_another_stale(seed: int) -> None
     worlds.south.settle()
     assert worlds.north.run()["list_copies"].idle and worlds.south.run()["list_copies"].idle
     worlds.assert_true()
+
+
+def _records_read(world: CopiesWorld) -> list[str]:
+    read: list[str] = []
+    original = world.north.read
+    world.north.read = lambda path: (read.append(path), original(path))[1]
+    assert world.run()["list_copies"].idle
+    del world.north.read
+    return [path for path in read if "/copies/tables/" in path]
+
+
+def _in_a_directory(world: CopiesWorld, change: str) -> None:
+    place = world.users.location("orders", ("1",))
+    match change:
+        case "a file is replaced":
+            world.files.delete_file(f"{place}/in/it/f")  # as HDFS does it
+            world.files.put(f"{place}/in/it/f", b"other")
+        case "a file is added":
+            world.files.put(f"{place}/in/it/more", b"more")
+        case "a file is added where nothing was":
+            world.files.put(f"{place}/in/empty/first", b"first")
+        case "a file is deleted":
+            world.files.delete_file(f"{place}/in/it/f")
+
+
+@pytest.mark.parametrize(
+    "change", ["a file is replaced", "a file is added", "a file is added where nothing was", "a file is deleted"]
+)
+def test_what_changes_without_an_event_in_a_directory_of_a_partition_makes_its_copy_stale(change: str) -> None:
+    world = a_world()
+    place = world.users.location("orders", ("1",))
+    world.files.put(f"{place}/in/it/f", b"below")
+    world.files.make_directories(f"{place}/in/empty")
+    world.settle()
+    before = world.fresh()
+    assert before["orders day=1"].directory.below and not before["orders day=3"].directory.below
+    world.run()  # which remembers what is around all of it
+    assert not _records_read(world)
+    _in_a_directory(world, change)
+    assert "orders day=1" not in world.fresh()
+    assert set(before) - set(world.fresh()) == {"orders day=1"}
+    world.settle()
+    assert set(world.fresh()) == set(before)
+    world.assert_no_copy_lies()
+    assert world.run()["list_copies"].idle
+
+
+def test_a_change_in_a_directory_while_it_is_copied_is_not_marked() -> None:
+    for change in ("a file is replaced", "a file is added where nothing was"):
+        world = a_world()
+        place = world.users.location("orders", ("1",))
+        world.files.put(f"{place}/in/it/f", b"below")
+        world.files.make_directories(f"{place}/in/empty")
+        listed = ListCopies(Work(world.placement)).run(world.ports())
+        for batch in listed.batches:
+            CopyObjects(Work(world.placement, batch.name, listed.dump)).run(world.ports())
+        _in_a_directory(world, change)
+        assert PublishCopies(Work(world.placement)).run(world.ports()).changed == 1
+        world.assert_no_copy_lies()
+        world.settle()
+        world.assert_no_copy_lies()
+        assert "orders day=1" in world.fresh()

@@ -48,7 +48,17 @@ class Users:
             lambda: self.users.drop_table(table) if self.chance.random() < 0.3 else None,
             lambda: self.users.truncate(table, [values] if table == "a" else None),
             lambda: self.world.files.put(f"{self.users.location(table, here)}/silent{self.count}", b"s"),
+            lambda: self.world.files.put(
+                f"{self.users.location(table, here)}/in/it/silent{self.count % 3}", b"x" * self.count
+            ),
+            lambda: self.world.files.make_directories(f"{self.users.location(table, here)}/in/empty"),
         ]
+
+    def _write_below(self, place: str) -> None:
+        path = f"{place}/in/it/silent{self.count % 3}"
+        if self.world.files.status(path) is not None:
+            self.world.files.delete_file(path)
+        self.world.files.put(path, b"x" * self.count)
 
 
 def run_once(world: CopiesWorld, users: Users, chance: random.Random) -> None:

@@ -7,7 +7,6 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement, contents
 from tests.support.worlds.fake_world import killable
-from twinhive.copies.looking import directory_states
 from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.copies.kept import KeptCopies
@@ -18,6 +17,7 @@ from twinhive.model.files import is_below
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere, Routed
+from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.resolving import Clusters, Resolver
@@ -81,10 +81,11 @@ def rows_on(world: CopiesWorld, table: str, cluster: str) -> dict:
 
 def routed(world: CopiesWorld, sql: str, chosen: str | None = None) -> Routed | Nowhere:
     def look(places):
-        places = list(places)
-        return directory_states(world.files, [one for one in places if "//east" in one]) | directory_states(
-            world.north, [one for one in places if "//north" in one]
-        )
+        return {
+            place: state
+            for files, root in ((world.files, "//east"), (world.north, "//north"))
+            for place, state in states_like(files, {one: places[one] for one in places if root in one}).items()
+        }
 
     clusters = Clusters(("east", "north"), "east")
     resolver = Resolver(world.metastore, clusters, Freshness(world.metastore, look), view_reads)

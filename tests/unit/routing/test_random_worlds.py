@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.seeds import seeds
 from tests.support.worlds.routed_worlds import Meant, RoutedWorld
-from twinhive.copies.looking import directory_states
 from twinhive.routing.choosing import Nowhere, Routed
+from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.resolving import Clusters, Resolver
@@ -56,7 +56,7 @@ def first_lack(world: RoutedWorld, meant: Meant, cluster: str) -> str | None:
 
 
 def routed(world: RoutedWorld, sql: str, database: str, cluster: str | None) -> Answer:
-    freshness = Freshness(world.metastore, lambda places: directory_states(world.files, places))
+    freshness = Freshness(world.metastore, lambda places: states_like(world.files, places))
     resolver = Resolver(world.metastore, Clusters(world.clusters, "C1"), freshness, view_reads)
     found = resolver.route(read_statement(sql, database), cluster)
     if isinstance(found, Routed):

@@ -7,11 +7,11 @@ import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.copies.test_copies import CHANGES, a_world
-from twinhive.copies.looking import directory_states
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.tjson import from_text, to_text
 from twinhive.routing.choosing import Nowhere, Routed, Why
+from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.reading import read_statement, view_reads
 from twinhive.routing.refusing import refusal
@@ -22,7 +22,7 @@ NORTH_ONLY = "insert into there select * from {}"
 
 def resolver(world: CopiesWorld, *, looks: bool = True) -> Resolver:
     def look(places: Any) -> Any:
-        return directory_states(world.files, places)
+        return states_like(world.files, places)
 
     freshness = Freshness(world.metastore, look if looks else None)
     return Resolver(world.metastore, Clusters(("east", "north"), "east"), freshness, view_reads)

@@ -20,10 +20,18 @@ LONGEST = 4_000
 
 @dataclass(frozen=True)
 class DirectoryState:
-    """What tells whether something has changed in a directory: its id, and its time in milliseconds."""
+    """What tells whether something has changed in a directory: its id, and its time in milliseconds.
+
+    `below` is a digest of the directories in it, in depth: what changes in them changes nothing of its own. '' without.
+    """
 
     file_id: int
     modified_ms: int
+    below: str = ""
+
+    def fields(self) -> list[int | str]:
+        """Return the state as JSON holds it."""
+        return [self.file_id, self.modified_ms, *([self.below] if self.below else [])]
 
     @classmethod
     def of(cls, status: FileStatus) -> "DirectoryState":
@@ -38,7 +46,7 @@ class CopyMark:
     location   the directory of the copy, a full URI
     log_id     the metastore's log
     event_id   the copy is what the object was as of this event of it
-    directory  the primary's directory as it was when it was listed
+    directory  the primary's directory as it was when it was listed, with those in it
     files, bytes   what the copy holds
     """
 
@@ -55,7 +63,7 @@ class CopyMark:
             "location": self.location,
             "log": self.log_id,
             "event": self.event_id,
-            "directory": [self.directory.file_id, self.directory.modified_ms],
+            "directory": self.directory.fields(),
             "files": self.files,
             "bytes": self.bytes,
         }
@@ -66,19 +74,19 @@ class CopyMark:
         """Read a mark; None for a text that is none."""
         try:
             fields = json.loads(text)
-            file_id, modified_ms = fields["directory"]
+            file_id, modified_ms, *more = fields["directory"]
             mark = cls(
                 fields["location"],
                 fields["log"],
                 fields["event"],
-                DirectoryState(file_id, modified_ms),
+                DirectoryState(file_id, modified_ms, *more),
                 fields["files"],
                 fields["bytes"],
             )
         except (ValueError, TypeError, KeyError):
             return None
         numbers = (mark.event_id, file_id, modified_ms, mark.files, mark.bytes)
-        texts = (mark.location, mark.log_id)
+        texts = (mark.location, mark.log_id, mark.directory.below)
         is_sound = all(type(one) is int for one in numbers) and all(type(one) is str for one in texts)
         return mark if is_sound else None
 
