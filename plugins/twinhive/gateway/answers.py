@@ -29,8 +29,9 @@ class Pieces:
         try:
             async for piece in self.pieces:
                 client.write(piece)
-                async with asyncio.timeout(self.seconds):
-                    await client.flush()
+                if client.is_full:
+                    async with asyncio.timeout(self.seconds):
+                        await client.flush()
         finally:
             await self.release()
             client.hold_unsent()

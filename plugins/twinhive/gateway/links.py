@@ -16,7 +16,7 @@ Open = Callable[[], Awaitable[ByteLink]]
 """Connect to one of a metastore's addresses. Raises OSError."""
 
 
-EARLY_BYTES: Final = 1 << 18
+EARLY_BYTES: Final = 1 << 16
 """A longer list of partitions is handed on while it comes: nothing but names is changed in it."""
 Greeting = Callable[[], Iterable[WireMessage]]
 """What a metastore is told on a new connection before the first call."""

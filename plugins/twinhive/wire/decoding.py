@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from thrift.protocol import fastbinary
 
-from twinhive.wire.ends import BAD_BYTES, Feed, Short
+from twinhive.wire.ends import BAD_BYTES, Feed, Short, StructRun
 from twinhive.wire.looking import FoundText, looked_into, relate
 from twinhive.wire.message import WireError
 from twinhive.wire.roles import Role
@@ -42,6 +42,30 @@ def groups_in(raw: bytes, at: int, struct: Struct, roles: frozenset[Role]) -> Gr
     except (*BAD_BYTES, Short):
         return None
     return _groups(shape, [decoded])
+
+
+class NamedRun:
+    """Structs that follow each other, and the names in them, with one decoding for both."""
+
+    def __init__(self, struct: Struct, roles: frozenset[Role]) -> None:
+        self._shape = _shape_of(struct, roles)
+        kind, spec = self._shape.arguments
+        self._run = StructRun(kind, spec)
+
+    def passed(self, raw: bytes, at: int, most: int) -> tuple[int, int]:
+        """Return how many structs are whole, and where they end, as `StructRun.passed`."""
+        return self._run.passed(raw, at, most)
+
+    def groups(self, count: int) -> Groups:
+        """Return the names in the first structs that were passed."""
+        return _groups(self._shape, self._run.objects[:count])
+
+
+@cache
+def can_be_run(struct: Struct, roles: frozenset[Role]) -> bool:
+    """True for a struct whose names `NamedRun` finds."""
+    shape = _shape_of(struct, roles)
+    return shape.whole and bool(shape.texts or shape.lists or shape.below)
 
 
 class _BoundedFeed(Feed):

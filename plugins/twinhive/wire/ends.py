@@ -4,6 +4,7 @@ What bad bytes can bring about is bounded: Thrift's decoder refuses negative siz
 inside each other, every element has at least a byte, and it fails where the bytes end.
 """
 
+from collections.abc import Generator
 from io import BytesIO
 from struct import Struct as Packing
 from typing import Any, Final
@@ -97,31 +98,51 @@ class StructRun:
     The decoder is told of a list. It makes an object where each struct begins: there the one before it has ended.
     """
 
-    def __init__(self) -> None:
-        element = type("_Element", (), {"__new__": lambda _: self._begin()})
-        self._described = [_Nothing, (None, (1, LIST, "structs", (STRUCT, [element, ()], False), None))]
+    def __init__(self, kind: type = _Nothing, spec: tuple[Any, ...] = ()) -> None:
+        self._begins: list[int] = []
+        self.objects: list[Any] = []
+        """Those of the last run, made of `kind` and filled as `spec` says; one more than there are whole structs."""
+        self._kind = kind if spec else None
+        self._element = type("_Element", (), {})
+        self._described = [_Nothing, (None, (1, LIST, "structs", (STRUCT, [self._element, spec], False), None))]
+        self._prepare()
 
     def passed(self, raw: bytes, at: int, most: int) -> tuple[int, int]:
         """Return how many structs from `at` on are whole, at most so many, and where they end. Raises WireError."""
         if at >= len(raw):
             return 0, at
-        self._feed = _RunFeed(raw, at, most)
-        self._begun, self._most, self._end = 0, most, at
+        self._feed, self._most = _RunFeed(raw, at, most), most
+        self._begins.clear()
+        self.objects.clear()
         try:
             fastbinary.decode_binary(_Nothing(), self._feed, self._described)
-        except (Short, _Enough):
-            return self._begun - 1, self._end
+        except (Short, _Enough) as ended:
+            if isinstance(ended, _Enough):
+                self._prepare()
+            count = len(self._begins) - 1
+            return count, self._begins[-1] if count else at  # of the first it is not told where it stands
         except BAD_BYTES as error:
             raise WireError(f"no struct of binary Thrift: {error}") from error
         raise WireError("a list that is longer than it says")
 
-    def _begin(self) -> _Nothing:
-        if self._begun:
-            self._end = self._feed.cstringio_buf.tell()
-        self._begun += 1
-        if self._begun > self._most:
-            raise _Enough
-        return _NOTHING
+    def _prepare(self) -> None:
+        making = self._made()
+        next(making)
+        type.__setattr__(self._element, "__new__", staticmethod(making.send))
+
+    def _made(self) -> Generator[Any, type, None]:
+        """Yield an object for each struct: to go on with a generator takes less than to call a function."""
+        kind, begins, objects = self._kind, self._begins, self.objects
+        one: Any = _NOTHING
+        yield
+        while True:
+            begins.append(self._feed.cstringio_buf.tell())
+            if len(begins) > self._most:
+                raise _Enough
+            if kind is not None:
+                one = kind()
+                objects.append(one)
+            yield one
 
 
 class _RunFeed(Feed):

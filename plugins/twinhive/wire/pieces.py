@@ -12,12 +12,13 @@ from functools import cache
 from struct import Struct as Packing
 from typing import Final
 
+from twinhive.wire.decoding import NamedRun, can_be_run
 from twinhive.wire.looking import FoundText, relate
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.renames import Renames
-from twinhive.wire.renaming import NAMES, renamed_struct, struct_of
+from twinhive.wire.renaming import NAMES, renamed_struct, replaced, struct_of
 from twinhive.wire.scanning import StructScan
-from twinhive.wire.table import LIST, NO_FIELDS, STRUCT, Field, Kind, Struct
+from twinhive.wire.table import LIST, STRUCT, STRUCTS, Field, Kind, Struct
 
 _INT: Final = Packing("!i")
 _RUN_HEAD: Final = Packing("!bhbi")
@@ -43,8 +44,16 @@ class PassedPieces(StructScan):
 
     def taken(self) -> bytes:
         """Return what was read since the last time."""
+        return self.behind(b"")
+
+    def behind(self, head: bytes) -> bytes:
+        """Return what was read since the last time, with something before it."""
         passed, self._passed = self._passed, bytearray()
-        return bytes(passed)
+        return b"".join((head, passed))
+
+    def given_up(self) -> bytes:
+        """Return all that was fed since the last time, for who reads it again; nothing can be fed any more."""
+        return self.behind(b"") + self.window + self._waiting
 
     def read_to(self, at: int) -> None:
         """Take what was read before the window moves."""
@@ -61,6 +70,7 @@ class RenamedPieces(StructScan):
         self._waiting_bytes = 0
         self._copied = 0
         self._open: list[list[_Held]] = [[]]
+        self._runs: dict[str, NamedRun] = {}
 
     def taken(self) -> bytes:
         """Return what is ready since the last time. Raises WireError."""
@@ -88,6 +98,29 @@ class RenamedPieces(StructScan):
         body = _RUN_HEAD.pack(LIST, 0, STRUCT, count) + self.window[at:end] + _STOP
         self._put(renamed_struct(body, 0, _list_of(struct), self._renames)[_RUN_HEAD.size : -1])
         self._copied = end
+
+    def some_structs(self, kind: Kind, field: Field | None, most: int) -> int:
+        """Rename a run of whole structs with one decoding for their ends and their names."""
+        struct = STRUCTS.get(kind.struct)
+        if field is None or struct is None or not can_be_run(struct, NAMES):
+            return super().some_structs(kind, field, most)
+        if (run := self._runs.get(struct.name)) is None:
+            run = self._runs[struct.name] = NamedRun(struct, NAMES)
+        try:
+            count, end = run.passed(self.window, self.at, most)
+        except WireError:  # a field of another type than the table says: names nobody looks at are passed over
+            return super().some_structs(kind, field, most)
+        if not count:
+            return 0
+        new = replaced(self.window[self.at : end], run.groups(count), self._renames.change)
+        if new is None:
+            self.structs(struct, self.at, end, count)
+        else:
+            self._copy(self.at)
+            self._put(new)
+            self._copied = end
+        self.at = end
+        return count
 
     def entered(self) -> None:
         """Collect the names of another struct."""
@@ -136,13 +169,8 @@ def _list_of(struct: Struct) -> Struct:
 
 def renamed_pieces(message: WireMessage, renames: Renames) -> Iterator[bytes]:
     """Yield a message with other names in pieces, so that others need not wait for all of it. Raises WireError."""
-    pieces = pieces_of(struct_of(message), renames, len(message.raw))
+    pieces = RenamedPieces(struct_of(message), renames, len(message.raw))
     yield message.raw[: message.at]
     for at in range(message.at, len(message.raw), _SLICE):
         pieces.feed(message.raw[at : at + _SLICE])
         yield pieces.taken()
-
-
-def pieces_of(struct: Struct, renames: Renames, most_bytes: int) -> PassedPieces | RenamedPieces:
-    """Return what renames an answer while it is fed, or only hands it on where every name stays."""
-    return PassedPieces(NO_FIELDS, most_bytes) if renames.nothing else RenamedPieces(struct, renames, most_bytes)

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Head, Spoken, WireError, WireMessage, read_head, spoken
-from twinhive.wire.pieces import pieces_of
+from twinhive.wire.pieces import PassedPieces, RenamedPieces
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import struct_of
 from twinhive.wire.scanning import StructScan
@@ -117,19 +117,18 @@ class MessageReader:
     async def _whole(self, head: Head, at: int, buffered: int) -> "WireMessage | LongAnswer":
         if (message := self._whole_if_there(head, at)) is not None:
             return message
-        scan = StructScan(NO_FIELDS, frozenset(), self._most_bytes)
-        chunks, count = [self._held], len(self._held) - at
-        ended = scan.feed(self._held[at:])
-        while not ended:
+        scan = PassedPieces(NO_FIELDS, self._most_bytes)
+        encoded, count = self._held[:at], len(self._held) - at
+        scan.feed(self._held[at:])
+        self._held = b""
+        while not scan.ended:
             if count > buffered:
-                self._held = b""
-                return LongAnswer(self, WireMessage(head, b"".join(chunks), at))
-            chunks.append(await self._chunk())
-            count += len(chunks[-1])
-            ended = scan.feed(chunks[-1])
+                return LongAnswer(self, head, encoded, scan)
+            chunk = await self._chunk()
+            count += len(chunk)
+            scan.feed(chunk)
         self._held = scan.window
-        whole = b"".join(chunks)
-        return WireMessage(head, whole[: len(whole) - len(self._held)], at)
+        return WireMessage(head, scan.behind(encoded), at)
 
     async def _chunk(self) -> bytes:
         if not (chunk := await self._stream.read(_CHUNK)):
@@ -140,13 +139,16 @@ class MessageReader:
 class LongAnswer:
     """An answer that is too long to be held: its head, then pieces. Nothing else can be read before its end."""
 
-    def __init__(self, reader: MessageReader, begun: WireMessage) -> None:
-        self.head = begun.head
-        self._reader, self._begun = reader, begun
+    def __init__(self, reader: MessageReader, head: Head, encoded: bytes, begun: PassedPieces) -> None:
+        self.head = head
+        self._reader, self._encoded, self._begun = reader, encoded, begun
 
     async def pieces(self, renames: Renames) -> AsyncIterator[bytes]:
         """Yield the answer with other names, as it comes. Raises WireError, EOFError: then it has no proper end."""
-        pieces = pieces_of(struct_of(self._begun), renames, self._reader._most_bytes)
+        message = WireMessage(self.head, self._encoded, len(self._encoded))
+        pieces: PassedPieces | RenamedPieces = self._begun
+        if not renames.nothing:
+            pieces = RenamedPieces(struct_of(message), renames, self._reader._most_bytes)
 
         async def taken() -> bytes:
             return pieces.taken()
@@ -156,12 +158,15 @@ class LongAnswer:
 
     async def changed(self, pieces: StructScan, taken: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:
         """Yield the answer as `taken` returns what was fed to `pieces`. Raises as `pieces`, and what `taken` raises."""
-        begun, reader = self._begun, self._reader
-        yield begun.raw[: begun.at]
-        for at in range(begun.at, len(begun.raw), _CHUNK):
-            pieces.feed(begun.raw[at : at + _CHUNK])
+        reader = self._reader
+        yield self._encoded
+        if pieces is self._begun:
             yield await taken()
-        self._begun = WireMessage(begun.head, b"", 0)
+        else:
+            begun = self._begun.given_up()
+            for at in range(0, len(begun), _CHUNK):
+                pieces.feed(begun[at : at + _CHUNK])
+                yield await taken()
         while not pieces.ended:
             pieces.feed(await reader._chunk())
             if piece := await taken():

@@ -60,7 +60,7 @@ def renamed(message: WireMessage, renames: Renames) -> WireMessage:
 def renamed_struct(raw: bytes, at: int, struct: Struct, renames: Renames) -> bytes:
     """Return bytes with other names in the struct that begins at `at`. Raises WireError."""
     if len(raw) > _SMALL and (groups := groups_in(raw, at, struct, NAMES)) is not None:
-        new = _replaced(raw[at:], groups, renames.change)
+        new = replaced(raw[at:], groups, renames.change)
         if new is not None:
             return raw[:at] + new
     return _spliced(raw, found_in(raw, at, struct, NAMES), renames.change)
@@ -105,7 +105,7 @@ def _spliced(raw: bytes, found: Iterable[FoundText], change: Change) -> bytes:
     return b"".join([*parts, raw[last:]]) if last else raw
 
 
-def _replaced(body: bytes, groups: Iterable[tuple[list[FoundText], int]], change: Change) -> bytes | None:
+def replaced(body: bytes, groups: Iterable[tuple[list[FoundText], int]], change: Change) -> bytes | None:
     """Replace whole fields at once; None where counts do not prove that exactly the names are meant."""
     counts: Counter[tuple[int, bytes]] = Counter()
     changes: dict[tuple[int, bytes], set[bytes | None]] = defaultdict(set)

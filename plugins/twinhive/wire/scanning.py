@@ -154,19 +154,24 @@ class StructScan:
         if level.holds_plain_texts and self._some_texts(level):
             return True
         kind = level.kinds[0] if level.is_at_key else level.kinds[-1]
-        if kind.code == STRUCT and len(level.kinds) == 1 and self._some_structs(level, kind):
+        if (
+            kind.code == STRUCT
+            and len(level.kinds) == 1
+            and (passed := self.some_structs(kind, level.field, level.left))
+        ):
+            level.left -= passed
+            self._steps += passed
             return True
         taken = self._value(kind, None if level.is_at_key else level.field, self.at)
         level.left -= taken
         return taken
 
-    def _some_structs(self, level: _Level, kind: Kind) -> bool:
-        count, end = self._run.passed(self.window, self.at, level.left)
+    def some_structs(self, kind: Kind, field: Field | None, most: int) -> int:
+        """Pass over structs that are there as a whole, at most so many, and return how many."""
+        count, end = self._run.passed(self.window, self.at, most)
         if count:
-            self._take(kind, level.field, self.at, end, count)
-            level.left -= count
-            self._steps += count
-        return count > 0
+            self._take(kind, field, self.at, end, count)
+        return count
 
     def _some_texts(self, level: _Level) -> bool:
         """Pass over texts that are there as a whole, so many in one loop: a list of names of partitions has 30,000."""
