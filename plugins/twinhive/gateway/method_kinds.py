@@ -42,7 +42,7 @@ get_partitions_pspec get_partitions_req get_partitions_spec_by_expr get_partitio
 get_partitions_with_auth get_partitions_with_specs get_primary_keys get_schema get_schema_all_versions
 get_schema_latest_version get_schema_req get_schema_version get_schema_with_environment_context
 get_stored_procedure get_table_column_statistics get_table_names_by_filter get_table_req get_table_statistics_req
-get_tables get_tables_by_type get_tables_ext get_unique_constraints isPartitionMarkedForEvent
+get_tables get_tables_ext get_unique_constraints isPartitionMarkedForEvent
 """
 _WRITE = """
 add_check_constraint add_default_constraint add_dynamic_partitions add_foreign_key add_not_null_constraint add_package
@@ -69,7 +69,7 @@ _DEFINITION = """
 alter_database alter_database_req create_database create_database_req drop_database drop_database_req
 get_all_databases get_database get_database_req get_databases get_databases_req
 """
-_SEVERAL = "get_table_meta get_table_objects_by_name_req get_valid_write_ids"
+_SEVERAL = "get_table_meta get_table_objects_by_name_req get_tables_by_type get_valid_write_ids"
 _SESSION = "setMetaConf set_ugi"
 _NEVER = "reinitialize setOption shutdown"
 _LOCAL = """

@@ -80,6 +80,10 @@ class RemoteCalls:
         answer = await self._exchange(remote, renamed(request, renames_of(definition)), definition, begun)
         return answer if isinstance(answer, Pieces) else await self._under_local_names(answer, definition, remote)
 
+    async def ask_as_it_is(self, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
+        """Return the answer to what is asked and answered under the remote's own names. Raises as `ask`."""
+        return await self._exchange(self._shared.remotes.of(definition), request, definition, None)
+
     async def _under_local_names(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
         if may_hold_views(answer):
             answer = await self._with_views_renamed(answer, definition, remote)

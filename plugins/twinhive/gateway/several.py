@@ -1,11 +1,8 @@
 """Calls that concern several owners: each is asked for its part, and the answers become one."""
 
-import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import eq
 
 from twinhive.gateway.answers import CallOutcome, Pieces
 from twinhive.gateway.bodies import (
@@ -23,16 +20,13 @@ from twinhive.gateway.bodies import (
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.metrics import Ending
-from twinhive.gateway.remote_calls import RemoteCalls, RemoteError
+from twinhive.gateway.remote_calls import RemoteCalls
+from twinhive.gateway.remote_rows import Listed, rows_of
 from twinhive.gateway.shared import Shared
-from twinhive.model.errors import TwinhiveError
+from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import MARKER, Definition, Definitions
-from twinhive.model.remotes.wildcards import hive_pattern
 from twinhive.wire.forms import DatabaseText, key_of, split_full_name
-from twinhive.wire.looking import FoundText
-from twinhive.wire.message import WireError, WireMessage
-from twinhive.wire.renaming import rewritten
-from twinhive.wire.roles import Role
+from twinhive.wire.message import WireMessage
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,6 +42,8 @@ class SeveralOwners:
         match request.head.method:
             case "get_table_meta":
                 return await self._matching(request, defined)
+            case "get_tables_by_type":
+                return await self._of_kind(request, defined)
             case "get_valid_write_ids":
                 return await self._by_name(request, _of_full_names(request, defined), _WRITE_IDS)
             case "get_table_objects_by_name_req":
@@ -55,40 +51,31 @@ class SeveralOwners:
         raise AssertionError(f"{request.head.method} has one owner")
 
     async def _matching(self, request: WireMessage, defined: Definitions) -> CallOutcome:
-        said = DatabaseText.parse(text_at(request, (1,)) or "").database
-        wanted = "*" if said is None else said
+        """Tables of all databases of a pattern. What a remote database has itself here is nothing that anybody sees."""
+        form = DatabaseText.parse(text_at(request, (1,)) or "")
+        listed = Listed(form, text_at(request, (2,)) or "", texts_at(request, (3,)) or ())
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
-        asked = [one for one in defined.databases.values() if hive_pattern(wanted, one.local)]
-        if not asked or place_of(here := await outcome.whole(), (0,)) is None:
+        remotes: list[Definition] = [*listed.remote_databases(defined), *listed.remote_tables(defined)]
+        if not remotes or place_of(here := await outcome.whole(), (0,)) is None:
             return outcome
-        # What a database that stands for another one has itself is nothing that anybody sees.
-        own = _rows_in(here, lambda name: name not in defined.databases)
-        answers = await asyncio.gather(*(self._rows_of(request, group) for group in self._by_remote(asked)))
-        parts = [with_elements(here, (0,), own), *(answer for group in answers for answer in group)]
-        return CallOutcome(joined_lists(parts, (0,)))
+        there = await rows_of(self._shared, self._remotes, listed, remotes)
+        own = [row for row, name in _named(here) if name.database not in defined.databases and name not in there.tables]
+        of_tables = [row for rows in there.tables.values() for row in rows]
+        return CallOutcome(with_elements(here, (0,), [*own, *of_tables, *there.databases]))
 
-    def _by_remote(self, definitions: Iterable[Definition]) -> list[list[Definition]]:
-        groups: dict[object, list[Definition]] = {}
-        for one in definitions:
-            try:
-                groups.setdefault(self._shared.remotes.of(one).key, []).append(one)
-            except TwinhiveError as error:
-                _left_out(one, str(error))
-        return list(groups.values())
-
-    async def _rows_of(self, request: WireMessage, definitions: Sequence[Definition]) -> list[WireMessage]:
-        rows: list[WireMessage] = []
-        for one in definitions:
-            try:
-                async with asyncio.timeout(self._shared.remotes.of(one).guard.limits.several):
-                    answer = await self._remotes.ask(_for_database(request, one), one)
-                    whole = await CallOutcome(answer).whole()
-            except (RemoteError, WireError, TimeoutError) as error:
-                _left_out(one, str(error) or "no answer in time")
-                continue
-            if place_of(whole, (0,)) is not None:
-                rows.append(with_elements(whole, (0,), _rows_in(whole, partial(eq, one.local))))
-        return rows
+    async def _of_kind(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        """Names of tables of one kind, in one database: a remote table is of the kind that it is where it is."""
+        form = DatabaseText.parse(text_at(request, (1,)) or "")
+        if (whole := defined.owner_of(form.key or "", None)) is not None:
+            return await self._remotes.answer(request, whole)
+        outcome = await self._local.answer(request, MethodKind.SEVERAL)
+        listed = Listed(form, text_at(request, (2,)) or "", [text_at(request, (3,)) or ""])
+        remotes = [one for one in listed.remote_tables(defined) if one.local.database == form.key]
+        if not remotes or (names := texts_at(here := await outcome.whole(), (0,))) is None:
+            return outcome
+        there = (await rows_of(self._shared, self._remotes, listed, remotes)).tables
+        kept = [name for name in names if TableName(form.key or "", key_of(name)) not in there]
+        return CallOutcome(with_texts(here, (0,), [*kept, *(name.table for name, rows in there.items() if rows)]))
 
     async def _tables(self, request: WireMessage, defined: Definitions) -> CallOutcome:
         """Tables of one database, by names or by a pattern: those that are remotes come from where they are."""
@@ -181,19 +168,10 @@ def _owner(full_name: str, defined: Definitions) -> Definition | None:
     return None if split is None else defined.owner_of(key_of(split[1]), key_of(split[2]))
 
 
-def _rows_in(answer: WireMessage, is_wanted: Callable[[str], bool]) -> list[bytes]:
-    """Return the rows of an answer whose database is wanted."""
-    return [row for row in elements_at(answer, (0,)) if is_wanted(key_of(text_in(row, 1) or ""))]
-
-
-def _for_database(request: WireMessage, definition: Definition) -> WireMessage:
-    """Ask for one database instead of a pattern; `ask` gives it the remote's name."""
-    local = str(definition.local)
-
-    def named(found: FoundText) -> bytes:
-        return DatabaseText.parse(found.text.decode("utf-8", "replace")).only(local).encode()
-
-    return rewritten(request, named, frozenset({Role.DATABASE_PATTERN}))
+def _named(answer: WireMessage) -> Iterator[tuple[bytes, TableName]]:
+    """Yield the rows of a list of tables, each with the table's name."""
+    for row in elements_at(answer, (0,)):
+        yield row, TableName(key_of(text_in(row, 1) or ""), key_of(text_in(row, 2) or ""))
 
 
 def _left_out(definition: Definition, text: str) -> None:

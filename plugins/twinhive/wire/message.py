@@ -3,12 +3,13 @@
 A message is `0x8001`, a kind, the method's name, a sequence number, and one struct. There is no length.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.wire.table import METHODS, STRING, STRUCT
+from twinhive.wire.table import LIST, METHODS, STRING, STRUCT
 
 _INT: Final = Packing("!i")
 _FIELD: Final = Packing("!bh")
@@ -127,6 +128,13 @@ def text_field(number: int, text: str) -> bytes:
     """Encode one field that is a text."""
     value = text.encode("utf-8", "surrogateescape")
     return _FIELD.pack(STRING, number) + _INT.pack(len(value)) + value
+
+
+def texts_field(number: int, texts: Iterable[str]) -> bytes:
+    """Encode one field that is a list of texts."""
+    encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+    count = bytes((STRING,)) + _INT.pack(len(encoded))
+    return _FIELD.pack(LIST, number) + count + b"".join(_INT.pack(len(one)) + one for one in encoded)
 
 
 def struct_field(number: int, body: bytes) -> bytes:

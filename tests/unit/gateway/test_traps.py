@@ -1,6 +1,7 @@
 """Names, patterns and calls by which a gateway could give a wrong answer, or change what it must not."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from random import Random
@@ -153,6 +154,7 @@ def test_no_read_of_a_remote_that_is_down_is_answered_by_anybody_else(world: Wor
 PATTERNS = {
     "far": True, "FAR": True, "f*": True, "*": True, "f.r": True, "f.*": True, " far ": True, "x|far": True,
     "@hive#": True, "@hive#far": True, "@hive#f*|x": True,
+    "@spark#": False, "@spark#far": False,
     "": False, "@hive#!": False, "f": False, "ar": False, "far |x": False, "x| far": False, "f%": False, "f[a]r": False,
     "fa?": False, "far,x": False, "^far$": False, "f.": False,
 }  # fmt: skip
@@ -164,8 +166,9 @@ def test_a_pattern_means_a_remote_database_as_it_would_a_local_one(world: World,
     world.here.answers["get_table_meta"] = []
     world.there.answers["get_table_meta"] = [ttypes.TableMeta("sales", "orders", "EXTERNAL_TABLE")]
     rows = world.call("get_table_meta", db_patterns=pattern, tbl_patterns="*", tbl_types=[])
-    assert [(row.dbName, row.tableName) for row in rows] == [("far", "orders")] * is_meant
-    sent = [decoded(struct_class(one), one.body).db_patterns for one in world.there.asked]
+    assert [row.tableName for row in rows if row.dbName == "far"] == ["orders"] * is_meant
+    asked = [decoded(struct_class(one), one.body) for one in world.there.asked]
+    sent = [one.db_patterns for one in asked if one.tbl_patterns == "*"]
     assert sent == ["@hive#sales" if pattern.startswith("@") else "sales"] * is_meant
 
 
@@ -173,7 +176,7 @@ def test_a_database_that_stands_for_another_is_listed_with_that_ones_tables_alon
     world.here.answers["get_table_meta"] = [ttypes.TableMeta("far", "own", "T"), ttypes.TableMeta("shop", "x", "T")]
     world.there.answers["get_table_meta"] = [ttypes.TableMeta("sales", "orders", "T")]
     rows = world.call("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=None)
-    assert [(row.dbName, row.tableName) for row in rows] == [("shop", "x"), ("far", "orders")]
+    assert [(row.dbName, row.tableName) for row in rows] == [("shop", "x"), ("shop", "bought"), ("far", "orders")]
 
 
 def test_databases_are_listed_and_described_while_every_remote_is_down(world: World) -> None:
@@ -306,3 +309,91 @@ def test_a_method_of_a_newer_hive_is_nobodys(world: World) -> None:
     with pytest.raises(ttypes.MetaException, match="exception of Thrift"):
         world.ask(call("get_table_of_tomorrow", 1))
     assert (world.here.asked, world.there.asked) == ([], [])
+
+
+KINDS = [None, [], ["EXTERNAL_TABLE"], ["VIRTUAL_VIEW"], ["VIRTUAL_VIEW", "EXTERNAL_TABLE"]]
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_a_remote_table_is_of_the_kind_that_it_is_where_it_is(world: World, kinds: list[str] | None) -> None:
+    """A view keeps it here: who lists views does not get it, who lists tables does, once and under its local name."""
+    kept, own = ttypes.TableMeta("shop", "bought", "VIRTUAL_VIEW"), ttypes.TableMeta("shop", "seen", "VIRTUAL_VIEW")
+    wants_views, wants_tables = not kinds or "VIRTUAL_VIEW" in kinds, not kinds or "EXTERNAL_TABLE" in kinds
+    world.here.answers["get_table_meta"] = [kept, own] if wants_views else []
+    there = ttypes.TableMeta("sales", "orders", "EXTERNAL_TABLE", comments="of far")
+    world.there.answers["get_table_meta"] = [there] if wants_tables else []
+    rows = world.call("get_table_meta", db_patterns="shop", tbl_patterns="*", tbl_types=kinds)
+    expected = [("seen", "VIRTUAL_VIEW", None)] * wants_views + [("bought", "EXTERNAL_TABLE", "of far")] * wants_tables
+    assert [(row.tableName, row.tableType, row.comments) for row in rows] == expected
+    assert {row.dbName for row in rows} <= {"shop"}
+    (asked,) = (decoded(struct_class(one), one.body) for one in world.there.asked)
+    assert (asked.db_patterns, asked.tbl_patterns, asked.tbl_types) == ("sales", "orders", kinds or None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "listed", "expected"),
+    [
+        ("VIRTUAL_VIEW", ["bought", "seen"], ["seen"]),
+        ("EXTERNAL_TABLE", ["own"], ["own", "bought"]),
+        ("MANAGED_TABLE", [], []),
+    ],
+)
+def test_names_of_one_kind_have_a_remote_table_where_it_belongs(
+    world: World, kind: str, listed: list[str], expected: list[str]
+) -> None:
+    world.here.answers["get_tables_by_type"] = listed
+    row = ttypes.TableMeta("sales", "orders", "EXTERNAL_TABLE")
+    world.there.answers["get_table_meta"] = [row] * (kind == "EXTERNAL_TABLE")
+    assert world.call("get_tables_by_type", db_name="@hive#shop", pattern="*", tableType=kind) == expected
+
+
+def test_a_remote_table_whose_kind_nobody_tells_stays_in_the_list(world: World) -> None:
+    world.there.server.close()
+    world.here.answers["get_table_meta"] = [ttypes.TableMeta("shop", "bought", "VIRTUAL_VIEW")]
+    world.here.answers["get_tables_by_type"] = ["bought"]
+    rows = world.call("get_table_meta", db_patterns="shop", tbl_patterns="b*", tbl_types=None)
+    assert [row.tableName for row in rows] == ["bought"]
+    assert world.call("get_tables_by_type", db_name="shop", pattern="*", tableType="VIRTUAL_VIEW") == ["bought"]
+
+
+def test_tables_of_a_remote_database_are_listed_by_kind_by_its_owner(world: World) -> None:
+    world.there.answers["get_tables_by_type"] = ["orders"]
+    assert world.call("get_tables_by_type", db_name="far", pattern="*", tableType="MANAGED_TABLE") == ["orders"]
+    assert world.here.asked == []
+
+
+def test_lists_ask_each_remote_once_for_all_of_its_databases_and_give_each_name_its_rows(world: World) -> None:
+    to = {"port": str(world.there.server.port)}
+    more = {"again": "sales", "other": "hr", "gone": "gone"}
+    databases = {name: RemoteDatabase(name, remote, properties=to) for name, remote in more.items()}
+    world.gateway.definitions = Definitions({}, {**world.gateway.definitions.databases, **databases})
+    world.here.answers["get_table_meta"] = []
+    world.there.answers["get_table_meta"] = [ttypes.TableMeta(one, "t", "T") for one in ("sales", "hr", "unasked")]
+    rows = world.call("get_table_meta", db_patterns="*", tbl_patterns="t*|u", tbl_types=None)
+    assert sorted(row.dbName for row in rows) == ["again", "far", "other"]
+    (asked,) = (decoded(struct_class(one), one.body) for one in world.there.asked)
+    assert (sorted(asked.db_patterns.split("|")), asked.tbl_patterns) == (["gone", "hr", "sales"], "t*|u")
+
+
+def test_a_list_waits_no_longer_for_many_silent_remotes_than_for_one() -> None:
+    world, silent = World(), [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
+    try:
+        ports = [str(one.getsockname()[1]) for one in silent]
+        databases = {
+            f"d{port}{n}": RemoteDatabase(f"d{port}{n}", "x", properties={"port": port}) for port in ports for n in "ab"
+        }
+        tables = {
+            name: RemoteTable(name, TableName(name.table, "t"), properties={"port": port})
+            for port in ports
+            for name in (TableName("shop", f"t{n}{port}") for n in range(3))
+        }
+        world.gateway.definitions = Definitions(tables, databases)
+        world.here.answers["get_table_meta"] = [ttypes.TableMeta("shop", "own", "T")]
+        began = time.monotonic()
+        rows = world.call("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=None)
+        assert [row.tableName for row in rows] == ["own"]
+        assert time.monotonic() - began < 3 * LIMITS.several, "each remote, or each of its names, was waited for"
+    finally:
+        world.close()
+        for one in silent:
+            one.close()

@@ -11,8 +11,8 @@ from twinhive.model.errors import Missing, Unexplained
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
 from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
-from twinhive.wire.table import I16, I32, I64, LIST, STRING
+from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field, texts_field
+from twinhive.wire.table import I16, I32, I64
 
 _MOST_EVENTS: Final = 300
 _TABLES_A_CALL: Final = 100
@@ -50,7 +50,7 @@ class WireDefinitionReader:
 
     def databases_changed_after(self, event_id: int) -> frozenset[str] | None:
         """Return the databases, in lower case, whose later events may define something; None for too many events."""
-        body = _number(I64, 1, event_id) + _number(I32, 2, _MOST_EVENTS) + _texts(3, _DEFINE_NOTHING) + STOP
+        body = _number(I64, 1, event_id) + _number(I32, 2, _MOST_EVENTS) + texts_field(3, _DEFINE_NOTHING) + STOP
         answer = self._asked("reading what was defined", "get_next_notification", struct_field(1, body))
         events = _structs(answer, (0, 1))
         if len(events) >= _MOST_EVENTS:
@@ -79,7 +79,7 @@ class WireDefinitionReader:
 
     def views_with(self, parameter: str) -> list[Table]:
         """Return the views of all databases that have a parameter; its key holds no dot."""
-        body = text_field(1, "*") + text_field(2, "*") + _texts(3, (_VIEW,))
+        body = text_field(1, "*") + text_field(2, "*") + texts_field(3, (_VIEW,))
         answer = self._asked("listing views", "get_table_meta", body)
         databases = {name for one in _structs(answer, (0,)) if (name := text_at(one, (1,)))}
         return [view for database in sorted(databases) for view in self.views_of(database, parameter)]
@@ -92,7 +92,7 @@ class WireDefinitionReader:
         found: list[Table] = []
         for at in range(0, len(names), _TABLES_A_CALL):
             page = names[at : at + _TABLES_A_CALL]
-            body = struct_field(1, text_field(1, database) + _texts(2, page) + STOP)
+            body = struct_field(1, text_field(1, database) + texts_field(2, page) + STOP)
             answer = self._asked(f"reading views of {database}", "get_table_objects_by_name_req", body)
             found += [_table(one) for one in _structs(answer, (0, 1))]
         return found
@@ -145,9 +145,3 @@ def _within(answer: WireMessage, path: tuple[int, ...]) -> Iterator[WireMessage]
 
 def _number(code: int, number: int, value: int) -> bytes:
     return _FIELD.pack(code, number) + _FORMATS[code].pack(value)
-
-
-def _texts(number: int, texts: tuple[str, ...]) -> bytes:
-    encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
-    count = bytes((STRING,)) + _INT.pack(len(encoded))
-    return _FIELD.pack(LIST, number) + count + b"".join(_INT.pack(len(one)) + one for one in encoded)
