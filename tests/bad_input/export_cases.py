@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
+from twinhive.model.names import TableName
 from twinhive.model.objects import Database
+from twinhive.model.tjson import from_text, to_text
 
 EXPORT = "hdfs://west/exports/it"
 Spoil = Callable[[Desk], None]
@@ -64,6 +67,16 @@ def _described(**fields: object) -> Spoil:
 
 def _no_json(desk: Desk) -> None:
     desk.world.replica_files.put(f"{EXPORT}/_metadata", b"{")
+
+
+def _of_another_format(desk: Desk) -> None:
+    """Let the table that is there read another format than the export's files have."""
+    replica, name = desk.world.replica, TableName("d", "t")
+    table = replica.table(name)
+    assert table is not None
+    tree = from_text(table.thrift)
+    tree["7"]["rec"]["3"] = {"str": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"}
+    replica.alter_table(name, replace(table, thrift=to_text(tree)))
 
 
 _TEXTS = (
@@ -130,6 +143,12 @@ _OF_IMPORT = (
         _import("d.t"),
         ("1 partitions of d.t are there already", "10118"),
         _exported("orders", _imported("--partition", "p=a b")),
+    ),
+    Case(
+        "import: another format",
+        _import("d.t", "--partition", "p=no files"),
+        ("does not fit table d.t", "input format"),
+        _exported("orders", _imported("--partition", "p=a b"), _of_another_format),
     ),
     Case("import: rows that are there", _import("d.t"), ("is not empty",), _exported("plain", _imported())),
     Case(

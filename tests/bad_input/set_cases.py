@@ -66,6 +66,12 @@ SET_CASES: tuple[Case, ...] = (
         spoil=_typed_keys,
     ),
     Case(
+        "sets: a text where a number is",
+        ("sets", "mark", "east", "sales.typed", "n=first"),
+        ("n is of type int", "found:    first"),
+        spoil=_typed_keys,
+    ),
+    Case(
         "sets: a date that is none",
         ("sets", "wait", "east", "sales.typed", "d=2030-02-30"),
         ("d is of type date",),
@@ -76,6 +82,20 @@ SET_CASES: tuple[Case, ...] = (
     ),
     Case(
         "sets: a table of somebody else", ("sets", "mark", *_ORDERS, "*"), ("is not a table of sets",), spoil=_foreign
+    ),
+    *(
+        Case(
+            f"sets: {action} in a table of somebody else",
+            ("sets", action, "east", *words),
+            ("is not a table of sets", "rename that table"),
+            spoil=_foreign,
+        )
+        for action, words in (
+            ("list", ("sales",)),
+            ("wait", ("sales.orders", "p=1")),
+            ("unmark", ("sales.orders", "p=1")),
+            ("expire", ("sales",)),
+        )
     ),
     Case("sets: a replica", ("sets", "mark", *_ORDERS, "*"), ("is the replica of policy sales",), spoil=_replica),
     Case("sets: kept for a week", ("sets", "wait", *_ORDERS, "*"), ("'a week'", "forever"), spoil=_keep),

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import AddPartitions, AlterPartitions, Change, DropPartitions, RenamePartition
+from twinhive.model.errors import InvalidSettings
 from twinhive.model.marks import STAMP
 from twinhive.model.messages.message import Announcement, AnnouncementKind
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 from twinhive.model.sets.mark import SETS_TABLE, SetMark, is_sets_table
+from twinhive.model.sets.spec import SetSpec
 
 OWN_DATABASE = "twinhive"
 """Where publishers keep their positions: of it nothing is told."""
@@ -50,16 +52,17 @@ _Told = tuple[AnnouncementKind, TableName, Mapping[str, object], str | None]
 def _told(change: Change) -> Iterator[_Told]:
     match change:
         case AddPartitions(table, added) if is_sets_table(table):
-            yield from (_done(one.partition) for one in added)
+            yield from (_done(one.partition) for one in added if _is_waited_for(one.partition))
         case AddPartitions(table, added):
             yield from (_added(table, one.partition) for one in added)
         case AlterPartitions(table, partitions) if is_sets_table(table):
-            yield from (_done(partition) for partition in partitions)
+            yield from (_done(partition) for partition in partitions if _is_waited_for(partition))
         case RenamePartition(table, before, after) if is_sets_table(table):
-            yield _open(table, before.values)
-            yield _done(after)
+            yield from _opened(table, before.values)
+            if _is_waited_for(after):
+                yield _done(after)
         case DropPartitions(table, every) if is_sets_table(table):
-            yield from (_open(table, values) for values in every)
+            yield from (told for values in every for told in _opened(table, values))
 
 
 def _added(table: Table, partition: Partition) -> _Told:
@@ -85,9 +88,22 @@ def _done(partition: Partition) -> _Told:
     return AnnouncementKind.SET_DONE, mark.table, said, None
 
 
-def _open(table: Table, values: tuple[str, ...]) -> _Told:
+def _opened(table: Table, values: tuple[str, ...]) -> Iterator[_Told]:
     name, spec = values
-    return AnnouncementKind.SET_OPEN, TableName(table.name.database, name.lower()), {"set": spec}, None
+    if _is_kept_so(name, spec):
+        yield AnnouncementKind.SET_OPEN, TableName(table.name.database, name), {"set": spec}, None
+
+
+def _is_waited_for(partition: Partition) -> bool:
+    """True for a mark that counts: what plain SQL has written otherwise nobody finds, so nobody is told of it."""
+    return _is_kept_so(*partition.values)
+
+
+def _is_kept_so(name: str, spec: str) -> bool:
+    try:
+        return name == name.lower() and str(SetSpec.unchecked(spec)) == spec
+    except InvalidSettings:
+        return False
 
 
 def _stamp(partition: Partition) -> dict[str, object]:

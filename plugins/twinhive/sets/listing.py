@@ -8,8 +8,8 @@ from enum import Enum
 
 from twinhive.model.errors import AlreadyThere, InvalidSettings
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table
-from twinhive.model.sets.mark import SetMark, is_expired, sets_table
+from twinhive.model.objects import Partition, Table
+from twinhive.model.sets.mark import SetMark, is_expired, is_findable, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -71,11 +71,15 @@ class SetsOfDatabase:
         for start in range(0, len(names), _PER_CALL):
             for partition in self.metastore.partitions(sets.name, names[start : start + _PER_CALL]):
                 mark = SetMark.read(partition)
-                if self.table in (None, mark.table.table):
-                    same = by_id.get(mark.table_id) if mark.table_id is not None else None
-                    yield self._standing(mark, tables.get(mark.table.table), same)
+                if self.table not in (None, mark.table.table):
+                    continue
+                same = by_id.get(mark.table_id) if mark.table_id is not None else None
+                yield self._standing(partition, mark, tables.get(mark.table.table), same)
 
-    def _standing(self, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
+    def _standing(self, partition: Partition, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
+        if not is_findable(partition):
+            trouble = f"written otherwise its table is {mark.table.table}"
+            return ListedSet(mark, SetStanding.UNREADABLE, trouble=trouble)
         if (table is None or not mark.is_of(table_id(table))) and same is not None and same.name != mark.table:
             return ListedSet(mark, SetStanding.RENAMED, same.name)
         return standing_of(mark, table, self.keep, self.clock())

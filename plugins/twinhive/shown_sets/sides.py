@@ -7,7 +7,7 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName, partition_values
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.model.sets.mark import KEEP, SetMark, mark_name
+from twinhive.model.sets.mark import KEEP, SetMark, is_findable, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader, ReadPorts
@@ -84,7 +84,8 @@ def read_marks(metastore: MetastoreReader, database: str, names: Iterable[str] |
     if sets is None:
         return []
     wanted: Sequence[str] = metastore.partition_names(sets.name) if names is None else sorted(names)
-    return [SetMark.read(one) for page in _pages(wanted) for one in metastore.partitions(sets.name, page)]
+    found = (one for page in _pages(wanted) for one in metastore.partitions(sets.name, page))
+    return [SetMark.read(one) for one in found if is_findable(one)]
 
 
 def names_of(marks: Iterable[SetMark]) -> frozenset[str]:

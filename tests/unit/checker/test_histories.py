@@ -105,7 +105,7 @@ def test_with_sets_of_tables_that_few_users_have(some: range) -> None:
 
 @pytest.mark.parametrize("some", parts(5), ids=str)
 def test_with_sets_shown_as_windows_leave_them(some: range) -> None:
-    judge(some, Settings(marks=True, consistency=WINDOW_END, takers=12))
+    judge(some, Settings(marks=True, consistency=WINDOW_END, takers=12, statements=40))
 
 
 def test_a_seed_always_gives_the_same() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.memory_broker import MemoryBroker
 from tests.support.policy_terminal import Terminal, a_terminal
+from twinhive.cli.app import run
 from twinhive.messages.publishing import Publisher, PublisherRules
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.messages import MessagesWiring
@@ -27,6 +29,22 @@ def test_what_a_dry_run_shows_is_what_a_run_sends(terminal: Terminal) -> None:
     assert terminal.document("publish", "east", "--once")["sent"] == 1
     assert shown == [{"topic": one.topic, "body": one.body} for one in terminal.broker.taken]
     assert "dry run: 0 messages" in terminal.type("publish", "east", "--dry-run")
+
+
+def test_a_reader_that_writes_is_one_error_and_what_is_to_be_told_waits(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.type("publish", "east", "--once")
+    terminal.type("sets", "mark", "east", "sales.orders", "*")
+    reading = MemoryBroker(terminal.broker, may_write=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(MessagesWiring, "broker", lambda wiring, reads=False: reading)
+        config = str(terminal.policies.directory)
+        assert run(["publish", "east", "--once", "--config", config]) == 4
+    said = capsys.readouterr().err
+    assert said.count("error (") == 1 and "broker memory refuses us" in said and "Traceback" not in said
+    assert terminal.broker.taken == []
+    assert terminal.document("publish", "east", "--once")["sent"] == 1
 
 
 def test_a_listener_prints_what_comes_in(terminal: Terminal) -> None:

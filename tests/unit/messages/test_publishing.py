@@ -18,8 +18,9 @@ from twinhive.model.errors import ActNow, Refused, TryAgain, Unreachable
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database
-from twinhive.model.sets.mark import sets_table
+from twinhive.model.sets.mark import mark_name, sets_table
 from twinhive.model.thrift_objects import new_partition
+from twinhive.sets.listing import SetsOfDatabase, SetStanding
 from twinhive.sets.marking import MarkSet, UnmarkSet
 
 LOGS = TableName("sales", "logs")
@@ -110,9 +111,24 @@ def test_a_set_marked_by_plain_sql_is_told(desk: Desk) -> None:
     MarkSet(LOGS, "*", "t", "ann").run(desk.metastore)
     publisher = desk.started()
     sets = desk.metastore.table(sets_table("sales"))
-    desk.metastore.add_partitions([new_partition(sets, ("LOGS", "day=7"), {})])
+    names = [("logs", "day=7"), ("LOGS", "day=8"), ("logs", "region=us/day=8"), ("logs", "Day=8"), ("logs", "x")]
+    for name in names:
+        desk.metastore.add_partitions([new_partition(sets, name, {})])
     publisher.round()
+    # What is written otherwise than sets are is found by nobody, so nobody hears of it; `list` says how it is written.
     assert desk.told() == ["SET_DONE logs day=7"]
+    listed = SetsOfDatabase(desk.metastore, "sales", keep="forever").read()
+    standings = {(one.mark.spec, one.standing, one.trouble) for one in listed if one.mark.spec != "*"}
+    assert standings == {
+        ("day=7", SetStanding.DONE, None),
+        ("day=8", SetStanding.UNREADABLE, "written otherwise its table is logs"),
+        ("region=us/day=8", SetStanding.UNREADABLE, "written otherwise it is day=8/region=us"),
+        ("Day=8", SetStanding.UNREADABLE, "written otherwise it is day=8"),
+        ("x", SetStanding.UNREADABLE, "'x' is no set"),
+    }
+    desk.metastore.drop_partitions(sets_table("sales"), [mark_name(*name) for name in names], delete_data=True)
+    publisher.round()
+    assert desk.told()[1:] == ["SET_OPEN logs day=7"]
 
 
 def test_databases_that_are_not_wanted_and_our_own_are_silent(desk: Desk) -> None:

@@ -296,6 +296,23 @@ def test_tables_that_cannot_be_written_to_are_refused(
     assert said in str(refused.value)
 
 
+class OddFrame(RowsFrame):
+    """Rows whose columns are others than the table's."""
+
+    def columns(self) -> list[tuple[str, str]]:
+        return [("a", "array<int>"), ("more", "string")]
+
+
+def test_a_frame_that_does_not_fit_is_one_error_and_nothing_is_written(written: Written) -> None:
+    before, position = written.world.source_files.paths(), written.world.source.current_event_id()
+    with pytest.raises(ActNow) as refused:
+        written.write({}, set_done="p=a", frame=OddFrame(written.world.source_files, [(("a",), "1")]))
+    assert "more is no column of the table" in refused.value.words.found
+    assert "p (string) is missing" in refused.value.words.found
+    assert (written.world.source_files.paths(), written.rows(), written.marks()) == (before, {}, [])
+    assert written.world.source.current_event_id() == position
+
+
 def test_a_table_that_is_not_there_is_said(written: Written) -> None:
     request = PartitionWrite.of("sales.nowhere", "add", "job", None)
     writer = PartitionWriter(request, written.world.source, written.world.source_files, written.log.append)

@@ -126,6 +126,12 @@ class SetMark:
         )
 
 
+def is_findable(partition: Partition) -> bool:
+    """True for a mark that names its table in lower case, as the metastore does: others are not found by its name."""
+    table, _ = partition.values
+    return table == table.lower()
+
+
 def sets_table(database: str) -> TableName:
     """Return the name of a database's set table."""
     return TableName(database, SETS_TABLE)
