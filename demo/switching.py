@@ -1,89 +1,120 @@
-"""Let west take over from east, write there, and make east its replica: a database of the tour's own."""
+"""Let west take over the flights from east, write there, and fail back, by the DAGs that on-call uses."""
 
-import os
-import subprocess
+import json
 import sys
-import tempfile
-from collections.abc import Mapping
-from pathlib import Path
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
 
-import yaml
-
-from demo.showing import look, run, title
-from demo.twin import remove_database
+from demo.names import DATABASE
+from demo.showing import look, print_lines, run, say, title
 from sandbox import Sandbox
+from sandbox.airflow_api import AirflowApi
+from sandbox.errors import SandboxError
 
-DATABASE, THERE, BACK = "tour_orders", "orders", "orders_back"
-_SIDES: Mapping[str, tuple[str, str]] = {THERE: ("east", "west"), BACK: ("west", "east")}
-_MADE = (
-    f"CREATE DATABASE {DATABASE}",
-    f"CREATE TABLE {DATABASE}.orders (id INT, day STRING) USING hive OPTIONS (fileFormat 'orc') PARTITIONED BY (day)",
-    "SET hive.exec.dynamic.partition.mode=nonstrict",
-    f"INSERT INTO {DATABASE}.orders VALUES (1, 'monday'), (2, 'tuesday')",
-)
+THERE, BACK = DATABASE, f"{DATABASE}_back"
+_WAITS_FOR_A_PERSON = ("deferred", "awaiting_input")
+_SECONDS = 900.0
+_CARRIER = "TOUR"
 
 
 def failover(box: Sandbox) -> None:
-    """Fail a database over, write on the other side, and fail back."""
-    title("Failover: west takes over, users write there, and east becomes its replica")
-    with tempfile.TemporaryDirectory(prefix="twinhive-tour-") as directory:
-        _configure(Path(directory))
-        os.environ["TWINHIVE_CONFIG"] = directory
-        try:
-            _remove(box)
-            _walk()
-        finally:
-            look("all of it goes again")
-            _remove(box)
-            del os.environ["TWINHIVE_CONFIG"]
-
-
-def _walk() -> None:
-    look("a database on east, and its replica on west:")
-    _spark("east", *_MADE)
-    run("twinhive", "run", THERE, "bootstrap", only="published")
-    look("what would keep west from taking over, and what would be done:")
-    run("twinhive", "failover", THERE, "--dry-run")
-    look("nobody writes on east now; that is proved, for 20 seconds, and that both sides are equal:")
-    run("twinhive", "failover", THERE)
+    """Fail the flights over, write on west, fail back, and leave them as they were."""
+    title("Failover: west takes the flights over, users write there, and east becomes the primary again")
+    known = set(box.airflow.dag_ids())
+    if f"{BACK}.failback" not in known:
+        raise SystemExit(f"Airflow does not know the DAG {BACK}.failback: `make demo-down`, then `make demo`")
+    runs = Runs(box.airflow)
+    look("what would keep west from taking over? A dry run, the default of the form, reads only:")
+    runs.green(f"{THERE}.failover", show="prepare")
+    look("now in earnest. A person approves; a fence keeps writers away from east; both sides are proved equal:")
+    runs.green(f"{THERE}.failover", {"dry_run": False}, external=THERE, show="promote")
+    _pause(runs, known, THERE, BACK)
     look("nothing is brought into west any more:")
     run("twinhive", "run", THERE, "incremental", refused=True)
-    look("users write on west:")
-    _spark("west", f"INSERT INTO {DATABASE}.orders VALUES (3, 'wednesday')", f"SELECT * FROM {DATABASE}.orders")
-    look("east becomes the replica of west; nothing is copied before somebody has seen what differs:")
-    run("twinhive", "failback", BACK)
-    run("twinhive", "resync", BACK, "--all", "--dry-run")
-    run("twinhive", "pause", BACK, "--off")
-    run("twinhive", "run", BACK, "incremental", only="applied")
-    look("and it is proved:")
-    run("twinhive", "verify", BACK)
-    look(f"the same two commands switch back: twinhive failover {BACK}, twinhive failback {THERE}. docs/failover.md")
+    look("users write on west, managed and external tables:")
+    _spark("west", f"INSERT INTO {DATABASE}.airlines VALUES ('{_CARRIER}', 'Written on west')", *_rows())
+    _spark("west", f"INSERT INTO {DATABASE}.delays VALUES ('{_CARRIER}', 1.0)")
+    look("east becomes the replica of west. Only what differs is copied; external tables return to their own paths:")
+    runs.green(f"{BACK}.failback", {"dry_run": False}, external=BACK, show="verify")
+    _spark("east", *_rows(), f"SELECT * FROM {DATABASE}.delays WHERE carrier = '{_CARRIER}'")
+    look("and back again: east takes over, and west becomes its replica:")
+    runs.green(f"{BACK}.failover", {"dry_run": False}, external=BACK, show="promote")
+    _pause(runs, known, BACK, THERE)
+    runs.green(f"{THERE}.failback", {"dry_run": False}, external=THERE, show="verify")
+    run("twinhive", "status", THERE)
+    look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
 
 
-def _remove(box: Sandbox) -> None:
-    """Take away whatever there is of the chapter: marks first, for Hive drops no database that carries them."""
-    for policy in _SIDES:
-        subprocess.run(["twinhive", "forget", policy], capture_output=True, check=False)
-    for cluster in box.clusters.values():
-        remove_database(cluster, DATABASE)
+def _rows() -> tuple[str, ...]:
+    return (f"SELECT * FROM {DATABASE}.airlines WHERE carrier = '{_CARRIER}'",)
 
 
-def _configure(directory: Path) -> None:
-    """Write clusters.yaml, and a policy for each direction."""
+def _pause(runs: "Runs", known: set[str], away: str, other: str) -> None:
+    """Let the DAGs of one direction rest, and those of the other run, as people do after each switch."""
+    phases = [one.partition(".")[2] for one in sorted(known) if one.startswith(f"{BACK}.")]
+    moving = [phase for phase in phases if phase in ("incremental", "external", "scan")]
+    look(f"people pause the DAGs of {away}, which refuse from now on, and let those of {other} run:")
+    for phase in moving:
+        say(f"[bold]$[/] pause {away}.{phase}; unpause {other}.{phase}")
+        runs.airflow.pause(f"{away}.{phase}")
+        runs.airflow.unpause(f"{other}.{phase}")
 
-    def cluster(name: str) -> Mapping[str, object]:
-        parts = {"metastore": "metastore", "file_system": "hdfs", "job_tracker": "spark"}
-        return {part: {"connection": f"{name}_{what}"} for part, what in parts.items()}
 
-    def write(name: str, content: Mapping[str, object]) -> None:
-        (directory / name).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+class Runs:
+    """Start DAGs as people do in the page or by REST, and answer what they ask."""
 
-    (directory / "policies").mkdir()
-    write("clusters.yaml", {"clusters": {name: cluster(name) for name in ("east", "west")}})
-    for policy, (source, replica) in _SIDES.items():
-        sides = {"source": source, "replica": replica}
-        ends = {side: {"cluster": name, "database": DATABASE} for side, name in sides.items()}
-        write(f"policies/{policy}.yaml", {"policy": policy, **ends, "external_tables": {"include": False}})
+    def __init__(self, airflow: AirflowApi) -> None:
+        self.airflow = airflow
+
+    def green(self, dag_id: str, conf: Mapping[str, Any] | None = None, *, external: str = "", show: str = "") -> None:
+        """Run a DAG to its end; `external`: a policy whose external data is copied anew while the run waits for it."""
+        began = time.monotonic()
+        say(f"\n[bold]$[/] trigger {dag_id} {json.dumps(dict(conf)) if conf else ''}")
+        run_id = self.airflow.trigger(dag_id, conf)
+        if conf:
+            self._until(dag_id, run_id, lambda states: self._answered(dag_id, run_id, states))
+            say(f"[bold]$[/] approve {dag_id} {run_id}")
+        if external:
+            waiting = "catch_up" if dag_id.endswith(".failover") else "follow"
+            self._until(dag_id, run_id, lambda states: states.get(waiting) in ("up_for_reschedule", "success"))
+            say(f"[bold]$[/] trigger {external}.external")
+            self.airflow.trigger(f"{external}.external")
+        self._until(dag_id, run_id, lambda states: self.airflow.dag_run(dag_id, run_id)["state"] == "success")
+        print_lines(self._said(dag_id, run_id, show))
+        say(f"[dim]{time.monotonic() - began:.0f} s[/]")
+
+    def _answered(self, dag_id: str, run_id: str, states: Mapping[str, str]) -> bool:
+        if states.get("approve") in _WAITS_FOR_A_PERSON:
+            with suppress(SandboxError):  # answered already
+                self.airflow.answer(dag_id, run_id, "approve", "Approve")
+        return states.get("approve") == "success"
+
+    def _until(self, dag_id: str, run_id: str, is_so: Callable[[Mapping[str, str]], bool]) -> None:
+        ends = time.monotonic() + _SECONDS
+        while True:
+            states = {one["task_id"]: str(one["state"]) for one in self.airflow.task_instances(dag_id, run_id)}
+            if is_so(states):
+                return
+            if "failed" in states.values() or time.monotonic() > ends:
+                raise SystemExit(f"{dag_id}, run {run_id}, does not go on: {states}; look at it at {self.airflow.url}")
+            time.sleep(1.0)
+
+    def _said(self, dag_id: str, run_id: str, task: str) -> str:
+        """Return what a task has said to people, without what Airflow says of itself."""
+        (one,) = (one for one in self.airflow.task_instances(dag_id, run_id) if one["task_id"] == task)
+        lines = self.airflow.log(dag_id, run_id, task, one["try_number"]).splitlines()
+        words = (
+            "would ",
+            "equal at",
+            "has taken over",
+            "now: ",
+            "names and lengths",
+            "not replicated",
+            "the replica is",
+        )
+        return "\n".join(line for line in lines if any(word in line for word in words))
 
 
 def _spark(side: str, *statements: str) -> None:

@@ -219,7 +219,7 @@ POLICY_CASES = (
         ("check", "sales", "--failover"),
         ("a failover needs a replica that follows",),
     ),
-    Case("failback: with external tables", ("failback", "sales"), ("brings external tables",), follows=True),
+    Case("failback: of what was never failed over", ("failback", "sales"), ("has not taken over",), follows=True),
     Case("failover: nothing is said of what is lost", ("failover", "sales", "--unplanned"), _LOSS, code=USAGE),
     Case("failover: no reason", ("failover", "sales", "--unplanned", "--at", "3"), _LOSS, code=USAGE),
     Case(

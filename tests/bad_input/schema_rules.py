@@ -114,6 +114,7 @@ _PATTERNS: Mapping[str, Any] = {
 _EITHER: Mapping[str, Any] = {
     "metastore": {"connection": "m", "uris": ["thrift://m:9083"]},
     "file_system": {"user": "hive"},
+    "external_tables": {"base_directory": "hdfs://west/ext", "return_from": "hdfs://east/ext"},
     "notifications.send.0": {"slack": "oncall", "webhook": "pager"},
     "messages.notifications.send.0": {"slack": "oncall", "webhook": "pager"},
 }

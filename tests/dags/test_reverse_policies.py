@@ -19,7 +19,11 @@ def reversed_policies(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) ->
     for cluster in ("east", "west"):
         hdfs = {"conn_type": "hdfs", "extra": {"uri": f"hdfs://{cluster}"}}
         monkeypatch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_HDFS", json.dumps(hdfs))
-    policies.add("sales", failover={"reverse": {"staging_root": "/back/staging"}, "fence": ["quota"]})
+    policies.add(
+        "sales",
+        failover={"reverse": {"staging_root": "/back/staging"}, "fence": ["quota"]},
+        external_tables={"base_directory": "hdfs://west/ext", "stay": ["s3a://lake/.*"]},
+    )
     return policies
 
 
@@ -32,7 +36,14 @@ def test_it_is_the_same_policy_the_other_way_round(reversed_policies: PolicyFile
     policy = Wiring.of(configuration, "sales_back", resolve_from_airflow).policy
     assert policy.dumps == "hdfs://west/twinhive/dumps/sales_back"
     assert policy.staging == "hdfs://east/back/staging/sales_back"
-    assert policy.fence.rungs == ("quota",) and not policy.external.included
+    assert policy.fence.rungs == ("quota",)
+    assert policy.external.place("hdfs://west/ext/data/t", "t") == "hdfs://east/data/t"
+    assert policy.external.place("hdfs://west/made/t", "t") == "hdfs://east/made/t"
+    assert policy.external.place("s3a://lake/t", "t") == "s3a://lake/t"
+    assert policy.external.origins("hdfs://east/x") == ("hdfs://west/x", "hdfs://west/ext/x")
+    assert (
+        policy.external.undone_mark == Wiring.of(configuration, "sales", resolve_from_airflow).policy.external.base_mark
+    )
     # It would be read from a file as it is.
     assert PolicySettings.model_validate(back.usable().model_dump()) == back.usable()
 
@@ -67,3 +78,17 @@ def test_nobody_watches_it_until_it_is_used(reversed_policies: PolicyFiles, monk
     assert watched() == ["sales", "sales_back"]
     said |= {"sales_back": None, "sales": Foreign("somebody else's")}
     assert watched() == ["sales", "sales_back"]
+
+
+def test_a_way_back_has_no_base_directory_of_its_own(policies: PolicyFiles) -> None:
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/ext", "return_from": "hdfs://east/ext"})
+    entry = load_configuration(policies.directory).policy("sales")
+    assert entry.error is not None and "exclude each other" in entry.error
+
+
+def test_the_new_key_leaves_the_dumps_of_others_as_they_are(policies: PolicyFiles) -> None:
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/ext"})
+    said = load_configuration(policies.directory).policy("sales").usable()
+    assert "return_from" not in str(said.fingerprint)
+    back = said.model_copy(update={"external_tables": said.external_tables.model_copy(update={"return_from": "x"})})
+    assert said.fingerprint != back.fingerprint

@@ -6,14 +6,16 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.support.policies import PolicyFiles
+from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twin import assert_equal_twin
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.cli.app import run
 from twinhive.model.errors import ActNow, Promoted, Refused, TryAgain
-from twinhive.model.files import base_name
+from twinhive.model.files import Attributes, base_name
 from twinhive.model.switching.promotion import How, Promotion
 from twinhive.operations.failover import Failover
 from twinhive.pipeline.phases import INCREMENTAL
@@ -206,3 +208,117 @@ def test_unplanned_from_a_source_that_is_gone(
     assert place.type("status", place.name) == 0
     assert "has taken over" in capfd.readouterr().out
     place.west.client.drop_table(place.name, "plain", True)
+
+
+def test_external_tables_there_and_back(
+    policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse
+) -> None:
+    """Tables with data of their own, and partitions elsewhere, return to the very paths that they came from."""
+    name = east.create_database("switched_ext")
+    data, base = f"hdfs://east/data/{name}", f"hdfs://west/ext/{name}"
+    users = ExternalWriter(source_metastore, east.files, name)
+    users.create_external("days", ("day",), f"{data}/days")
+    users.add_external("days", ("1",), ("2",))
+    users.add_external("days", ("far",), below=f"{data}/elsewhere")
+    written = {"days/day=1/a": b"1\n", "days/day=2/a": b"2\n", "elsewhere/day=far/a": b"f\n"}
+    for path, content in written.items():
+        east.files.write(f"{data}/{path}", content)
+    policies.add(name, external_tables={"base_directory": base}, failover={"reverse": {}, "fence": ["quota"]})
+    back, directory = f"{name}_back", ["--config", str(policies.directory)]
+    policies.run(name)
+
+    def settled(policy: str) -> None:
+        for _ in range(2):
+            while not policies.follow(policy)["window"].idle:
+                pass
+            policies.copy_external(policy)
+        assert run(["verify", policy, *directory]) == 0
+
+    def places(side: Warehouse) -> dict[str, bytes]:
+        found = side.client.get_partitions_by_names(name, "days", side.client.get_partition_names(name, "days", -1))
+        listed = side.files.list_directories([one.sd.location for one in found])
+        return {one.path: side.files.read(one.path) for _, page in listed for one in page or () if not one.is_directory}
+
+    assert run(["failover", name, *directory]) == 0
+    west.files.write(f"{base}/data/{name}/days/day=1/new in west", b"w\n")
+    east.files.delete_file(f"{data}/days/day=2/a")  # the fence has no word against it
+    east.files.write(f"hdfs://east/mine/{name}", b"somebody else's")
+    assert run(["failback", back, "--dry-run", *directory]) == 0
+    assert run(["failback", back, *directory]) == 0
+    assert run(["pause", back, "--off", *directory]) == 0
+    settled(back)
+    expected = {f"{data}/{path}": content for path, content in written.items()}
+    assert places(east) == {**expected, f"{data}/days/day=1/new in west": b"w\n"}
+
+    assert run(["failover", back, *directory]) == 0
+    users.add_external("days", ("3",))
+    east.files.write(f"{data}/days/day=3/a", b"3\n")
+    assert run(["failback", name, *directory]) == 0
+    assert run(["pause", name, "--off", *directory]) == 0
+    settled(name)
+    assert places(west)[f"{base}/data/{name}/days/day=3/a"] == b"3\n"
+    assert set(places(west)) == {path.replace("hdfs://east", base) for path in places(east)}
+
+
+def attributes(side: Warehouse, database: str) -> dict[str, tuple[str, str, int, frozenset[str]]]:
+    """Return owner, group, permission and ACL of the directories and files of `orders`, by place in the table."""
+    table = side.client.get_table_req(ttypes.GetTableRequest(dbName=database, tblName="orders")).table
+    parts = side.client.get_partitions_by_names(database, "orders", ["day=1", "day=2", "day=empty"])
+    places = {"": table.sd.location, **{one.values[0]: one.sd.location for one in parts}}
+    found = {}
+    for leaf, place in places.items():
+        listed = side.files.list_directories([place] if leaf else [])
+        paths = [
+            place,
+            *(one.path for _, page in listed for one in page or () if not base_name(one.path).startswith("_")),
+        ]
+        for path in paths:
+            status = side.files.status(path)
+            assert status is not None
+            name = leaf + path.removeprefix(place)
+            found[name] = status.owner, status.group, status.permission, frozenset(side.files.acl(path))
+    return found
+
+
+def test_other_users_write_a_promoted_replica_as_they_wrote_the_source(
+    policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse
+) -> None:
+    """With `permissions: source` owner, group, permission and ACL come along, by a first copy and by events."""
+    name = east.create_database("owned")
+    users = SourceWriter(source_metastore, east.files, name)
+    users.create_table("orders", ("day",))
+    users.add_partitions("orders", {("1",): {"a": b"x,1\n"}})
+    ann = Attributes(owner="ann", group="sales", permission=0o750, acl=("user:bob:rwx", "default:user:bob:rwx"))
+
+    def own(*leaves: str) -> None:
+        """Let all that there is be ann's, and her group's, and bob's by ACL."""
+        home = users.location("orders")
+        for directory in (home, *(f"{home}/{leaf}" for leaf in leaves)):
+            east.files.set_attributes(directory, ann)
+        for _, page in east.files.list_directories([f"{home}/{leaf}" for leaf in leaves]):
+            for one in page or ():
+                east.files.set_attributes(one.path, Attributes(owner="ann", group="sales", permission=0o640))
+
+    own("day=1")
+    policies.add(name, external_tables={"include": False}, options={"permissions": "source"})
+    policies.run(name)
+    users.add_partitions("orders", {("2",): {"a": b"x,1\n"}, ("empty",): {}})
+    own("day=2", "day=empty")
+    while not policies.follow(name)["window"].idle:
+        pass
+
+    said = attributes(west, name)
+    assert said == attributes(east, name)
+    assert said[""][0] == said["2"][0] == said["2/a"][0] == "ann" and said["2"][3]
+
+    assert run(["failover", name, "--config", str(policies.directory)]) == 0
+    (part,) = west.client.get_partitions_by_names(name, "orders", ["day=2"])
+    cluster = west.cluster
+    for user, may in (("ann", True), ("bob", True), ("stranger", False)):
+        theirs = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, user)
+        if may:
+            theirs.write(f"{part.sd.location}/by {user}", b"n,6\n")
+        else:
+            with pytest.raises(Refused, match=r"(?i)permission denied"):
+                theirs.write(f"{part.sd.location}/by {user}", b"n,6\n")
+        theirs.close()

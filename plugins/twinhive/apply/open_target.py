@@ -8,6 +8,7 @@ from twinhive.apply.twin import Twin
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
+from twinhive.transfer.staged.ownership import ownership_of
 
 
 def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, staging: str | None = None) -> Target:
@@ -23,7 +24,12 @@ def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, st
         source_files=ports.source_files,
         lease=lease,
         twin=Twin(ports.replica, policy, log_id),
-        placing=Placing(ports.replica_files, ports.source_files, staging or policy.staging),
+        placing=Placing(
+            ports.replica_files,
+            ports.source_files,
+            staging or policy.staging,
+            ownership_of(policy.options, ports.trees.source, ports.trees.replica),
+        ),
         root=managed_root(ports.replica, policy),
         functions=FunctionSources(
             ports.source_files, policy, lambda: change_manager_root(ports.source, ports.source_files.root)

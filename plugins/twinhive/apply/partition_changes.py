@@ -42,6 +42,7 @@ class PartitionChanges:
                 continue
             directory = self._directory(table, event_id, name)
             if directory is not None:
+                target.placing.comes_from(directory, added.partition.location)
                 contents.append((directory, tuple(added_files(added, event_id))))
             placed = self._placed(what.table, added.partition, directory, event_id)
             (new if there[name] is None else altered).append(placed)
@@ -142,7 +143,10 @@ class PartitionChanges:
             for name, edit in edits.items()
             if edit.rows is Rows.REPLACE
         )
-        return [(directory, tuple(with_checksums(edit.files))) for directory, edit in found if directory]
+        replaced = [(directory, edit) for directory, edit in found if directory]
+        for directory, edit in replaced:
+            self._target.placing.comes_from(directory, getattr(edit.after, "location", None))
+        return [(directory, tuple(with_checksums(edit.files))) for directory, edit in replaced]
 
     def _location(self, table: Table) -> str:
         if table.location is not None:

@@ -12,6 +12,7 @@ from twinhive.model.names import TableName
 from twinhive.model.outside_paths import place_below
 from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
+from twinhive.transfer.staged.ownership import Ownership, directories_around, first_of_each
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
@@ -24,13 +25,23 @@ Contents = tuple[str, tuple[SourceFile, ...]]
 class Placing:
     """Place files of events. A file that is there already, and the same, was placed by an earlier try."""
 
-    def __init__(self, files: FileWriter, source_files: FileReader, staging: str) -> None:
+    def __init__(
+        self, files: FileWriter, source_files: FileReader, staging: str, ownership: Ownership | None = None
+    ) -> None:
         self._files = files
         self._own = OwnCopies(files, source_files, staging)
         self._staging = staging
         self._made: set[str] = set()
         self._placed: set[str] = set()
+        self._ownership = ownership
+        self._origins: dict[str, str] = {}
+        self._given: set[str] = set()
         self._pool = ThreadPoolExecutor(_THREADS, "place")
+
+    def comes_from(self, directory: str | None, origin: str | None) -> None:
+        """Say which directory of the source a new one stands for: it gets that one's owner when it is made."""
+        if self._ownership and directory and origin:
+            self._origins[directory] = origin
 
     def place_ahead(self, contents: Sequence[Contents], own: Callable[[str], None]) -> None:
         """Place files of many actions into directories that nothing registered uses yet.
@@ -43,6 +54,7 @@ class Placing:
         self._placed.clear()
         self._each(self._files.make_directories, sorted(self._made))
         self._each(own, sorted({directory for directory, _ in contents}))
+        self._give(contents, self._made)
         self._each(lambda move: self._move_ahead(*move), moves)
 
     def _move_ahead(self, file: SourceFile, target: str) -> None:
@@ -57,8 +69,10 @@ class Placing:
         """Place the files of several directories, several at a time."""
         moves = _moves(contents)
         directories = _directories(contents, moves)
-        self._each(self._files.make_directories, sorted(directories - self._made))
+        new = directories - self._made
+        self._each(self._files.make_directories, sorted(new))
         self._made |= directories
+        self._give(contents, new)
         self._each(lambda move: self._move(table, *move), moves)
 
     def append_all(self, table: TableName, contents: Sequence[Contents]) -> None:
@@ -67,6 +81,20 @@ class Placing:
         for event_id in sorted({file.event_id for _, files in contents for file in files}):
             of_event = ((directory, _of_event(files, event_id)) for directory, files in contents)
             self.place_all(table, [(directory, files) for directory, files in of_event if files])
+
+    def _give(self, contents: Sequence[Contents], new: set[str]) -> None:
+        """Give new directories the owner of those that their files come from, or of which it was said."""
+        if self._ownership is None:
+            return
+        around = (
+            pair for file, target in _moves(contents) for pair in directories_around(file.path, file.relative, target)
+        )
+        found = {target: origin for target, origin in first_of_each(around).items() if target in new}
+        found |= {directory: self._origins[directory] for directory, _ in contents if directory in self._origins}
+        wanted = sorted((origin, target) for target, origin in found.items() if target not in self._given)
+        ownership = self._ownership
+        self._each(lambda pair: ownership.give(*pair), wanted)
+        self._given |= {target for _, target in wanted}
 
     def _each(self, do: Callable[[Thing], object], things: Sequence[Thing]) -> None:
         if len(things) < 2:

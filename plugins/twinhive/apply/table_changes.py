@@ -50,6 +50,7 @@ class TableChanges:
         if edit.rows is Rows.APPEND:
             self._target.placing.append_all(there.name, [(location, tuple(with_checksums(edit.files)))])
         else:
+            self._target.placing.comes_from(location, getattr(edit.after, "location", None))
             self._target.placing.place(there.name, location, with_checksums(edit.files))
             self._target.own(location)
         return location
@@ -67,6 +68,7 @@ class TableChanges:
         if change.table.has_files:
             location = table_directory(target.root, name.table, event.event_id)
             target.lease.confirm()
+            target.placing.comes_from(location, change.table.location)
             target.placing.place(name, location, created_files(change, event.event_id))
             target.own(location)
         made = target.table(change.table, location, event.event_id)

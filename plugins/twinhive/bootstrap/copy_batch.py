@@ -23,6 +23,7 @@ from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
@@ -128,6 +129,7 @@ class CopyBatch:
             superseded_ok=job.superseded_ok,
             looks=looks,
             bytes_per_second=self.work.policy.options.bytes_per_second,
+            ownership=ownership_of(self.work.policy.options, ports.trees.source, ports.trees.replica),
         )
 
 

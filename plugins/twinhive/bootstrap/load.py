@@ -38,6 +38,7 @@ from twinhive.replica.synced import Synced
 from twinhive.requests.request_files import recorded_skips, skipped_events
 from twinhive.step.base import Detail, Work
 from twinhive.step.holding import hold_lease
+from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.workers import in_parallel
 
@@ -155,7 +156,9 @@ class _Loading:
     def _build(self, record: TableRecord, placement: TablePlacement, items: list[CopyItem]) -> None:
         self.lease.confirm()
         try:
-            build(self.ports.replica_files, record, placement, items, self.work.policy.staging)
+            trees, policy = self.ports.trees, self.work.policy
+            ownership = ownership_of(policy.options, trees.source, trees.replica)
+            build(self.ports.replica_files, record, placement, items, policy.staging, ownership)
         except ActNow:
             # Whoever took the lease over may have cleaned up: then that is what happened, and no file is lost.
             self.lease.confirm()

@@ -18,6 +18,7 @@ from twinhive.model.placement import TablePlacement
 from twinhive.model.text import Clear
 from twinhive.owned.directories import mark_table
 from twinhive.ports import FileWriter, Lease
+from twinhive.transfer.staged.ownership import Ownership, directories_around
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 16
@@ -41,7 +42,12 @@ def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool
 
 
 def build(
-    files: FileWriter, record: TableRecord, placement: TablePlacement, items: Iterable[CopyItem], staging: str
+    files: FileWriter,
+    record: TableRecord,
+    placement: TablePlacement,
+    items: Iterable[CopyItem],
+    staging: str,
+    ownership: Ownership | None = None,
 ) -> None:
     """Rename one record's staged files into the directory that is being built."""
     moves = {}
@@ -50,13 +56,23 @@ def build(
         partition.name(record.table.partition_keys): placement.relative(partition) for partition in record.partitions
     }
     directories |= {place_below(placement.building, relative) for relative in partitions.values()}
+    origins = {placement.building: record.table.location or ""}
+    origins |= {
+        place_below(placement.building, placement.relative(partition)): partition.location or ""
+        for partition in record.partitions
+    }
     for item in items:
         below = partitions[item.partition] if item.partition is not None else ""
         target = place_below(placement.building, below, item.relative)
         moves[target] = item
         directories.add(parent(target))
+        if ownership is not None:
+            for original, made in directories_around(item.path, item.relative, target):
+                origins.setdefault(made, original)
     with ThreadPoolExecutor(_THREADS) as pool:
         _each(pool, files.make_directories, sorted(directories))
+        if ownership is not None:
+            _each(pool, lambda pair: ownership.give(pair[1], pair[0]), [pair for pair in origins.items() if pair[1]])
         _each(pool, lambda move: _move(files, move[1], move[0], staging), moves.items())
 
 

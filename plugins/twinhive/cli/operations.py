@@ -1,5 +1,6 @@
 """Offer what on-call asks of a policy: resync, skip-event, unlock, pause, failover, forget, retire."""
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, error
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
-from twinhive.operations.failover import Failover
+from twinhive.operations.failover import Failover, lacks_data
 from twinhive.operations.operation import Holder, Operation
 from twinhive.operations.operations import OperationFields, operation_of
 from twinhive.operations.promoting import replica_alone
@@ -23,6 +24,8 @@ from twinhive.ports import WritePorts
 from twinhive.step.base import Report
 
 app = typer.Typer(rich_markup_mode=None)
+_PASSES = 4
+"""So often external data is copied: what comes with the first pass may let windows publish what the next one copies."""
 
 
 @app.command()
@@ -173,9 +176,8 @@ def failover(
         wiring, holder = wiring_of(config, policy), holder_of("failover")
         ports = wiring.write_ports()
         report = print_stderr if as_json else say
-        operation: Operation = Failover(
-            wiring.policy, holder, catch_up=partial(_follow_to_the_end, wiring.policy, ports, holder, report)
-        )
+        catch_up = partial(_follow_to_the_end, wiring.policy, ports, holder, report)
+        operation: Operation = Failover(wiring.policy, holder, catch_up=catch_up, began=time.time())
         if unplanned:
             operation = UnplannedFailover(wiring.policy, at or 0, reason or "", holder)
         lines = operation.plan(ports) if dry_run else operation.run(ports)
@@ -202,12 +204,17 @@ def adopt(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, 
     _operate("adopt", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
 
 
-def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report) -> None:
-    """Apply windows until nothing is left; a replica that has taken over already needs none."""
+def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report, since: float) -> None:
+    """Apply windows until nothing is left, and copy external data as of a time; who has taken over needs none."""
     _, state = replica_alone(ports, policy)
-    while state.phase is Phase.FOLLOWING:
-        if run_whole("incremental", policy, ports, holder, report)["window"].idle:
+    if state.phase is not Phase.FOLLOWING:
+        return
+    for _ in range(_PASSES):
+        while not run_whole("incremental", policy, ports, holder, report)["window"].idle:
+            pass
+        if not lacks_data(ports, policy, since):
             return
+        run_whole("external", policy, ports, holder, report)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from twinhive.model.errors import ActNow, InvalidSettings, TwinhiveError, together
 from twinhive.model.external.modes import COPY
@@ -16,6 +17,7 @@ from twinhive.model.next_steps import (
     correct,
 )
 from twinhive.model.objects import Table
+from twinhive.model.outside_paths import is_collapsed
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text, render
 from twinhive.ports import ReadPorts, WritePorts
@@ -142,7 +144,10 @@ def _checks(ports: ReadPorts, policy: Policy, tables: Sequence[Table]) -> Iterat
     yield "a directory, or not there yet", _found(_no_directory, ports, policy, base)
     places = kept_places(ports, policy)
     yield f"apart from {_named(places)}", list(_in_the_way(policy, base, places, tables))
-    yield "used by no other policy, in no other's, around no other's", _found(others_claims, ports, policy, base)
+    here = [table for table in tables if _is_here(policy, table)]
+    targets = [policy.external.place(table.location or "", str(table.name)) for table in here]
+    claims = partial(others_claims, places=targets)
+    yield "used by no other policy, in no other's, around no other's", _found(claims, ports, policy, base)
 
 
 def _found(
@@ -207,9 +212,13 @@ def _in_the_way(policy: Policy, base: str, places: dict[str, Text], tables: Sequ
         yield from misplaced(policy, f"the base directory {base}", base, places)
         return
     for table in tables:
-        if policy.external.source_root == authority(table.location or ""):
+        if _is_here(policy, table):
             target = policy.external.place(table.location or "", str(table.name))
             yield from misplaced(policy, str(table.name), target, places)
+
+
+def _is_here(policy: Policy, table: Table) -> bool:
+    return policy.external.source_root == authority(table.location or "") and not is_collapsed(table.location or "")
 
 
 def is_root(base: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from twinhive.dump.external_passes import ExternalPass, kept_records, locations_of_pass, newest_pass
+from twinhive.dump.external_passes import kept_records, locations_of_pass, newest_pass
 from twinhive.model.external.entries import Entry
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
@@ -20,6 +20,20 @@ def why_not_in_sync(ports: ReadPorts, policy: Policy, since: float, table: str |
     by a sync that began after that, the replica's metadata has come to the pass, and no table waits for its data. The
     source itself is not asked: whoever waits for hours does not disturb it.
     """
+    return _why(ports, policy, since, table) or _metadata_behind(ports, policy) or _pending(ports, policy, table)
+
+
+def why_data_is_late(ports: ReadPorts, policy: Policy, since: float) -> str | None:
+    """Say the same of the data alone; None also where the policy brings none.
+
+    How far the metadata is, who asks that knows by the log.
+    """
+    if not policy.external.brings_data:
+        return None
+    return _why(ports, policy, since, None) or _pending(ports, policy, None)
+
+
+def _why(ports: ReadPorts, policy: Policy, since: float, table: str | None) -> str | None:
     listed = newest_pass(ports.dump_files, policy)
     if listed is None or listed.began < since:
         return f"the external tables of {policy.source} were not listed since {_time(since)}"
@@ -28,11 +42,7 @@ def why_not_in_sync(ports: ReadPorts, policy: Policy, since: float, table: str |
         entries = tuple(entry for entry in entries if entry.table.table == table.lower())
         if not entries:
             return f"{table} is not in the list of {listed.name}: its data is not copied, or there is no such table"
-    return (
-        _not_copied(ports, policy, entries, since)
-        or _metadata_behind(ports, policy, listed)
-        or _pending(ports, policy, table)
-    )
+    return _not_copied(ports, policy, entries, since)
 
 
 def _not_copied(ports: ReadPorts, policy: Policy, entries: Sequence[Entry], since: float) -> str | None:
@@ -44,7 +54,9 @@ def _not_copied(ports: ReadPorts, policy: Policy, entries: Sequence[Entry], sinc
     return f"{_some(missing)}: no complete copy began since {_time(since)}" if missing else None
 
 
-def _metadata_behind(ports: ReadPorts, policy: Policy, listed: ExternalPass) -> str | None:
+def _metadata_behind(ports: ReadPorts, policy: Policy) -> str | None:
+    listed = newest_pass(ports.dump_files, policy)
+    assert listed is not None, "asked only where there is one"
     database = ports.replica.database(policy.replica.database)
     state = ReplicaState.read(database.parameters if database else None)
     refuse_promoted(state, policy)

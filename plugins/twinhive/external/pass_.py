@@ -20,6 +20,7 @@ from twinhive.dump.store import dumps_of
 from twinhive.external.entries import read_entries, with_sizes
 from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
+from twinhive.external.returned_places import take_places
 from twinhive.log.known_entries import known_entries
 from twinhive.model.batches import Batch
 from twinhive.model.external.bounded_pass import bounded_pass
@@ -85,6 +86,7 @@ class ListExternal:
         before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
         known = known_entries(ports, policy, before, began)
         found = read_entries(ports, policy, known)
+        take_places(ports, policy, found.entries)
         spread_synced(ports.replica_files, policy)
         synced = Synced(ports.replica_files, policy)
         kept = synced.take(records_of_pass(ports.replica_files, policy, before))

@@ -125,7 +125,9 @@ class Salvage:
 
     def _apply(self, begin: ApplyStage, staged: StagedWindow, state: ReplicaState) -> ActNow | None:
         """Apply a window as far as it is staged and wanted; return what stands in the way."""
-        run = replace(begin, work=replace(begin.work, policy=staged.policy), found=(staged.dump, state))
+        # Whose directories the source's are can be asked of nobody any more; files have their owners in staging.
+        policy = replace(staged.policy, options=replace(staged.policy.options, permissions="replica"))
+        run = replace(begin, work=replace(begin.work, policy=policy), found=(staged.dump, state))
         run = apply.open_replica(replace(run, lost=staged.lost))
         is_whole = staged.is_whole and staged.end.event_id <= self.until
         if not is_whole:

@@ -25,7 +25,7 @@ def plan_table(sides: tuple[Side, Side], state: TableState) -> TablePlan | None:
     """Compare a source table at one event with the replica's present one.
 
     None where there is nothing to compare with, or where a table of another kind or with other keys stands: then it is
-    built anew as a whole.
+    built anew as a whole. So is an external one that differs: it waits for its data.
     """
     source, replica = sides
     name = state.table.name.table
@@ -41,11 +41,12 @@ def plan_table(sides: tuple[Side, Side], state: TableState) -> TablePlan | None:
         per_call = source.policy.options.partitions_per_call
         for start in range(0, len(both), per_call):
             actions |= _of_partitions(sides, state, there, both[start : start + per_call])
-    return TablePlan(name, actions)
+    differs = any(action is not LeafAction.KEEP for action in actions.values())
+    return None if state.table.is_external and differs else TablePlan(name, actions)
 
 
 def _is_alike(source: Table, replica: Table) -> bool:
-    kinds = (TableKind.MANAGED, TableKind.VIEW)
+    kinds = (TableKind.MANAGED, TableKind.EXTERNAL, TableKind.VIEW)
     is_one = source.kind is replica.kind and source.kind in kinds
     return is_one and source.partition_keys == replica.partition_keys
 

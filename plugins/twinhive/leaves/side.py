@@ -76,12 +76,16 @@ class LeafState:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a policy; tables are called by their names at the source's, without a database."""
+    """One side of a policy; tables are called by their names at the source's, without a database.
+
+    with_external   files of external tables are read as well, which follow no log
+    """
 
     role: SideRole
     metastore: MetastoreReader
     files: FileReader
     policy: Policy
+    with_external: bool = False
 
     @property
     def database(self) -> str:
@@ -98,7 +102,7 @@ class Side:
 
         They come in pages: all partitions in one, of a table of very many some at a time.
         """
-        yield [(OWN_LEAF, "" if table.partition_keys else _place_of_files(table, table.location))]
+        yield [(OWN_LEAF, "" if table.partition_keys else self._place_of_files(table, table.location))]
         if not table.partition_keys:
             return
         with suppress(Missing):
@@ -106,12 +110,12 @@ class Side:
             if len(names) <= PARTITIONS_AT_ONCE:
                 del names
                 found = self.metastore.partition_locations(table)
-                yield [(name, _place_of_files(table, location)) for name, location in found]
+                yield [(name, self._place_of_files(table, location)) for name, location in found]
                 return
             for start in range(0, len(names), PARTITIONS_OF_A_PAGE):
                 some = names[start : start + PARTITIONS_OF_A_PAGE]
                 found = self.metastore.partition_locations_of(table, some)
-                yield [(name, _place_of_files(table, location)) for name, location in found]
+                yield [(name, self._place_of_files(table, location)) for name, location in found]
 
     def read(
         self, table: Table, names: Sequence[str], looks: Mapping[str, Look], wanted: Callable[[str], bool]
@@ -124,12 +128,12 @@ class Side:
     def _leaves(self, table: Table, names: Sequence[str]) -> dict[str, "_Leaf"]:
         found: dict[str, _Leaf] = {}
         if OWN_LEAF in names:
-            place = "" if table.partition_keys else _place_of_files(table, table.location)
+            place = "" if table.partition_keys else self._place_of_files(table, table.location)
             found[OWN_LEAF] = _Leaf(self.form_of_table(table), place, statistics(table.parameters))
         parts = [name for name in names if name != OWN_LEAF]
         with suppress(Missing):
             for one in self.metastore.partitions(table.name, parts) if parts else ():
-                place, form = _place_of_files(table, one.location), self.form_of_partition(one, table)
+                place, form = self._place_of_files(table, one.location), self.form_of_partition(one, table)
                 found[one.name(table.partition_keys)] = _Leaf(form, place, statistics(one.parameters))
         return found
 
@@ -174,6 +178,12 @@ class Side:
         """Return what is compared of a partition's metadata."""
         return canonical_partition(partition) | self._placed(table, partition.location, str(partition.values))
 
+    def _place_of_files(self, table: Table, location: str | None) -> str:
+        """Return the directory whose files follow the log: those of managed tables, and of others if asked for."""
+        if table.kind is TableKind.EXTERNAL and self.with_external:
+            return location if location and location.startswith(f"{self.files.root}/") else ""
+        return location or "" if table.kind is TableKind.MANAGED else ""
+
     def _placed(self, table: Table, location: str | None, what: str) -> Plain:
         """Return where rows of an external table lie on the replica. Raises InvalidSettings for a place of nobody's."""
         if not table.is_external or location is None:
@@ -197,8 +207,3 @@ def sides_of(ports: ReadPorts, policy: Policy) -> tuple[Side, Side]:
         Side(SideRole.SOURCE, ports.source, ports.source_files, policy),
         Side(SideRole.REPLICA, ports.replica, ports.replica_files, policy),
     )
-
-
-def _place_of_files(table: Table, location: str | None) -> str:
-    """Return the directory whose files follow the log: those of managed tables."""
-    return location or "" if table.kind is TableKind.MANAGED else ""

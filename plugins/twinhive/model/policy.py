@@ -72,6 +72,7 @@ class Options:
     consistency: Literal["every_event", "window_end"] = "every_event"
     on_object_error: Literal["stop", "quarantine"] = "stop"
     silent_writes: Literal["follow", "report", "fail"] = "follow"
+    permissions: Literal["replica", "source"] = "replica"
     settle_seconds: int = 60
     second_look_seconds: int = 900
     grace_seconds: int = 6 * 3600

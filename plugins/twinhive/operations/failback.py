@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from twinhive.dump.claiming import claim_dumps
 from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
+from twinhive.model.external.modes import NO_BASE
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
+from twinhive.model.marks import EXTERNAL_BASE, PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
@@ -105,7 +106,11 @@ class Failback:
         return put_back(replace(note, is_shut=False), ports.trees.replica, self.policy, run_command, lease.confirm)
 
     def _state(self, promotion: Promotion) -> ReplicaState:
-        return ReplicaState(Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin)
+        external = self.policy.external
+        base = external.base_mark if external.included else None
+        return ReplicaState(
+            Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin, external_base=base
+        )
 
     def _follows(self, database: Database, promotion: Promotion) -> bool:
         state = ReplicaState.read(database.parameters) if POLICY in database.parameters else None
@@ -125,14 +130,6 @@ class Failback:
     def _found(self, ports: ReadPorts) -> tuple[Promotion, Database]:
         """Return since when the source is the primary, and the old one. Raises what keeps the two from being these."""
         policy = self.policy
-        if policy.external.included:
-            raise Refused(
-                f"policy {policy.name} brings external tables, whose places are not known in this direction",
-                found="external_tables.include: true",
-                expected="external_tables.include: false",
-                next_step="leave external tables out in the policy file, and copy their data by other means, as with "
-                "twinhive copy",
-            )
         source = ports.source.database(policy.source.database)
         if source is None:
             raise Missing(
@@ -150,9 +147,22 @@ class Failback:
                 next_step="fail over first, by the policy that replicates into it; or give the two sides of the policy "
                 "file the other way round",
             )
+        self._refuse_other_places(source)
         database = self._old_primary(ports, promotion)
         self._refuse_primary(database, promotion)
         return promotion, database
+
+    def _refuse_other_places(self, source: Database) -> None:
+        """Refuse to bring external tables elsewhere than to where the old primary has them."""
+        external, made_with = self.policy.external, source.parameters.get(EXTERNAL_BASE, NO_BASE)
+        if external.included and external.undone_mark.rstrip("/") != made_with.rstrip("/"):
+            raise Refused(
+                f"policy {self.policy.name} would not bring external tables back to where they were",
+                found=f"in the policy file: {external.undone_mark}; {self.policy.source} says: {made_with}",
+                expected="the base directory with which they were brought over, as external_tables.return_from",
+                next_step="correct external_tables of the policy that fails back (failover.reverse does it by itself), "
+                "or leave external tables out: external_tables.include: false",
+            )
 
     def _refuse_primary(self, database: Database, promotion: Promotion) -> None:
         """Refuse a replica that has taken over since: what its users write would be replaced."""

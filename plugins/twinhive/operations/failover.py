@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from twinhive.external.in_sync import why_data_is_late
 from twinhive.external.pass_ import copies_under_way
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
@@ -15,6 +16,7 @@ from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of, spoken_time
+from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import How
 from twinhive.model.text import Clear, render
 from twinhive.operations.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
@@ -40,6 +42,9 @@ class Failover:
     """Take over from a source that has no writers any more. People keep them away; here it is proved.
 
     The replica must be ready, at the source's newest event, and equal to it; then the source must still be as it was.
+
+    catch_up   brings the replica to that event, and all external data that was there at a time, in seconds since 1970
+    began      since when nobody writes external data without a fence: when this failover began
     """
 
     policy: Policy
@@ -47,8 +52,9 @@ class Failover:
     quiet_seconds: float = QUIET_SECONDS
     wait: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.time
-    catch_up: Callable[[], None] = lambda: None
+    catch_up: Callable[[float], None] = lambda since: None
     run_command: RunCommand = run_command
+    began: float = 0.0
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what stands in the way now, and what would be done."""
@@ -68,12 +74,13 @@ class Failover:
     def run(self, ports: WritePorts) -> list[str]:
         """Fence, prove it, then promote. Raises ActNow or TryAgain; nothing but the fence was changed then.
 
-        `catch_up` is called behind the fence, and brings the replica to the source's newest event.
+        `catch_up` is called behind the fence.
         """
         if end_of := self.ended(ports):
             return end_of
+        self.refuse_unready(ports, caught_up=False)
         fenced = self.fence(ports)
-        self.catch_up()
+        self.catch_up(self._since(ports))
         end = self.prove_quiet(ports)
         token = standing_fence(ports, self.policy)
         compared = self.compare(ports)
@@ -83,7 +90,7 @@ class Failover:
         """Keep writers away, as the policy says; from a source whose replica is not ready nobody is kept away."""
         if not self.policy.fence.rungs:
             return []
-        self.refuse_unready(ports)
+        self.refuse_unready(ports, caught_up=False)
         return self._fence.run(ports)
 
     @property
@@ -95,18 +102,27 @@ class Failover:
         database, state = replica_alone(ports, self.policy)
         return end_promotion(ports, self.policy, self.holder, database) if state.phase is Phase.PROMOTED else []
 
-    def refuse_unready(self, ports: WritePorts) -> None:
-        """Raise all that stands in the way of a failover but news and differences."""
-        if problems := readiness(ports, self.policy).problems:
+    def refuse_unready(self, ports: WritePorts, *, caught_up: bool = True) -> None:
+        """Raise all that stands in the way of a failover but news and differences.
+
+        `caught_up` False: what catching up mends does not count yet.
+        """
+        found = readiness(ports, self.policy)
+        if problems := found.problems if caught_up else found.lasting:
             raise together(problems, f"the replica of policy {self.policy.name} is not ready to take over")
 
     def is_behind(self, ports: ReadPorts) -> str | None:
-        """Return which events the replica still lacks, in words, None when there are none."""
+        """Return what the replica still lacks, events or external data, in words, None when it lacks nothing."""
         _, state = replica_alone(ports, self.policy)
         _, news = _first_news(ports, self.policy, state.position)
-        return (
-            f"the replica at event {state.position.event_id}; the next of this policy: {_told(news)}" if news else None
-        )
+        return _behind(state.position, news) if news else why_data_is_late(ports, self.policy, self._since(ports))
+
+    def _since(self, ports: ReadPorts) -> float:
+        """Return since when nobody writes external data: since the fence stands, else since this failover began."""
+        database = ports.source.database(self.policy.source.database)
+        mark = FenceMark.read(database.parameters if database else {})
+        is_ours = mark is not None and mark.policy == self.policy.name
+        return max(self.began, float(mark.since) if mark is not None and is_ours else 0.0)
 
     def prove_quiet(self, ports: WritePorts) -> Position:
         """Return the newest event of a source that has logged nothing of the policy for a while."""
@@ -158,6 +174,14 @@ class Failover:
                 found=f"{copies} tasks of the last pass that have not ended",
                 expected="no copy under way",
                 next_step=f"wait for the run of the DAG {self.policy.name}.external, or end it with: "
+                + command("twinhive", "run", self.policy.name, "external"),
+            )
+        if late := why_data_is_late(ports, self.policy, self._since(ports)):
+            raise TryAgain(
+                f"external data of policy {self.policy.name} may lack what was written last",
+                found=late,
+                expected="a complete copy of each directory that began when nobody wrote it any more",
+                next_step=f"start the DAG {self.policy.name}.external, or: "
                 + command("twinhive", "run", self.policy.name, "external"),
             )
 
@@ -214,6 +238,11 @@ class Failover:
             )
         mend = command("twinhive", "repair", self.policy.name)
         raise ActNow(what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; " + again)
+
+
+def lacks_data(ports: ReadPorts, policy: Policy, since: float) -> bool:
+    """Tell whether external data is missing that was there at a time, in seconds since 1970."""
+    return why_data_is_late(ports, policy, since) is not None
 
 
 def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Position, tuple[EventRow, ...]]:

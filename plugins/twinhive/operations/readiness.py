@@ -27,18 +27,22 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class Readiness:
-    """What was found: problems keep the replica from taking over, `told` is to be known before somebody decides."""
+    """What was found: problems keep the replica from taking over, `told` is to be known before somebody decides.
+
+    lasting   those of the problems that no run of the policy's own DAGs mends
+    """
 
     problems: tuple[TwinhiveError, ...]
     told: tuple[Text, ...]
+    lasting: tuple[TwinhiveError, ...] = ()
 
 
 def readiness(ports: WritePorts, policy: Policy) -> Readiness:
     """Look at both clusters. Raises ActNow for a replica that does not follow its source."""
     following_state(ports, policy, "a failover")
     status = read_status(ports, policy)
-    problems = (*_of_servers(ports, policy), *_of_functions(ports, policy), *_of_tables(policy, status))
-    return Readiness(tuple(problems), tuple(_told(ports, policy, status)))
+    lasting = (*_of_servers(ports, policy), *_of_functions(ports, policy), *_of_tables(policy, status))
+    return Readiness((*lasting, *_under_way(policy, status)), tuple(_told(ports, policy, status)), lasting)
 
 
 def _again(policy: Policy) -> Text:
@@ -126,6 +130,10 @@ def _of_tables(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
             expected="none",
             next_step="mend the causes; then: " + command("twinhive", "repair", policy.name, "--quarantined"),
         )
+
+
+def _under_way(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
+    """Yield what waits for a run of the policy's own DAGs."""
     if status.requested:
         yield ActNow(
             f"tables of {policy.replica} wait to be brought over as they are",

@@ -1,7 +1,7 @@
 """Claim a base directory of external tables: a file in it says which policy writes below it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from twinhive.model.errors import Foreign, InvalidSettings, Missing, Refused
@@ -21,41 +21,45 @@ def overlap(one: str, other: str) -> bool:
     return one.rstrip("/") == other.rstrip("/") or is_below(one, other) or is_below(other, one)
 
 
-def others_claims(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Foreign]:
+def others_claims(ports: ReadPorts, policy: Policy, base: str, places: Iterable[str] = ()) -> Iterator[Foreign]:
     """Yield an error for each other policy that uses the base directory, one around it, or one inside.
 
-    Databases are asked only before the directory is claimed: who wants one inside of it, or around it, later on finds
-    our claim, or our database.
+    Of a way back the `places` of its tables are looked at: they lie all over the file system. Databases are asked
+    only before the directory is claimed: who wants one inside of it, or around it, later on finds our claim, or our
+    database.
     """
     log_id = ports.source.log_id()
-    for directory in _with_those_above(base):
+    wanted = dict.fromkeys(places) if policy.external.returns_from else {base: None}
+    above = {directory: place for place in wanted for directory in _with_those_above(place)}
+    for directory, place in above.items():
         claim = _read(ports.replica_files, directory)
         if claim is not None and not _is_ours(claim, policy, log_id):
-            yield _used(policy, base, f"{join(directory, CLAIM)}, written by {_owner(claim)}")
-    if _read(ports.replica_files, base) is None:
-        yield from _bases_of_databases(ports, policy, base)
+            yield _used(policy, place, f"{join(directory, CLAIM)}, written by {_owner(claim)}")
+    if _read(ports.replica_files, _claimed(policy, base)) is None:
+        yield from _bases_of_databases(ports, policy, list(wanted))
 
 
-def _bases_of_databases(ports: ReadPorts, policy: Policy, base: str) -> Iterator[Foreign]:
+def _bases_of_databases(ports: ReadPorts, policy: Policy, places: Sequence[str]) -> Iterator[Foreign]:
     for name in ports.replica.database_names():
         if name == policy.replica.database:
             continue
         database = ports.replica.database(name)
         other = database.parameters.get(EXTERNAL_BASE, NO_BASE) if database else NO_BASE
-        if other != NO_BASE and overlap(base, other):
-            yield _used(policy, base, f"the replica database {name} has its external tables in {other}")
+        for place in places if other != NO_BASE else ():
+            if overlap(place, other):
+                yield _used(policy, place, f"the replica database {name} has its external tables in {other}")
 
 
 def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     """Claim the base directory; False when it was ours. Raises Foreign, and Refused where it cannot be written."""
-    files, path = ports.replica_files, join(base, CLAIM)
-    log_id = ports.source.log_id()
+    files, place = ports.replica_files, _claimed(policy, base)
+    path, log_id = join(place, CLAIM), ports.source.log_id()
     if _holds(files, policy, base, log_id):
         return False
     draft = join(policy.staging, "external", "claim.json")
     files.write(draft, json.dumps(_claim(policy, log_id), indent=1).encode())
     try:
-        files.make_directories(base)
+        files.make_directories(place)
         # A rename puts nothing over a claim that another policy has written meanwhile.
         renamed = files.rename(draft, path)
     except Refused as error:
@@ -74,25 +78,32 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
 
 def remove_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     """Give the base directory up; False when it was not ours."""
-    claim = _read(ports.replica_files, base)
+    place = _claimed(policy, base)
+    claim = _read(ports.replica_files, place)
     if claim is None or not _is_ours(claim, policy, ports.source.log_id()):
         return False
-    return ports.replica_files.delete_file(join(base, CLAIM))
+    return ports.replica_files.delete_file(join(place, CLAIM))
 
 
 def own_base(ports: WritePorts, policy: Policy) -> Owned | None:
     """Return the base directory, in which only this policy's copies are; None when its claim is not ours."""
     base = policy.external.base_directory
-    claim = None if base is None else _read(ports.replica_files, base)
+    claim = None if base is None else _read(ports.replica_files, _claimed(policy, base))
     if base is None or claim is None or not _is_ours(claim, policy, ports.source.log_id()):
         return None
     return Owned(ports.replica_files, base)
 
 
+def _claimed(policy: Policy, base: str) -> str:
+    """Return the directory that holds our claim: the base, or on a way back, which has none of its own, in staging."""
+    return join(policy.staging, "external", "returned") if policy.external.returns_from else base
+
+
 def _holds(files: FileReader, policy: Policy, base: str, log_id: str) -> bool:
-    claim = _read(files, base)
+    place = _claimed(policy, base)
+    claim = _read(files, place)
     if claim is not None and not _is_ours(claim, policy, log_id):
-        raise _used(policy, base, f"{join(base, CLAIM)}, written by {_owner(claim)}")
+        raise _used(policy, base, f"{join(place, CLAIM)}, written by {_owner(claim)}")
     return claim is not None
 
 

@@ -24,6 +24,7 @@ from twinhive.scan.silent_writes import Difference, contents, unfinished_below
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.staged import CopyItem
 
 # Whoever else wants to change the replica waits for so many tables and partitions at most.
@@ -102,6 +103,7 @@ class SilentDifferences:
             options.copy_threads,
             self.work.report,
             bytes_per_second=options.bytes_per_second,
+            ownership=ownership_of(options, self.ports.trees.source, self.ports.trees.replica),
         )
         failed = {failure.path for failure in outcome.failures}
         return [one for one in settled if not failed & {file.path for file in one.wanted}]

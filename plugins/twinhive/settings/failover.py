@@ -30,8 +30,9 @@ class FailoverSettings(Strict):
     """the words of the command that lets them in again, when a failover is aborted or the database becomes a replica"""
 
     reverse: ReverseSettings | None = None
-    """`{}` is enough: makes the policy `<policy>_back`, the same the other way round, without external tables. Its DAGs
-    are there, paused; it does nothing, and nobody watches it, until `<policy>_back.failback` is run"""
+    """`{}` is enough: makes the policy `<policy>_back`, the same the other way round; external tables return to the
+    paths that they came from. Its DAGs are there, paused; it does nothing, and nobody watches it, until
+    `<policy>_back.failback` is run"""
 
     @property
     def rules(self) -> FenceRules:

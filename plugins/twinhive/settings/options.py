@@ -91,6 +91,12 @@ class OptionsSettings(Strict):
     """what the scan does with writes that left no event: brings them over, names them, fails
 
     `report` to learn who they are; `fail` where every state must be one of the source"""
+    permissions: Literal["replica", "source"] = _SAFE.permissions
+    """`source`: files and directories of managed tables get owner, group, permission and ACL of the source's when they
+    are placed, so that the same users may write them after a failover. It takes HDFS's superuser. What is changed at
+    the source later by itself, without rows, is not followed. `replica`: all is the copying user's
+
+    `source`, where the replica is to take over one day"""
     settle_seconds: Annotated[int, Field(ge=0), Unit("seconds")] = _SAFE.settle_seconds
     """how long the scan waits before it lists a differing directory again
 

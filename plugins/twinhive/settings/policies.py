@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from twinhive.model.external.modes import External
 from twinhive.model.files import short_hash
@@ -56,6 +56,9 @@ class ExternalSettings(Strict):
     """a full URI: on the replica's file system, outside its warehouse, used by no other policy. Mandatory as soon as
     the policy has an external table whose data is copied. Its place is this + the full source path. It cannot change
     while the replica follows (Hive's `hive.repl.replica.external.table.base.dir`)"""
+    return_from: str | None = _SAFE.returns_from
+    """in the place of `base_directory`, where this policy fails back: the `base_directory` of the policy of the
+    opposite direction. What lies below it returns to the path that it came from, all else keeps its path"""
     data: Literal["copy", "metadata_only"] = _SAFE.data
     """`metadata_only`: tables get their new locations, somebody else brings the data; nothing is pending"""
     stay: tuple[Pattern, ...] = _SAFE.stay
@@ -84,10 +87,19 @@ class ExternalSettings(Strict):
     pool: str | None = None
     """Airflow's pool from which the copies take their slots; without it what `airflow.external` says"""
 
-    def external(self, source_root: str = "") -> External:
-        """Return the same without what only files need; `source_root` is the source's file system."""
-        fields = self.model_dump(exclude={"include", "every_minutes", "pool"})
-        return External(included=self.include, source_root=source_root, **fields)
+    def external(self, source_root: str = "", replica_root: str = "") -> External:
+        """Return the same without what only files need; the roots are the file systems of both sides."""
+        fields = self.model_dump(exclude={"include", "every_minutes", "pool", "return_from", "base_directory"})
+        base = f"{replica_root}/" if self.return_from else self.base_directory
+        return External(
+            included=self.include, source_root=source_root, base_directory=base, returns_from=self.return_from, **fields
+        )
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if self.return_from and self.base_directory:
+            raise ValueError("base_directory and return_from exclude each other: one is below, the other at the root")
+        return self
 
 
 _EXTERNAL_TUNING = {"missing", "delete", "trash_days", "preserve", "snapshots", "unfinished", "every_minutes", "pool"}
@@ -140,7 +152,8 @@ class PolicySettings(Strict):
             "failover": True,
             "options": True,
             "hive_conf": True,
-            "external_tables": _EXTERNAL_TUNING,
+            "external_tables": _EXTERNAL_TUNING
+            | ({"return_from"} if self.external_tables.return_from is None else set()),
             "max_lag": True,
             "watch": True,
             "notifications": True,

@@ -19,7 +19,7 @@ def with_reverses(entries: Iterable[PolicyEntry]) -> Iterator[PolicyEntry]:
 
 
 def _turned(settings: PolicySettings) -> PolicySettings:
-    """Return the same policy the other way round; external tables have no way back."""
+    """Return the same policy the other way round; external tables return to where they came from."""
     reverse = settings.failover.reverse
     assert reverse is not None
     return settings.model_copy(
@@ -29,8 +29,12 @@ def _turned(settings: PolicySettings) -> PolicySettings:
             "replica": settings.source,
             "dump_root": reverse.dump_root,
             "staging_root": reverse.staging_root,
-            "external_tables": ExternalSettings(include=False),
+            "external_tables": _returned(settings.external_tables),
             "announced_tables": (),
             "failover": settings.failover.model_copy(update={"reverse": None}),
         }
     )
+
+
+def _returned(said: ExternalSettings) -> ExternalSettings:
+    return said.model_copy(update={"base_directory": said.return_from, "return_from": said.base_directory})

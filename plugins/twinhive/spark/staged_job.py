@@ -19,6 +19,7 @@ from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import Hand, cut_listing
 from twinhive.transfer.staged.job import JobSettings, Unusable
 from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.result import result_record, result_text
 from twinhive.transfer.staged.workers import in_parallel
 
@@ -85,6 +86,7 @@ def copy_on_executors(
                 superseded_ok=settings.job.superseded_ok,
                 looks=not first_try or is_repeated(),
                 bytes_per_second=settings.bytes_per_second,
+                ownership=Ownership(source, target) if settings.permissions == "source" else None,
             ).thinned()
 
     def work(numbered: Iterator[tuple[int, Hand]]) -> CopyOutcome:

@@ -6,8 +6,8 @@ from typing import Any
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.spoken import readable
+from twinhive.transfer.staged.attributes import Newborn
 from twinhive.transfer.staged.job import settings_text
-from twinhive.transfer.tree.attributes import Newborn
 from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.places import Places

@@ -31,6 +31,7 @@ class Verified:
     read             leaves that were looked at, on both sides together: the others are as they were remembered
     left_out         what the policy does not replicate, by name, with the reason
     not_judged       what nothing is said of, by name, with the reason: `unjudged` in number
+    hot              what never stood still, by name, with the event at which it was judged
     suspects         `suspected` leaves that differ, and are looked at again: what brings them may be under way
     findings         `found` leaves that differ, were seen so twice, and no event explains it
 
@@ -50,6 +51,7 @@ class Verified:
     left_out: Mapping[str, str] = field(default_factory=dict)
     not_judged: Mapping[str, str] = field(default_factory=dict)
     unjudged: int = 0
+    hot: Mapping[str, int] = field(default_factory=dict)
     suspects: tuple[str, ...] = ()
     suspected: int = 0
     findings: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class Verified:
             return [self.already]
         lines = [self.headline, self.coverage]
         lines += [f"not judged: {name}: {why}" for name, why in list(self.not_judged.items())[:_NAMED]]
+        lines += [f"judged at event {event}, as it never stood still: {name}" for name, event in _first(self.hot)]
         lines += [f"differs, to be looked at again: {one}" for one in self.suspects[:_NAMED]]
         return lines + [f"FINDING: {one}" for one in self.findings[:_NAMED]]
 
@@ -101,6 +104,10 @@ class Verified:
 
 def tell_nobody(found: Verified) -> None:
     """Tell nobody of what was found."""
+
+
+def _first(some: Mapping[str, int]) -> list[tuple[str, int]]:
+    return list(some.items())[:_NAMED]
 
 
 def _count(number: int, what: str) -> str:

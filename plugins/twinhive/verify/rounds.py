@@ -1,11 +1,12 @@
 """Look at tables, some at a time, and keep what was read of each for the next night."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from twinhive.leaves.side import sides_of
 from twinhive.model.changes.events import Position
+from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
 from twinhive.model.text import render
@@ -13,6 +14,7 @@ from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import state_now
 from twinhive.step.base import Work
 from twinhive.verify.database_leaves import compare_database
+from twinhive.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
 from twinhive.verify.judging import TableComparison, TableVerdict, compare
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
 from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
@@ -45,6 +47,7 @@ class Looking:
         self._source = Touched.after(work.policy.source.database, self._position())
         self._looked: dict[str, tuple[TableComparison, int]] = {}
         self.not_placed: dict[str, str] = {}
+        self.hot: dict[HotLeaf, JudgedLeaf] = {}
 
     @property
     def end(self) -> int:
@@ -76,6 +79,27 @@ class Looking:
         hot = {one.table for one in self.verdicts() if one.hot}
         new = self._source.tables() - self._looked.keys() - self.not_placed.keys()
         return sorted(table for table in hot | new if scope.compares(table))
+
+    def judge_hot(self, scope: VerifyScope, left: Sequence[str], wait: Callable[[float], None]) -> None:
+        """Judge what never stood still, where both sides can be seen at one event of theirs."""
+        verdicts = {one.table: one for one in self.verdicts() if one.table in left and one.table != DATABASE}
+        leaves = [
+            HotLeaf(table, leaf)
+            for table, one in sorted(verdicts.items())
+            if scope.compares(table)
+            for leaf in ([OWN_LEAF] if self._is_one_leaf(table) else sorted(one.hot.names))
+            if one.hot and not (one.hot.whole and leaf != OWN_LEAF)
+        ]
+        if leaves and len(leaves) <= MOST_HOT:
+            self._work.report(
+                f"{len(leaves)} leaves never stand still: looking for an event at which both sides are seen"
+            )
+            self.hot |= HotLooks(self._sides, leaves, self._position, wait).run()
+
+    def _is_one_leaf(self, table: str) -> bool:
+        source = self._sides[0]
+        found = source.metastore.table(source.name(table))
+        return found is not None and not found.partition_keys
 
     def finish(self, scope: VerifyScope) -> None:
         """Remember that all of the scope was read in this run."""

@@ -75,7 +75,7 @@ class Touched:
         """Read what the log says by now. Raises ActNow for a gap, or another log."""
         row: EventRow | None = None
         for row in read_events(log, self.end):
-            self._note(row)
+            self.note(row)
         if row is not None:
             self.end = row.position
 
@@ -90,7 +90,8 @@ class Touched:
         """Return the tables of which anything was told."""
         return self._leaves.keys() | self._whole.keys() - {DATABASE}
 
-    def _note(self, row: EventRow) -> None:
+    def note(self, row: EventRow) -> None:
+        """Take one row of the log in."""
         if not row.database and row.event_type not in KNOWN_TYPES:
             self._everything = row.event_id
         try:

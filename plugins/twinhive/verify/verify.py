@@ -56,6 +56,7 @@ class Verify:
         self._refuse_others(ports)
         looking = Looking(self.work, ports, int(self.clock() // 86_400), deep=self.deep)
         scope, left = self._rounds(looking, ports)
+        looking.judge_hot(scope, left, self.wait)
         if not self.tables:
             looking.finish(scope)
         return self._judge(ports, scope, looking, left)
@@ -91,6 +92,7 @@ class Verify:
         verdicts = looking.verdicts()
         policy, files = self.work.policy, ports.replica_files
         differences = tuple(one for verdict in verdicts for one in verdict.differences)
+        differences += tuple(one.difference for one in looking.hot.values() if one.difference)
         functions = left_out_functions(ports, policy, differences)
         differences = tuple(one for one in differences if one.table != DATABASE or one.leaf not in functions)
         before = read_suspects(files, policy)
@@ -98,12 +100,14 @@ class Verify:
         write_suspects(files, policy, {one.table for one in verdicts}, found.remembered, before)
         names = {one.table: one.not_judged for one in verdicts}
         hot = {name or _BESIDE_TABLES: _HOT for table in left for name in names.get(table, (table,))}
+        for leaf in looking.hot:
+            hot.pop(leaf.name, None)
         not_judged = {**scope.not_judged, **looking.not_placed, **hot}
         counts = sum((one.counts for one in verdicts), LeafCounts())
         verified = Verified(
             event=looking.end,
             leaves=counts.leaves,
-            judged=counts.judged,
+            judged=min(counts.leaves, counts.judged + len(looking.hot)),
             with_files=counts.with_files,
             with_checksums=counts.with_checksums,
             not_comparable=counts.not_comparable,
@@ -112,6 +116,7 @@ class Verify:
             left_out={**scope.left_out, **functions},
             not_judged=dict(list(not_judged.items())[:MOST_NAMED]),
             unjudged=len(not_judged),
+            hot={leaf.name: one.event for leaf, one in looking.hot.items()},
             suspects=tuple(map(str, found.suspects[:MOST_NAMED])),
             suspected=len(found.suspects),
             findings=tuple(map(str, found.findings[:MOST_NAMED])),

@@ -51,7 +51,7 @@ class Wiring:
             # What a placement writes down lies where the copies are.
             dump_root=qualified(settings.dump_root, (self.replica_endpoint if copies else self.source_endpoint).root),
             staging_root=qualified(settings.staging_root, self.replica_endpoint.root),
-            external=settings.external_tables.external(self.source_endpoint.root),
+            external=settings.external_tables.external(self.source_endpoint.root, self.replica_endpoint.root),
             options=settings.options.tuning,
             fingerprint=self.placement.fingerprint if self.placement else settings.fingerprint,
             copies=copies,

@@ -299,7 +299,7 @@ def without_the_old_primary(switched: Switched) -> Policy:
         (never_failed_over, ActNow, "has not taken over"),
         (without_the_old_primary, Missing, "is not there any more"),
         (lambda _: replace(BACK, source=DatabaseAddress("west", "nowhere")), Missing, "no source database"),
-        (lambda _: replace(BACK, external=an_external()), Refused, "brings external tables"),
+        (lambda _: replace(BACK, external=an_external()), Refused, "would not bring external tables back"),
     ],
 )
 def test_what_was_not_failed_over_from_is_not_touched(

@@ -50,7 +50,7 @@ class Fenced(Followed):
     def failover(self, ports: Any = None) -> Failover:
         """Return a planned failover, which follows to the end behind its fence."""
 
-        def follow() -> None:
+        def follow(since: float) -> None:
             while not run_phase(INCREMENTAL, self.policy, self.world.ports(), {"run": "i"}, self.say)["window"].idle:
                 pass
 
@@ -164,7 +164,7 @@ def test_a_fence_that_somebody_opened_is_noticed(fenced: Fenced) -> None:
     operation = fenced.failover()
     operation.fence(fenced.world.ports())
     fenced.world.source_files.set_name_quota(HOME, None)
-    operation.catch_up()
+    operation.catch_up(0.0)
     with pytest.raises(ActNow, match="somebody has opened the fence"):
         operation.prove_quiet(fenced.world.ports())
     fenced.world.source_files.set_name_quota(HOME, 1)
@@ -176,7 +176,7 @@ def test_a_fence_that_somebody_opened_is_noticed(fenced: Fenced) -> None:
 def test_a_failover_that_was_aborted_and_begun_again_meanwhile_proves_all_anew(fenced: Fenced) -> None:
     operation, ports = fenced.failover(), fenced.world.ports()
     operation.fence(ports)
-    operation.catch_up()
+    operation.catch_up(0.0)
     end = operation.prove_quiet(ports)
     token = fenced.mark.token
     fenced.abort().run(ports)

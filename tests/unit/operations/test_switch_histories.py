@@ -176,7 +176,7 @@ class Sides:
         """Fail over while users write on, whom the fence stops; return what the old primary held in the end."""
         policy, ports = replace(self.away[0], fence=FenceRules((QUOTA,))), self.away[1]
         for _ in range(50):
-            operation = Failover(policy, HOLDER, wait=lambda seconds: None, catch_up=self.follow)
+            operation = Failover(policy, HOLDER, wait=lambda seconds: None, catch_up=lambda since: self.follow())
             try:
                 operation.run(killable(ports(), WritersMeanwhile(self)))
                 break

@@ -16,6 +16,7 @@ from twinhive.model.frozen import with_frozen
 from twinhive.model.names import TableName
 from twinhive.operations.replica_status import read_status
 from twinhive.requests.request_files import request_table
+from twinhive.verify import rounds
 from twinhive.verify.ledger_files import verify_directory
 from twinhive.verify.outcome import last_outcome
 
@@ -248,15 +249,49 @@ def test_a_table_that_settles_between_two_rounds_is_judged_in_the_next(verifying
     assert found.event == verifying.world.source.current_event_id()
 
 
-def test_a_table_that_never_settles_is_said_by_name(verifying: Verifying) -> None:
-    def busy() -> None:
-        verifying.followed.follow()
-        verifying.users.insert("plain", None, [b"more"])
+def busy(verifying: Verifying) -> None:
+    verifying.followed.follow()
+    verifying.users.insert("plain", None, [b"more"])
+    verifying.users.insert("orders", ("a b",), [b"more"])
 
-    busy()
-    found = verifying.verify(during=busy)
+
+def test_what_never_settles_is_judged_at_an_event_at_which_both_sides_were_seen(verifying: Verifying) -> None:
+    busy(verifying)
+    found = verifying.verify(during=lambda: busy(verifying))
+    assert found.is_equal and found.judged == found.leaves
+    assert found.hot.keys() == {"plain", "orders p=a b"}
+    assert all(event > 8 for event in found.hot.values())
+    assert any("as it never stood still: plain" in line for line in found.lines())
+
+
+def test_what_never_settles_on_a_replica_that_stands_still_is_said_by_name(verifying: Verifying) -> None:
+    verifying.users.insert("plain", None, [b"more"])
+    found = verifying.verify(during=lambda: verifying.users.insert("plain", None, [b"more"]))
     assert list(found.not_judged) == ["plain"]
     assert found.findings == found.suspects == ()
+
+
+@pytest.mark.parametrize("table", ["plain", "orders"])
+def test_damage_of_what_never_settles_is_found(verifying: Verifying, table: str) -> None:
+    world, name = verifying.world, verifying.users.name(table)
+    found = world.replica.table(name)
+    place, file = found.location, "data"
+    if table == "orders":
+        (part,) = world.replica.partitions(name, ["p=a b"])
+        place, file = part.location, "f1"
+    before = world.replica_files.read(f"{place}/{file}")
+    world.replica_files.write(f"{place}/{file}", b"#" * len(before))
+    busy(verifying)
+    for _ in range(2):
+        seen = verifying.verify(deep=True, during=lambda: busy(verifying))
+    (finding,) = seen.findings
+    assert finding.startswith(table) and "content" in finding and file in finding
+
+
+def test_more_than_can_be_looked_at_is_said_by_name(verifying: Verifying, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "MOST_HOT", 1)
+    busy(verifying)
+    assert len(verifying.verify(during=lambda: busy(verifying)).not_judged) == 2
 
 
 def test_damage_beside_what_is_not_applied_yet_is_found(verifying: Verifying) -> None:

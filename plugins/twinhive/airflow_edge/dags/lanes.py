@@ -10,7 +10,6 @@ data lane pass the last one of an event lane. They are small, so that other peop
 
 from typing import Any
 
-from twinhive.model.external.modes import External
 from twinhive.pipeline.facts import FACTS, PLACEMENT_FACTS, Start, started_by
 from twinhive.pipeline.phases import OnlyFor
 from twinhive.settings import PolicySettings
@@ -30,8 +29,7 @@ def priority_of(dag: str) -> dict[str, Any]:
 
 def brings_data(policy: PolicySettings) -> bool:
     """Tell whether there is a data lane at all, before any connection is looked at."""
-    said = policy.external_tables
-    return External(included=said.include, base_directory=said.base_directory, data=said.data).brings_data
+    return policy.external_tables.external(replica_root="hdfs://replica").brings_data
 
 
 def has_hand_over(policy: PolicySettings | None, only_for: OnlyFor | None) -> bool:

@@ -117,4 +117,5 @@ class CopyOperator(SparkSubmitOperator):
             tasks=tasks,
             bytes_per_second=options.bytes_per_second_of_a_spark_task(tasks),
             lost_ok=options.on_object_error == "quarantine",
+            permissions=options.permissions,
         )

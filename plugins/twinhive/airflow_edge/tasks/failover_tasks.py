@@ -39,7 +39,10 @@ Found = dict[str, Any] | None
 
 def planned_failover(policy: Policy, context: Any) -> Failover:
     """Return a planned failover of the task that runs."""
-    return Failover(policy, holder(context), wait=lambda seconds: time.sleep(seconds))
+    began = context["dag_run"].start_date
+    return Failover(
+        policy, holder(context), wait=lambda seconds: time.sleep(seconds), began=began.timestamp() if began else 0.0
+    )
 
 
 class FailoverOperator(BaseOperator):

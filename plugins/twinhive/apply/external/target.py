@@ -76,13 +76,5 @@ class ExternalTarget:
     def locations_outside(self, table: Table, record: PendingTable, places: Iterable[str | None]) -> set[str]:
         """Return the source locations of partitions, waiting and in places on the replica, outside their table's."""
         found = {waiting.thing.location for waiting in record.partitions.values()}
-        found |= {self._at_source(place) for place in places}
+        found |= {origin for place in places if place for origin in self.target.policy.external.origins(place)}
         return {location for location in found if location and not is_below(location, table.location or "")}
-
-    def _at_source(self, place: str | None) -> str | None:
-        """Return the source location of what was copied to a place, None for what was not."""
-        external = self.target.policy.external
-        base = (external.base_directory or "").rstrip("/")
-        if not (place and base and is_below(place, base)):
-            return None
-        return external.source_root + place.removeprefix(base)

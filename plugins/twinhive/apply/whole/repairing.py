@@ -69,6 +69,9 @@ class _Repairing:
         ]
         if self.plan.of_table is LeafAction.REPLACE:
             contents.append((self._own_place(there), tuple(self.snapshot.files.get(None, ()))))
+        for partition in self.snapshot.partitions:
+            target.placing.comes_from(self._place(there, partition.name(there.partition_keys)), partition.location)
+        target.placing.comes_from(self._own_place(there), self.source.location)
         target.lease.confirm()
         target.placing.place_all(there.name, [(place, files) for place, files in contents if place])
         if self.plan.of_table is LeafAction.REPLACE:

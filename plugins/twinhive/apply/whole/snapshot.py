@@ -148,6 +148,11 @@ def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_
     contents = [(place, tuple(files)) for part, files in snapshot.files.items() if part and (place := places.get(part))]
     if location is not None and not keys:
         contents.append((location, tuple(snapshot.files.get(None, ()))))
+    for partition in snapshot.partitions:
+        target.placing.comes_from(places[partition.name(keys)], partition.location)
+    if location is not None and snapshot.table is not None:
+        target.placing.comes_from(location, snapshot.table.location)
+        contents.append((location, ())) if keys else None
     target.lease.confirm()
     target.placing.place_all(name, contents)
     if location is not None:

@@ -22,6 +22,8 @@ EMPTY: Final = "empty"
 LEAVE_OUT: Final = "leave_out"
 NO_BASE = "-"
 """Stands for no base directory where a replica says which one its external tables were made with."""
+_RETURNED = "returned from "
+"""Before the base directory of the other direction, where a database says that its tables are where they were first."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class External:
     included        False: they are left out and listed
     base_directory  without a slash at the end unless it is a file system's root (`hdfs://west/`)
     source_root     scheme and authority of the source's file system: what lies there is copied
+    returns_from    of a way back: the base directory of the other direction, which is on the source now. What lies
+                    below it goes to the path that it came from; `base_directory` is the root of the file system
     """
 
     included: bool = True
@@ -44,11 +48,17 @@ class External:
     preserve: str = "ugpa"
     snapshots: bool = False
     unfinished: Literal["leave_out", "copy"] = "leave_out"
+    returns_from: str | None = None
 
     @property
     def base_mark(self) -> str:
         """Return what the replica's database remembers of the base directory."""
-        return self.base_directory or NO_BASE
+        return f"{_RETURNED}{self.returns_from}" if self.returns_from else self.base_directory or NO_BASE
+
+    @property
+    def undone_mark(self) -> str:
+        """Return what a database must remember for this to bring its external tables back where they came from."""
+        return self.returns_from or (f"{_RETURNED}{self.base_directory}" if self.base_directory else NO_BASE)
 
     @property
     def brings_data(self) -> bool:
@@ -90,4 +100,22 @@ class External:
                 expected="a directory on the replica's file system, below which all source paths begin",
                 next_step=NAME_A_BASE,
             )
-        return join(self.base_directory, *location[len(self.source_root) :].split("/"))
+        return join(self.base_directory, *self._path(location).split("/"))
+
+    def _path(self, location: str) -> str:
+        """Return the path below the base directory of what lies on the source's file system."""
+        above = f"{(self.returns_from or '').rstrip('/')}/"
+        return (
+            location[len(above) :]
+            if self.returns_from and location.startswith(above)
+            else location[len(self.source_root) :]
+        )
+
+    def origins(self, place: str) -> tuple[str, ...]:
+        """Return the source's locations whose place on the replica this is: none, one, or on a way back two."""
+        base = (self.base_directory or "").rstrip("/")
+        if not (base and place.startswith(f"{base}/")):
+            return ()
+        path = place.removeprefix(base)
+        found = (self.source_root + path, *([self.returns_from.rstrip("/") + path] if self.returns_from else []))
+        return tuple(dict.fromkeys(found))

@@ -1,7 +1,8 @@
 """Find what an old primary has and the new one has not: what users wrote there that nobody replicated.
 
 Rows that the new primary's users have changed or dropped are no divergence: its log names their tables. Of a table that
-only the new primary's log names, what differs is theirs. All other tables are compared file by file.
+only the new primary's log names, what differs is theirs. All other tables are compared file by file, and external ones
+always: no log tells who wrote a file of theirs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,8 +25,10 @@ from twinhive.model.spoken import readable
 from twinhive.model.switching.promotion import Promotion
 from twinhive.ports import ReadPorts, SourcePorts
 from twinhive.replica.source_scope import read_selected
+from twinhive.transfer.tree.places import is_ours
 
 _NAMED = 5
+_LEAVES_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,20 @@ class DivergedTable:
 
 
 def diverged_tables(ports: ReadPorts, policy: Policy, promotion: Promotion) -> Iterator[DivergedTable]:
-    """Yield the managed tables of the old primary with rows of its own; `policy` is the reverse one."""
-    new, old = sides_of(ports, policy)
+    """Yield the tables of the old primary with rows of its own; `policy` is the reverse one."""
+    new, old = (replace(side, with_external=policy.external.brings_data) for side in sides_of(ports, policy))
     backwards = replace(policy, source=policy.replica, replica=policy.source)
     own = _named(SourcePorts(ports.replica, ports.replica_files, ports.dump_files), backwards, promotion.position)
     theirs = _named(ports, policy, promotion.begin) or {}
     for table in read_selected(ports.replica, policy, policy.replica.database):
         name = table.name.table
-        if table.kind is not TableKind.MANAGED or (own is not None and name not in own and name in theirs):
+        is_theirs = own is not None and name not in own and name in theirs
+        if table.kind is TableKind.EXTERNAL and policy.external.brings_data:
+            leaves = dict(_own_external_files((new, old), table))
+        elif table.kind is TableKind.MANAGED and not is_theirs:
+            leaves = dict(_own_files(ports, policy, (new, old), table))
+        else:
             continue
-        leaves = dict(_own_files(ports, policy, (new, old), table))
         if leaves:
             yield DivergedTable(table, tuple((own or {}).get(name, ())), leaves)
 
@@ -92,6 +99,27 @@ def _own_files(
         only = tuple(one for one in found.files.items() if _sum(found, one[0]) not in there)
         if only:
             yield leaf, only
+
+
+def _own_external_files(
+    sides: tuple[Side, Side], table: Table
+) -> Iterator[tuple[str, tuple[tuple[str, FileStatus], ...]]]:
+    new, old = sides
+    there = new.metastore.table(new.name(table.name.table))
+    parts = old.metastore.partition_names(table.name) if table.partition_keys else [OWN_LEAF]
+    for start in range(0, len(parts), _LEAVES_AT_ONCE):
+        some = parts[start : start + _LEAVES_AT_ONCE]
+        is_alike = there is not None and there.partition_keys == table.partition_keys
+        of_new = dict(new.read(there, some, {}, lambda _: True)) if there is not None and is_alike else {}
+        for leaf, found in old.read(table, some, {}, lambda _: True):
+            sums = set((of_new[leaf].checksums or {}).values()) if leaf in of_new else set()
+            only = tuple(
+                (name, file)
+                for name, file in found.files.items()
+                if not is_ours(name.partition("/")[0]) and _sum(found, name) not in sums
+            )
+            if only:
+                yield leaf, only
 
 
 def _sum(found: LeafState, relative: str) -> str | None:

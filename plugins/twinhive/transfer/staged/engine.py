@@ -19,6 +19,7 @@ from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.listed_source import ListedCopier
 from twinhive.transfer.staged.meter import Meter
 from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.parts import SPLIT_ABOVE, PartsWriter
 from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.staged import CopyItem
@@ -39,6 +40,7 @@ def copy_items(
     looks: bool = True,
     bytes_per_second: float | None = None,
     split_above: int = SPLIT_ABOVE,
+    ownership: Ownership | None = None,
 ) -> CopyOutcome:
     """Copy every item into staging unless it is there, largest first; failures are part of the outcome.
 
@@ -47,7 +49,7 @@ def copy_items(
     early rounds of consolidating, where events that are still to be folded in explain it.
 
     Of an event its directory in staging is listed. Listed files of all tables share directories there: of each of them
-    it is asked whether it is staged, unless `looks` is False (`first_try`).
+    it is asked whether it is staged, unless `looks` is False (`first_try`). With `ownership` copies get the source's.
     """
     ordered = sorted(items, key=lambda item: (-item.length, item.path))
     try:
@@ -64,9 +66,8 @@ def copy_items(
         else:
             staged[path] = item.length  # a file that is listed twice is copied once
             waiting.append(item)
-    copied = _Copier(source, target, staging, progress, superseded_ok=superseded_ok, looks=looks).copy_all(
-        waiting, threads, bytes_per_second, split_above
-    )
+    copier = _Copier(source, target, staging, progress, superseded_ok=superseded_ok, looks=looks, ownership=ownership)
+    copied = copier.copy_all(waiting, threads, bytes_per_second, split_above)
     return CopyOutcome.merged([*skipped, *copied])
 
 
@@ -94,6 +95,7 @@ class _Copier:
         *,
         superseded_ok: bool,
         looks: bool,
+        ownership: Ownership | None,
     ) -> None:
         self._source = source
         self._target = target
@@ -101,6 +103,7 @@ class _Copier:
         self._progress = progress
         self._superseded_ok = superseded_ok
         self._looks = looks
+        self._ownership = ownership
         self._stopping = threading.Event()
         self._patience = Patience()
 
@@ -114,7 +117,7 @@ class _Copier:
         with ThreadPoolExecutor(threads, "copy-part") as for_parts:
             transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
             parts = PartsWriter(self._target, transfer, for_parts.map, split_above)
-            stager = Stager(self._target, transfer, parts, self._staging)
+            stager = Stager(self._target, transfer, parts, self._staging, self._ownership)
             self._listed = ListedCopier(self._source, stager, self._staging)
             self._events = EventCopier(self._source, stager, self._staging)
             some = in_parallel(items, min(threads, len(items)), self._work, "copy", self._stopping)

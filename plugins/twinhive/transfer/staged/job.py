@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from twinhive import __version__
 from twinhive.model.endpoints import FileSystemEndpoint
@@ -58,6 +58,7 @@ class JobSettings:
 
     bytes_per_second  what one task may move; None: no limit
     lost_ok           files that are lost for good are only written down: their tables are frozen (quarantine)
+    permissions       whose owner, group, permission and ACL the copies get
     """
 
     job: CopyJob
@@ -70,6 +71,7 @@ class JobSettings:
     tasks: int = 2
     bytes_per_second: float | None = None
     lost_ok: bool = False
+    permissions: Literal["replica", "source"] = "replica"
 
     @property
     def label(self) -> str:

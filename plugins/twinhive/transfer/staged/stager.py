@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
 from twinhive.model.files import Creation, FileStatus, base_name, is_below, join, parent
 from twinhive.ports import FileWriter
+from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.staged import base_directory, unfinished_directory
 from twinhive.transfer.staged.transfer import Transfer, Transferred
@@ -24,10 +25,18 @@ class Staged:
 class Stager:
     """Write copies into a staging directory; may be shared between threads."""
 
-    def __init__(self, target: FileWriter, transfer: Transfer, parts: PartsWriter, staging: str) -> None:
+    def __init__(
+        self,
+        target: FileWriter,
+        transfer: Transfer,
+        parts: PartsWriter,
+        staging: str,
+        ownership: Ownership | None = None,
+    ) -> None:
         self._target = target
         self._transfer = transfer
         self._parts = parts
+        self._ownership = ownership
         self._unfinished = unfinished_directory(staging)
         self._shared = base_directory(staging)
         self._made: set[str] = set()
@@ -41,6 +50,8 @@ class Stager:
         temporary = join(self._unfinished, uuid.uuid4().hex)
         try:
             copied = self._copy(original, temporary, path)
+            if self._ownership:
+                self._ownership.give(original.path, temporary)
             check_source()
             self._commit(original, temporary, path)
         except BaseException:

@@ -15,12 +15,12 @@ from enum import Enum
 from twinhive.model.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeReader, TreeWriter
+from twinhive.transfer.staged.attributes import AttributeCopier
 from twinhive.transfer.staged.meter import OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.transfer import Transfer, Transferred
 from twinhive.transfer.staged.workers import GivenUp, twice
 from twinhive.transfer.tree.actions import ActionKind, FileAction
-from twinhive.transfer.tree.attributes import AttributeCopier
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.leftovers import Leftovers
 from twinhive.transfer.tree.places import Places
