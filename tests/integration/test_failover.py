@@ -288,7 +288,8 @@ def test_other_users_write_a_promoted_replica_as_they_wrote_the_source(
     users = SourceWriter(source_metastore, east.files, name)
     users.create_table("orders", ("day",))
     users.add_partitions("orders", {("1",): {"a": b"x,1\n"}})
-    ann = Attributes(owner="ann", group="sales", permission=0o750, acl=("user:bob:rwx", "default:user:bob:rwx"))
+    acl = ("user::rwx", "group::r-x", "other::---", "user:bob:rwx", "default:user:bob:rwx")
+    ann = Attributes(owner="ann", group="sales", permission=0o750, acl=acl)
 
     def own(*leaves: str) -> None:
         """Let all that there is be ann's, and her group's, and bob's by ACL."""
