@@ -21,6 +21,7 @@ from hive_metastore import ttypes
 from sandbox import Sandbox
 from sandbox.gateway import running_gateway
 from sandbox.ports import free_ports
+from tests.integration.airflow_fixtures import until
 from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
@@ -35,6 +36,7 @@ from tests.support.worlds.fake_world import KillSwitch, killable
 from tests.support.worlds.read_copies import DAYS as PARTITIONS
 from tests.support.worlds.read_copies import (
     PLAIN,
+    Answers,
     Primary,
     Querier,
     Reader,
@@ -321,38 +323,42 @@ def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(
     # stops at a change.
     at_night = HISTORIES > 1
     config, by_process = gates.policies.directory, at_night and bool(seed % 2)
+    answers = Answers()
     with ThreadPoolExecutor(4) as pool:
-        readers = [
-            pool.submit(read_while, going_on, gates.of_north, north, database, seed + number) for number in range(2)
+        others = [
+            pool.submit(read_while, going_on, gates.of_north, north, database, seed + number, answers.seen)
+            for number in range(2)
         ]
-        querier = pool.submit(query_while, going_on, spark, seed) if at_night else None
+        others += [pool.submit(query_while, going_on, spark, seed, answers.asked)] if at_night else []
         copier = (
             pool.submit(copy_in_processes, going_on, config, name, seed)
             if by_process
             else pool.submit(copy_while, going_on, lambda switch: gates.copy(name, switch), seed)
         )
         try:
-            for _ in range(50):
-                primary.act()
-                time.sleep(chance.choice((0, 0.05, 0.3, 0.6 * by_process)))
-            if by_process:
-                time.sleep(5)
+            for _ in range(5):
+                before = answers.count()
+                for _ in range(10):
+                    primary.act()
+                    time.sleep(chance.choice((0, 0.05, 0.3, 0.6 * by_process)))
+                # However slow the machine is, the copies catch up, and something is read, before it goes on.
+                read = partial(answers.are_more, before, also_queries=at_night)
+                until(lambda read=read: read() or any(one.done() for one in others), "more is read", 300)
         finally:
             going_on.clear()
     killed = copier.result()
-    seen = [one for reader in readers for one in reader.result()]
-    asked = querier.result() if querier else []
+    for one in others:
+        one.result()
     gates.settle(name)
     with client_of(gates.of_north, timeout=120) as client:
         for one in (PLAIN, *PARTITIONS):
             last = Reader(client, north, database).read(one)
             assert last is not None and last.content == primary.now(one)
-    for one in seen:
-        primary.assert_was(one)
-    for answer in (*asked, *([spark.query(*PARTITIONS)] if at_night else [])):
-        assert answer is not None, "everything is copied"
-        primary.assert_answered(answer)
-    rows = sum(len(found) for answer in asked for found in answer.rows.values())
-    print(f"{len(seen)} looks, {len(asked)} queries with {rows} rows, {killed} processes killed")
-    assert sum(one.content is not None for one in seen) > 10, "next to nothing was read"
-    assert not by_process or killed
+    if at_night:
+        last_answer = spark.query(*PARTITIONS)
+        assert last_answer is not None, "everything is copied"
+        answers.asked.append(last_answer)
+    answers.judge(primary)
+    looks, queries = answers.count()
+    print(f"{looks} looks, {queries} queries, {killed} processes killed")
+    assert killed or not by_process

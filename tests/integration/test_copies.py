@@ -137,6 +137,11 @@ def test_copies_are_made_follow_and_go(placed: Placed) -> None:
     placed.settle()
     assert old is not None and placed.north.status(old.location) is None
     placed.assert_copied()
+    placed.east.write(f"{placed.users.location('plain')}/sub dir/late", b"without an event, in a directory")
+    told = placed.type("copies", placed.name)["placements"][0]
+    assert (told["fresh"], told["stale"]) == (2, 1)
+    placed.settle()
+    placed.assert_copied()
 
 
 @pytest.mark.parametrize("at", (2, 15, 28))

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
@@ -217,16 +217,41 @@ class Reader:
             return None
 
 
-def read_while(going_on: threading.Event, port: int, files: FileReader, database: str, seed: int) -> list[Seen]:
-    """Read at random until told to stop; return all that was shown."""
-    chance, found = random.Random(seed), []
+@dataclass
+class Answers:
+    """What readers have seen, and queries have answered, so far."""
+
+    seen: list[Seen] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    def count(self) -> tuple[int, int]:
+        """Return how often somebody has read something, and how many queries were answered."""
+        return sum(one.content is not None for one in self.seen), len(self.asked)
+
+    def are_more(self, before: tuple[int, int], *, also_queries: bool) -> bool:
+        """True when a few more are there than before."""
+        read, answered = self.count()
+        return read >= before[0] + 4 and (answered > before[1] or not also_queries)
+
+    def judge(self, primary: Primary) -> None:
+        """Check all of them."""
+        for one in self.seen:
+            primary.assert_was(one)
+        for answer in self.asked:
+            primary.assert_answered(answer)
+
+
+def read_while(
+    going_on: threading.Event, port: int, files: FileReader, database: str, seed: int, found: list[Seen]
+) -> None:
+    """Read at random until told to stop; all that was shown is added to a list, as it comes."""
+    chance = random.Random(seed)
     # A busy machine is slow, which is not what these histories are about.
     with client_of(port, timeout=_PATIENCE) as client:
         reader = Reader(client, files, database)
         while going_on.is_set():
             if seen := reader.read(chance.choice((PLAIN, *DAYS))):
                 found.append(seen)
-    return found
 
 
 @dataclass(frozen=True)
@@ -254,14 +279,13 @@ class Querier:
         return Asked(begin, end, {one: sorted(rows) for one, rows in found.items()})
 
 
-def query_while(going_on: threading.Event, querier: Querier, seed: int) -> list[Asked]:
-    """Query at random, a table, a partition or several, until told to stop; return all answers that were rows."""
-    chance, found = random.Random(seed), []
+def query_while(going_on: threading.Event, querier: Querier, seed: int, found: list[Asked]) -> None:
+    """Query at random, a table, a partition or several, until told to stop; all answers that are rows go to a list."""
+    chance = random.Random(seed)
     while going_on.is_set():
         ones = chance.choice(((PLAIN,), (chance.choice(DAYS),), tuple(chance.sample(DAYS, 2)), DAYS))
         if asked := querier.query(*ones):
             found.append(asked)
-    return found
 
 
 def copy_while(going_on: threading.Event, run: Callable[[KillSwitch | None], object], seed: int) -> None:
