@@ -168,7 +168,7 @@ def _why_left_out(table: Table, one: Marked, files: FileReader, policy: Policy) 
 
 def _longest_place(policy: Policy, name: TableName, what: str) -> str:
     # An event's number, a token, and what else a mark says.
-    return join(copies_directory(policy), name.table, what) + "0" * 200
+    return join(copies_directory(policy), name.table, what) + "0" * 300
 
 
 def _place(one: Marked, files: FileReader) -> str:

@@ -22,7 +22,7 @@ from twinhive.copies.objects import values_of
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.copies.kept import KeptCopies
-from twinhive.model.copies.marks import mark_on
+from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on
 from twinhive.model.copies.touches import is_touched
 from twinhive.model.errors import TwinhiveError
 from twinhive.pipeline.phases import COPIES
@@ -278,3 +278,9 @@ def test_a_change_in_a_directory_while_it_is_copied_is_not_marked() -> None:
         world.settle()
         world.assert_no_copy_lies()
         assert "orders day=1" in world.fresh()
+
+
+def test_a_place_that_is_nearly_too_long_leaves_room_for_the_longest_mark() -> None:
+    state = DirectoryState(2**62, 10**14, "0123456789abcdef")
+    mark = CopyMark("", "0" * 36, 10**15, state, 10**10, 10**17)
+    assert len(mark.text()) + len(f".{10**15}-01234567") < 300
