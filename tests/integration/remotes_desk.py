@@ -1,8 +1,11 @@
 """Say statements about remotes to a real metastore, and read what they make through a gateway."""
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from hive_metastore import ttypes
@@ -70,9 +73,28 @@ def desk(sandbox: Sandbox, policies: PolicyFiles, east: Warehouse, west: Warehou
 
 
 @pytest.fixture(scope="module")
-def gateway_port() -> int:
-    (port,) = free_ports(1)
-    return port
+def gateway_ports() -> tuple[int, ...]:
+    """Return the gateway's port, and that of its status."""
+    return tuple(free_ports(2))
+
+
+@pytest.fixture(scope="module")
+def gateway_port(gateway_ports: tuple[int, ...]) -> int:
+    return gateway_ports[0]
+
+
+@pytest.fixture(scope="module")
+def status_port(gateway_ports: tuple[int, ...]) -> int:
+    return gateway_ports[1]
+
+
+def remote_calls(status_port: int) -> dict[str, int]:
+    """Return how many calls of each method remotes have answered so far."""
+    time.sleep(1.5)  # the workers say once a second what they have counted
+    with urlopen(f"http://127.0.0.1:{status_port}/metrics") as answer:
+        page = answer.read().decode()
+    counted = re.findall(r'calls_total{remote="thrift:[^"]*",method="(\w+)",ending="answered"} (\d+)', page)
+    return {method: int(count) for method, count in counted}
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +105,6 @@ def spark(sandbox: Sandbox, gateway_port: int, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
-def gateway(desk: Desk, gateway_port: int) -> Iterator[int]:
-    with running_gateway(desk.config, gateway_port, "--workers", "2"):
+def gateway(desk: Desk, gateway_port: int, status_port: int) -> Iterator[int]:
+    with running_gateway(desk.config, gateway_port, "--workers", "2", "--status-port", str(status_port)):
         yield gateway_port

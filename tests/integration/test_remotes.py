@@ -2,11 +2,26 @@
 
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 from hive_metastore import ttypes
 
-from tests.integration.remotes_desk import BOTH, DAYS, Desk, desk, gateway, gateway_port, spark
+from sandbox.gateway import running_gateway
+from sandbox.peer import run_statements
+from sandbox.ports import free_ports
+from tests.integration.remotes_desk import (
+    BOTH,
+    DAYS,
+    Desk,
+    desk,
+    gateway,
+    gateway_port,
+    gateway_ports,
+    remote_calls,
+    spark,
+    status_port,
+)
 from tests.integration.spark_sql import SparkSql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
@@ -18,7 +33,7 @@ from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.gateway import RemotesWiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
-__all__ = ["desk", "gateway", "gateway_port", "spark"]
+__all__ = ["desk", "gateway", "gateway_port", "gateway_ports", "spark", "status_port"]
 
 
 def test_remotes_are_made_shown_described_and_dropped(desk: Desk, east: Warehouse, west: Warehouse) -> None:
@@ -203,6 +218,85 @@ def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, g
     assert pruned == [["2026-01-09", 7], ["2026-01-10", 7]]
     assert through_view == [[2]]
     assert ["day", "string", None] in described
+
+
+def test_of_a_remote_table_spark_asks_for_the_partitions_that_it_reads(
+    desk: Desk, gateway: int, status_port: int, spark: SparkSql
+) -> None:
+    desk.say(BOTH)
+    query = f"SELECT b FROM {desk.shop}.bought"
+    spark.ask(query)
+    before = remote_calls(status_port)
+    [rows] = spark.ask(f"{query} WHERE day = '{DAYS[3]}'")
+    after = remote_calls(status_port)
+    assert rows == [[7]]
+    asked = {method for method, count in after.items() if count > before.get(method, 0)}
+    assert "get_partitions_by_filter_req" in asked
+    assert {one for one in asked if one.startswith("get_partitions")} == {"get_partitions_by_filter_req"}
+
+
+def test_a_remote_is_dropped_by_spark_at_the_gateway_and_by_who_asks_the_metastore_itself(
+    desk: Desk, gateway: int, spark: SparkSql, east: Warehouse, west: Warehouse
+) -> None:
+    """At the gateway it is a table, and no view; at the metastore it is the view that keeps it."""
+    desk.say(BOTH)
+    refused, dropped, tables = spark.ask(
+        f"DROP VIEW {desk.shop}.bought", f"DROP TABLE {desk.shop}.bought", f"SHOW TABLES IN {desk.shop}"
+    )
+    assert "DROP TABLE" in str(refused)
+    assert (dropped, [row[1] for row in tables]) == ([], ["own"])
+    [gone] = spark.ask(f"DROP DATABASE {desk.far}")
+    assert gone == []
+    assert desk.far not in east.client.get_all_databases()
+    desk.say(BOTH)
+    run_statements(desk.sandbox, "east", [f"DROP VIEW {desk.shop}.bought"])
+    assert east.client.get_all_tables(desk.shop) == ["own"]
+    with client_of(gateway) as client:
+        _until(lambda: client.get_all_tables(desk.shop) == ["own"])
+        with pytest.raises(ttypes.NoSuchObjectException):
+            client.get_table_req(_asked(desk.shop, "bought"))
+    assert sorted(west.client.get_all_tables(desk.sales)) == ["orders", "parts"]
+    assert len(west.client.get_partition_names(desk.sales, "parts", -1)) == len(DAYS)
+
+
+def test_a_second_gateway_knows_what_is_defined_at_the_first(desk: Desk, gateway: int) -> None:
+    """After five seconds at most, on a slow machine more; a table that is looked at is known at once."""
+    (other,) = free_ports(1)
+    with running_gateway(desk.config, other), client_of(gateway) as first, client_of(other) as second:
+        assert first.get_all_tables(desk.shop) == second.get_all_tables(desk.shop) == ["own"]
+        view = ttypes.Table(
+            dbName=desk.shop,
+            tableName="theirs",
+            tableType="VIRTUAL_VIEW",
+            viewOriginalText="SELECT 1",
+            viewExpandedText="SELECT 1",
+            sd=ttypes.StorageDescriptor(cols=[ttypes.FieldSchema("x", "int", "")], serdeInfo=ttypes.SerDeInfo()),
+            parameters={"twinhive_remote": f"{desk.sales}.parts", **_uris(desk)},
+        )
+        first.create_table_req(ttypes.CreateTableRequest(view))
+        assert len(first.get_partition_names(desk.shop, "theirs", -1)) == len(DAYS)
+        began = time.monotonic()
+        _until(lambda: len(second.get_partition_names(desk.shop, "theirs", -1)) == len(DAYS))
+        print(f"known to the second gateway after {time.monotonic() - began:.1f} s")
+        assert second.get_table_req(_asked(desk.shop, "theirs")).table.tableType == "EXTERNAL_TABLE"
+        assert second.get_tables_by_type(desk.shop, "*", "VIRTUAL_VIEW") == []
+        kinds = {row.tableName: row.tableType for row in second.get_table_meta(desk.shop, "*", [])}
+        assert kinds == {"own": "EXTERNAL_TABLE", "theirs": "EXTERNAL_TABLE"}
+        second.drop_table(desk.shop, "theirs", True)
+        _until(lambda: first.get_all_tables(desk.shop) == ["own"])
+
+
+def _uris(desk: Desk) -> dict[str, str]:
+    [key, value] = [one.strip(" '") for one in desk.uris.split("=")]
+    return {key: value}
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    for _ in range(60):
+        if is_so():
+            return
+        time.sleep(0.5)
+    raise AssertionError("it is never so")
 
 
 def test_spark_that_writes_to_a_remote_is_refused_and_its_files_are_stopped_by_rights_alone(

@@ -27,7 +27,7 @@ class Ending(StrEnum):
 
 
 @dataclass(slots=True)
-class Tally:
+class CallTally:
     """Calls of one method of one remote: how many ended how, their seconds, and the slowest. Refusals take no time."""
 
     endings: dict[Ending, int] = field(default_factory=lambda: dict.fromkeys(Ending, 0))
@@ -46,7 +46,7 @@ class Tally:
 class CallCounts:
     """Calls by remote and method; connections; remotes that do not answer."""
 
-    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    tallies: dict[tuple[str, str], CallTally] = field(default_factory=dict)
     connections: int = 0
     foreign: int = 0
     """Connections that spoke another protocol, or broken messages."""
@@ -55,9 +55,9 @@ class CallCounts:
     names: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     """Of each local name, as definitions were read last: what it stands for, at which remote, why that is refused."""
 
-    def tally(self, remote: str, method: str) -> Tally:
+    def tally(self, remote: str, method: str) -> CallTally:
         """Return what the calls of a method of a remote are counted in."""
-        return self.tallies.setdefault((remote, method), Tally())
+        return self.tallies.setdefault((remote, method), CallTally())
 
     def ended(self, remote: str, method: str, ending: Ending, seconds: float) -> None:
         """Count one call."""

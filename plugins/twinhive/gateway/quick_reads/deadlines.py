@@ -6,7 +6,7 @@ from typing import Final, Protocol
 _MOST_TICK: Final = 0.5
 
 
-class Waiting(Protocol):
+class WaitingCall(Protocol):
     """Who waits for an answer."""
 
     def late(self) -> None:
@@ -18,17 +18,17 @@ class Deadlines:
     """Tell whoever has waited too long, at most a fourth of its time late. Times are the event loop's (monotonic)."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Waiting, float] = {}
+        self._waiting: dict[WaitingCall, float] = {}
         self._tick = _MOST_TICK
         self._timer: asyncio.TimerHandle | None = None
 
-    def add(self, who: Waiting, now: float, seconds: float) -> None:
+    def add(self, who: WaitingCall, now: float, seconds: float) -> None:
         """Call `late` of it once `seconds` have passed, unless it is taken away before."""
         self._waiting[who] = now + seconds
         if self._timer is None or seconds < self._tick * 4:
             self._begin(min(_MOST_TICK, seconds / 4))
 
-    def remove(self, who: Waiting) -> None:
+    def remove(self, who: WaitingCall) -> None:
         """Forget a deadline; one that is not there is no error."""
         self._waiting.pop(who, None)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from twinhive.gateway.chain import METHOD as CHAIN_METHOD
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind, is_repeatable
-from twinhive.gateway.metrics import LOCAL, CallCounts, Tally
+from twinhive.gateway.metrics import LOCAL, CallCounts, CallTally
 from twinhive.gateway.owners import ToLocal, ToRemote, owner_of
 from twinhive.gateway.remote_pool import Remote
 from twinhive.gateway.requests import named_in, renames_of
@@ -43,7 +43,7 @@ class QuickPlan:
     body: bytes | None
     reply: bytes
     kind: MethodKind | None
-    tally: Tally
+    tally: CallTally
     remote: Remote | None = None
     definition: Definition | None = None
     back: Renames = field(default_factory=Renames)
