@@ -4,19 +4,25 @@ import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from tests.bad_input.case import USAGE, Case
 from tests.support.policies import PolicyFiles
 from twinhive.cli.gateway import listening
+from twinhive.gateway.probe import Probed, RemoteState
+from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.model.connections import Connection, parse_connection
 from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.names import TableName
 from twinhive.model.remotes.data_connectors import DataConnector
+from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.remotes.access import Access, Allowed
 from twinhive.settings import load_configuration
 from twinhive.settings.remotes import load_remotes
 from twinhive.statements.running.connector_changes import ConnectorChanges
+from twinhive.statements.running.remote_changes import RemoteChanges
 from twinhive.statements.running.remotes_seen import RemotesSeen
 from twinhive.wiring.gateway import RemotesWiring, file_system_of
 
@@ -69,6 +75,32 @@ def _connectors() -> ConnectorChanges:
     return ConnectorChanges(_seen(), lambda line: None, lambda *_: pytest.fail("it was done"))
 
 
+def _remote(at: str = "thrift://b:9083", **of: str) -> object:
+    """Make a remote where a metastore at `a` has `shop.own` and the remote database `far`; the remote is as said."""
+    far = RemoteDatabase("far", "sales", properties={"hive.metastore.uris": "thrift://b:9083"})
+    changes = RemoteChanges(mock.Mock(is_rerun=False), lambda line: None, pretends=True)
+    seen, wiring = mock.Mock(), mock.Mock()
+    seen.definitions.return_value = Definitions({}, {"far": far})
+    seen.has_database.side_effect = lambda name: name in ("shop", "far")
+    seen.table.side_effect = lambda name: name if str(name) == "shop.own" else None
+    wiring.endpoint.addresses = [("a", 9083)]
+    wiring.metastore.addresses.return_value = ["a:9083"]
+    wiring.reached.return_value = ReachedRemote(at, at, None, mock.Mock())
+    vars(changes).update(_seen=seen, _wiring=wiring)
+    local, remote = TableName.parse(of["local"]), TableName.parse(of.get("remote", "sales.orders"))
+    with mock.patch.object(RemoteChanges, "_probe", lambda *_: Probed(RemoteState.MISSING, "no such table")):
+        changes.create(RemoteTable(local, remote), if_not_exists=False)
+    return pytest.fail("it was made")
+
+
+def _remote_database(local: str) -> object:
+    changes = RemoteChanges(mock.Mock(is_rerun=False), lambda line: None, pretends=True)
+    seen = mock.Mock()
+    seen.definitions.return_value = Definitions()
+    vars(changes).update(_seen=seen)
+    return changes.create(RemoteDatabase(local, "sales"), if_not_exists=False)
+
+
 def _create(name: str, kind: str = "twinhive", url: str = "thrift://a:9083") -> object:
     return _connectors().create(DataConnector(name, kind, url), if_not_exists=False)
 
@@ -108,6 +140,16 @@ REMOTE_CASES: tuple[RemoteCase, ...] = (
     ("drop connector: of Hive's", lambda _: _connectors().drop("sales", if_exists=True), "is not for a gateway"),
     ("database: a connector that is not there", lambda _: _connectors().database("d", "gone", {}), "no connector gone"),
     ("database: a connector of Hive's", lambda _: _connectors().database("d", "sales", {}), "is not for a gateway"),
+    ("create remote table: a database that is not there", lambda _: _remote(local="no.t"), "there is no database no"),
+    ("create remote table: a name that exists", lambda _: _remote(local="shop.own"), "shop.own is there already"),
+    ("create remote table: in a remote database", lambda _: _remote(local="far.t"), "database far is a remote itself"),
+    ("create remote table: missing there", lambda _: _remote(local="shop.t"), "sales.orders is not there"),
+    (
+        "create remote table: of itself",
+        lambda _: _remote(local="shop.t", remote="shop.t", at="thrift://a:9083"),
+        "shop.t would stand for itself",
+    ),
+    ("create remote database: a name that exists", lambda _: _remote_database("shop"), "shop is there already"),
     ("remotes.yaml: an unknown key", lambda _: _file("allowed: []"), "allowed: unknown key"),
     ("remotes.yaml: a rule without addresses", lambda _: _file("allow: [{connector: ssh}]"), "addresses: missing"),
     ("remotes.yaml: no YAML", lambda _: _file("{"), "not readable YAML"),
