@@ -7,17 +7,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
+from sandbox.broker import WORDS
 from sandbox.broker_users import PUBLISHER, READER
 from tests.integration.damage import Databases
 from tests.support.hive.contract_metastores import a_database_on
 from tests.support.policies import PolicyFiles
 from tests.support.running_broker import RunningBroker
+from tests.support.running_kafka import RunningKafka
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.adapters.brokers.stomp_broker import StompBroker
 from twinhive.messages.announcing import AnnouncedDatabases
@@ -160,18 +163,84 @@ def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(
     process = scene.process("one")
     scene.wait_until_active("one")
     scene.broker.kill()
-    scene.add("1", "2")
+    for number in range(200):
+        scene.add(str(number))
     assert process.poll() is None
     scene.broker.start()
     again = scene.reader.subscribe([f"twinhive.east.{scene.table.database}"])
-    assert scene.texts(2, again) == ["ADD_PARTITION day=1/region=us", "ADD_PARTITION day=2/region=us"]
+    assert scene.texts(200, again) == [f"ADD_PARTITION day={number}/region=us" for number in range(200)]
     scene.broker.freeze()
-    scene.add("3")
+    scene.add("frozen")
     time.sleep(1)  # it sends, and waits for a receipt
     scene.broker.thaw()
-    assert scene.texts(1, again) == ["ADD_PARTITION day=3/region=us"]
+    assert scene.texts(1, again) == ["ADD_PARTITION day=frozen/region=us"]
     assert ends(process, signal.SIGTERM) == 0
     again.close()
+
+
+def test_the_second_broker_of_a_pair_takes_over_when_the_first_is_killed(scene: Scene, tmp_path: Path) -> None:
+    """A slave accepts nobody while its master lives; both who publish and who listen know both addresses."""
+    slave = RunningBroker(tmp_path)
+    both = (*scene.broker.endpoint(PUBLISHER).addresses, *slave.endpoint(PUBLISHER).addresses)
+    publisher_end, reader_end = (replace(scene.broker.endpoint(user), addresses=both) for user in (PUBLISHER, READER))
+    rules = PublisherRules(TopicRules("east"), AnnouncedDatabases((scene.table.database,)), "one", 15.0)
+    publisher = Publisher(scene.metastore, StompBroker(publisher_end), rules)
+    reader = StompBroker(reader_end)
+    publisher.round()
+    scene.add("1")
+    publisher.round()
+    assert scene.texts(1) == ["ADD_PARTITION day=1/region=us"]
+    scene.broker.kill()
+    slave.start()
+    try:
+        heard = reader.subscribe([f"twinhive.east.{scene.table.database}"])
+        scene.add("2")
+        until = time.monotonic() + SECONDS
+        while publisher.round() is not PublisherStanding.ACTIVE:
+            assert time.monotonic() < until
+        assert scene.texts(1, heard) == ["ADD_PARTITION day=2/region=us"]
+        heard.close()
+        publisher.leave()
+    finally:
+        slave.kill()
+        scene.broker.start()
+
+
+@pytest.mark.nightly(
+    "tests/integration/test_messages.py::test_partitions_and_sets_are_told_in_the_order_of_the_log",
+    "tests/contracts/test_broker_contract.py",
+)
+def test_the_commands_speak_to_kafka_too(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`publish` as who may write, `listen` as who may read, both against a real server with rights."""
+    kafka = RunningKafka(tmp_path)
+    kafka.start()
+    for name, user in (("BUS", PUBLISHER), ("BUS_READER", READER)):
+        at = {"conn_type": "kafka", "host": "127.0.0.1", "port": kafka.port, "login": user, "password": WORDS[user]}
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name}", json.dumps(at))
+    clusters = (scene.files.directory / "clusters.yaml").read_text()
+    scene.files.write("clusters.yaml", clusters.replace("{broker: bus,", "{broker: bus, reader: bus_reader,"))
+    twinhive, config = [sys.executable, "-m", "twinhive.cli.app"], ["--config", str(scene.files.directory)]
+    table = str(scene.table)
+    topic = subprocess.run([*twinhive, "topic", "east", table, *config], capture_output=True, text=True, check=True)
+    assert topic.stdout.strip() == f"twinhive.east.{table}"
+    try:
+        publisher = scene.process("one")
+        scene.wait_until_active("one")
+        listen = [*twinhive, "listen", "east", table, "--count", "2", "--timeout", "60", *config]
+        with subprocess.Popen(listen, stdout=subprocess.PIPE, text=True) as listener:
+            assert listener.stdout is not None
+            assert json.loads(listener.stdout.readline()) == {"listening": [f"twinhive.east.{table}"]}
+            scene.add("1")
+            MarkSet(scene.table, "day=1", "t").run(scene.metastore)
+            heard = [json.loads(line) for line in listener.stdout]
+        assert listener.returncode == 0
+        assert [(one["event"], one.get("partition") or one["set"]) for one in heard] == [
+            ("ADD_PARTITION", "day=1/region=us"),
+            ("SET_DONE", "day=1"),
+        ]
+        assert ends(publisher, signal.SIGTERM) == 0
+    finally:
+        kafka.kill()
 
 
 def test_events_that_were_cleaned_are_told_as_a_gap(scene: Scene, sandbox: Sandbox) -> None:
