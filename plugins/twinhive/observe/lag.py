@@ -17,6 +17,7 @@ from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.at_risk import at_risk, question_of_risk
 from twinhive.observe.follower import Follower, Limits, file_system_name, metastore_name
 from twinhive.observe.old_primaries import questions_of_old, written_after
+from twinhive.observe.standing_fences import question_of_fence, stays_fenced
 from twinhive.observe.watched import WatchedPolicy, first_questions, second_questions, watched
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import shown_state
@@ -154,6 +155,7 @@ def _second_questions(
             yield Question(server, ("behind", name), count)
             if first["log", server][1] > state.position.event_id:
                 yield from question_of_risk(one, state, logs[server])
+            yield from question_of_fence(one)
         if state.phase is Phase.PROMOTED:
             yield from questions_of_old(one, first["replica", name], logs, known.get(name))
         if state.phase is Phase.ABSENT:
@@ -175,8 +177,7 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         errors.append(_gone(policy))
     if isinstance(behind, TwinhiveError):
         behind.policy = policy.name
-    if written := written_after(one, answers):
-        errors.append(written)
+    errors += [error for error in (written_after(one, answers), stays_fenced(one, at, answers)) if error]
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)
     following = isinstance(state, ReplicaState) and state.phase is Phase.FOLLOWING
     known = following and isinstance(log, tuple) and isinstance(behind, Counted)

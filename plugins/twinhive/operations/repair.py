@@ -1,24 +1,28 @@
 """Make several tables equal again: what of them differs from the source, and nothing else, is brought over."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twinhive.bootstrap.source_states import read_state_of
 from twinhive.leaves.reconcile import plan_table
 from twinhive.leaves.side import sides_of
-from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.model.changes.contents import Content, TableState
+from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.errors import ActNow, InvalidSettings, Refused
 from twinhive.model.frozen import frozen_tables
+from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
-from twinhive.model.spoken import first_of
+from twinhive.model.spoken import first_of, readable
 from twinhive.model.text import render
 from twinhive.operations.operation import Holder, following_state
 from twinhive.operations.resync import Resync
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.source_scope import read_selected
+from twinhive.replica.source_scope import read_selected, tables_in_bulk, usage_or_nothing
 from twinhive.verify.outcome import last_outcome
 
 _TOLD = 200
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,9 @@ class Repair:
         """Write the requests down. What somebody named and cannot be asked for is refused before any is written."""
         requests: list[Resync] = []
         left_out: list[str] = []
-        for table in self._wanted(ports):
+        wanted = self._wanted(ports)
+        self._refuse_without_room(ports, wanted)
+        for table in wanted:
             request = Resync(self.policy, table, self.holder)
             try:
                 request.plan(ports)
@@ -54,6 +60,35 @@ class Repair:
                     raise
                 left_out.append(f"left out: {render(error.text)}")
         return [*(request.run(ports)[-1] for request in requests), *left_out]
+
+    def _refuse_without_room(self, ports: ReadPorts, tables: Sequence[str]) -> None:
+        """Refuse what has no room to be copied into. Only where the whole tables have none they are compared first."""
+        policy = self.policy
+        space = ports.replica_files.space(policy.staging, policy.staging_root)
+        left = [space.free_bytes] + ([] if space.quota_bytes_left is None else [space.quota_bytes_left])
+        there = tables_in_bulk(ports.source, policy.source.database, tables)
+        places = [one.location for one in there if one.location and not one.is_external]
+        if sum(usage_or_nothing(ports.source_files, place).length for place in places) <= min(left):
+            return
+        needed = sum(self._to_copy(ports, state) for table in tables if (state := self._read(ports, table)))
+        if needed > min(left):
+            raise Refused(
+                f"there is no room below {policy.staging_root} for a repair of {', '.join(first_of(tables, _NAMED))}",
+                found=f"{readable(min(left))} left",
+                expected=f"{readable(needed)}: what is brought over lies beside what it replaces until that is swept",
+                next_step="free space, or raise the quota (hdfs dfsadmin -setSpaceQuota); then the same command again",
+            )
+
+    def _read(self, ports: ReadPorts, table: str) -> TableState | None:
+        name = TableName(self.policy.source.database, table)
+        state = read_state_of(ports, name, self.policy.options.partitions_per_call)
+        return None if state is None or state.table.is_external or self.policy.left_out(state.table) else state
+
+    def _to_copy(self, ports: ReadPorts, state: TableState) -> int:
+        """Return the bytes of those leaves that have to be copied."""
+        plan = plan_table(sides_of(ports, self.policy), state)
+        parts = {name: one.content for name, one in state.partitions.items()} | {OWN_LEAF: state.content}
+        return _bytes_of(content for name, content in parts.items() if plan is None or plan.needs_files(name))
 
     def _plan_of(self, ports: WritePorts, table: str) -> Iterator[str]:
         request = Resync(self.policy, table, self.holder)
@@ -92,3 +127,7 @@ class Repair:
                 next_step="correct it, and quote it for the shell",
             ) from error
         return found or [name]
+
+
+def _bytes_of(contents: Iterable[Content]) -> int:
+    return sum(file.length for content in contents for file in content.files.values())

@@ -22,6 +22,7 @@ from twinhive.model.marks import ReplicaState
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.spoken import spoken_time
+from twinhive.model.switching.fence import FENCED, QUOTA, FenceMark, FenceRules
 from twinhive.model.switching.promotion import How, Promotion
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
@@ -270,6 +271,22 @@ def test_an_old_primary_that_is_written_is_an_alert_until_it_is_a_replica(many: 
     assert many.alerts() == {}
     many.world.source.expire_events(many.world.source.current_event_id())
     assert "sales" not in many.alerts(), "a gap in the log of a source that nobody follows"
+
+
+def test_a_source_that_stays_fenced_is_an_alert_until_it_is_opened(many: Many) -> None:
+    many.load()
+    many.policies["sales"] = replace(many.policies["sales"], fence=FenceRules((QUOTA,)))
+    source = many.world.source
+    before = source.database("sales").parameters
+    for hours, alerts in ((1, {}), (3, {"sales": "trouble"})):
+        since = int(many.now) - hours * 3600
+        fenced = str(FenceMark("sales", "t", since, "hdfs://west/n"))
+        source.set_database_parameters("sales", {**before, FENCED: fenced})
+        assert many.alerts() == alerts
+    [alert] = alerts_of(list(many.measured().values()))
+    assert "is fenced, and its replica has not taken over" in str(alert.error) and "--abort" in str(alert.error)
+    source.set_database_parameters("sales", before)
+    assert many.alerts() == {}
 
 
 def test_somebody_elses_database_is_an_alert(many: Many) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from tests.unit.verify.test_verify import added, parameter, table_extra
 from tests.unit.verify.verifying import Verifying
-from twinhive.model.errors import Foreign, Missing
+from twinhive.model.errors import Foreign, Missing, Refused
+from twinhive.model.files import Space
 from twinhive.model.frozen import with_frozen
 from twinhive.model.marks import without_marks
 from twinhive.operations.repair import Repair
@@ -81,3 +82,21 @@ def test_a_foreign_table_among_the_findings_is_left_out_and_said(verifying: Veri
     assert said[-1].startswith("left out: table: sales.extra on west was not made by policy sales")
     with pytest.raises(Foreign):
         repair(verifying, "extra")
+
+
+def test_without_room_nothing_is_asked_for(verifying: Verifying) -> None:
+    users, files, policy = verifying.users, verifying.world.replica_files, verifying.followed.policy
+    users.overwrite("orders", ("a b",), {"f": b"x" * 5_000})
+    verifying.followed.follow()
+    added(verifying)
+    files.quotas[policy.staging_root] = Space(1 << 40, 1_000)
+    with pytest.raises(Refused, match="no room below") as caught:
+        repair(verifying, "orders")
+    assert "1.0 kB left" in str(caught.value) and "setSpaceQuota" in str(caught.value)
+    assert requested(verifying) == ()
+    # Only what differs is brought over: of another table there is nothing to copy.
+    repair(verifying, "plain")
+    files.quotas[policy.staging_root] = Space(1 << 40, 10_000)
+    repair(verifying, "orders")
+    verifying.followed.follow()
+    assert verifying.verify().is_equal
