@@ -121,6 +121,17 @@ PARTS = {
         ("-m", "tests.checker.soak", str(30 * TIMES), str(int(time.time()))),
         8,
     ),
+    "switches": Part(
+        "300 random histories of failovers and failbacks in memory, two full rounds each",
+        _tests("tests/unit/operations/test_switch_histories.py"),
+        6,
+        {"TWINHIVE_HISTORIES": 300},
+    ),
+    "switching": Part(
+        "5 random histories of failovers and failbacks between real clusters",
+        ("-m", "tests.checker.switching", str(5 * TIMES), str(int(time.time()))),
+        6,
+    ),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),
     "events": _benchmark("events", "--events", "200", "--tables", "5"),
     "metadata": _benchmark("metadata", "--tables", "20", "--partitions", "500", "--hive-partitions", "200"),
