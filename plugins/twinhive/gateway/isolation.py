@@ -27,7 +27,7 @@ class RemoteLimits:
     """An open breaker lets one call through."""
     buffered: int = MOST_BUFFERED_BYTES
     """Bytes of an answer that are held before it is handed on in pieces."""
-    refusals: float = 100.0
+    refusals: float = 40.0
     """A second at most, of an open breaker: clients that ask again at once must not take the gateway's time."""
     several: float = 2.0
     """What a list over several owners waits for each of them."""

@@ -199,8 +199,15 @@ class Session:
         seconds = self._shared.clock() - began
         self._shared.counts.ended(outcome.owner, request.head.method, outcome.ending, seconds)
         if outcome.ending is not Ending.ANSWERED:
-            about = {"remote": outcome.owner, "method": request.head.method, "seconds": round(seconds, 3)}
-            _LOG.warning("a call is %s", outcome.ending, extra=about)
+            self._log(request.head.method, outcome, seconds)
+
+    def _log(self, method: str, outcome: CallOutcome, seconds: float) -> None:
+        """Write down a call that was not answered, and of many like it one a second."""
+        before = self._shared.not_answered.another((outcome.owner, method, outcome.ending))
+        if before is not None:
+            about = {"remote": outcome.owner, "method": method, "seconds": round(seconds, 3)}
+            more = {"before_it": before} if before else {}
+            _LOG.warning("a call is %s", outcome.ending, extra={**about, **more})
 
     async def _answered(self, request: WireMessage) -> CallOutcome:
         if request.head.kind not in (MessageKind.CALL, MessageKind.ONEWAY):

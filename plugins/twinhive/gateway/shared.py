@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from twinhive.gateway.definition_reading.cache import DefinitionCache
 from twinhive.gateway.links import LinkLimits, Open
 from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.one_a_second import OneASecond
 from twinhive.gateway.quick_reads.deadlines import Deadlines
 from twinhive.gateway.quick_reads.plans import Plans
 from twinhive.gateway.remote_pool import RemotePool
@@ -32,6 +33,8 @@ class Shared:
     local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0))
     deadlines: Deadlines = field(default_factory=Deadlines)
     plans: Plans = field(init=False)
+    not_answered: OneASecond = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "not_answered", OneASecond(self.clock))
         object.__setattr__(self, "plans", Plans(self.remotes.of, self.counts, self.clock))

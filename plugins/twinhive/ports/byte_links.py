@@ -68,9 +68,10 @@ class ByteLink(asyncio.Protocol):
                 await self._reading
             finally:
                 self._reading = None
-        data = self._held.popleft()
+        data = self._held.popleft() if len(self._held) == 1 else b"".join(self._held)
+        self._held.clear()
         if 0 < most < len(data):
-            self._held.appendleft(data[most:])
+            self._held.append(data[most:])
             data = data[:most]
         self._given(len(data))
         return data

@@ -161,7 +161,8 @@ class StructScan:
         ):
             level.left -= passed
             self._steps += passed
-            return True
+            # The next one is not there as a whole, and only one that is large is entered.
+            return not level.left or len(self.window) - self.at >= self.most_whole(kind)
         taken = self._value(kind, None if level.is_at_key else level.field, self.at)
         level.left -= taken
         return taken
