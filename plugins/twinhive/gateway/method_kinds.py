@@ -24,6 +24,9 @@ class MethodKind(Enum):
     """The local metastore, and each remote when it is first asked."""
     LOCAL = "local"
     """The local metastore, with names as they are: transactions, locks, notifications, rights, tokens."""
+    GRANT = "grant"
+    """The local metastore, which has rights on local names; none on the tables of a remote database, of which it has
+    none: it would say yes, and store nothing."""
     NEVER = "never"
     """Nobody: it would end or change a server that others use."""
 
@@ -72,6 +75,7 @@ get_all_databases get_database get_database_req get_databases get_databases_req
 _SEVERAL = "get_table_meta get_table_objects_by_name_req get_tables_by_type get_valid_write_ids"
 _SESSION = "setMetaConf set_ugi"
 _NEVER = "reinitialize setOption shutdown"
+_GRANT = "grant_privileges grant_revoke_privileges"
 _LOCAL = """
 abort_Compactions abort_txn abort_txns add_master_key add_replication_metrics add_runtime_stats add_serde add_token
 add_write_ids_to_min_history aliveSince alter_catalog alter_dataconnector_req alter_resource_plan alter_wm_pool
@@ -88,7 +92,7 @@ get_latest_txnid_in_conflict get_master_keys get_materialization_invalidation_in
 get_next_notification get_notification_events_count get_open_txns get_open_txns_info get_open_txns_req
 get_principals_in_role get_privilege_set get_properties get_replication_metrics get_resource_plan
 get_role_grants_for_principal get_role_names get_runtime_stats get_scheduled_query get_schemas_by_cols get_serde
-get_token get_triggers_for_resourceplan get_type get_type_all grant_privileges grant_revoke_privileges
+get_token get_triggers_for_resourceplan get_type get_type_all
 grant_revoke_role grant_role heartbeat heartbeat_txn_range list_privileges list_roles lock mark_cleaned
 mark_compacted mark_failed mark_refused open_txns partition_name_has_valid_characters partition_name_to_spec
 partition_name_to_vals put_file_metadata refresh_privileges remove_compaction_metrics_data remove_master_key
@@ -108,6 +112,7 @@ KIND_OF: Mapping[str, MethodKind] = {
         (MethodKind.SEVERAL, _SEVERAL),
         (MethodKind.SESSION, _SESSION),
         (MethodKind.LOCAL, _LOCAL),
+        (MethodKind.GRANT, _GRANT),
         (MethodKind.NEVER, _NEVER),
     )
     for name in names.split()

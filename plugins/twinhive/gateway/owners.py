@@ -61,20 +61,26 @@ def owner_of(method: str, kind: MethodKind | None, named: Iterable[Named], defin
     match kind:
         case None:
             return NotPassedOn(f"the gateway does not know {method}, and sends nothing that it does not know")
-        case MethodKind.NEVER if method == "shutdown":
-            return ToNobody()  # what Hive's client says when it closes its connection
         case MethodKind.NEVER:
-            return NotPassedOn(f"{method} would end or change the metastore for all its clients")
+            return _never(method)
         case MethodKind.LOCAL | MethodKind.DEFINITION:
             return ToLocal()
         case MethodKind.SESSION:
             return ToSession()
         case MethodKind.SEVERAL:
             return ToSeveral()
+        case MethodKind.GRANT:
+            return _granted(method, named, defined)
         case MethodKind.READ | MethodKind.WRITE | MethodKind.TABLE_DROP:
             return _by_name(method, kind, tuple(named), defined)
         case _:
             assert_never(kind)
+
+
+def _never(method: str) -> Owner:
+    if method == "shutdown":
+        return ToNobody()  # what Hive's client says when it closes its connection
+    return NotPassedOn(f"{method} would end or change the metastore for all its clients")
 
 
 def _by_name(method: str, kind: MethodKind, named: tuple[Named, ...], defined: Definitions) -> Owner:
@@ -91,6 +97,17 @@ def _by_name(method: str, kind: MethodKind, named: tuple[Named, ...], defined: D
             + "; ask for them one by one"
         )
     return ToRemote(next(iter(remotes.values())))
+
+
+def _granted(method: str, named: Iterable[Named], defined: Definitions) -> Owner:
+    for one in named:
+        definition = defined.owner_of(one.database, one.table)
+        if one.table is not None and isinstance(definition, RemoteDatabase):
+            return NotPassedOn(
+                f"rights on remote {one} are not kept here: {method} is about a table of "
+                f"{owner_words(definition)}; nothing was sent. Give them there, or here on database {one.database}"
+            )
+    return ToLocal()
 
 
 def _write(method: str, kind: MethodKind, found: dict[Named, Definition | None]) -> Owner:

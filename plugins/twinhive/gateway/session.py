@@ -40,7 +40,7 @@ from twinhive.wire.reader import MessageReader, NotStrictBinary
 
 _Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)
-_BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP)
+_BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP, MethodKind.GRANT)
 _OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
 
 

@@ -397,3 +397,32 @@ def test_a_list_waits_no_longer_for_many_silent_remotes_than_for_one() -> None:
         world.close()
         for one in silent:
             one.close()
+
+
+def _grant(database: str, table: str | None) -> WireMessage:
+    kind = ttypes.HiveObjectType.DATABASE if table is None else ttypes.HiveObjectType.TABLE
+    about = ttypes.HiveObjectRef(objectType=kind, dbName=database, objectName=table)
+    right = ttypes.PrivilegeGrantInfo("select", 0, "ann", ttypes.PrincipalType.USER, False)
+    one = ttypes.HiveObjectPrivilege(about, "bob", ttypes.PrincipalType.USER, right, "SQL")
+    return request("grant_privileges", privileges=ttypes.PrivilegeBag([one]))
+
+
+@pytest.mark.parametrize("database", ["far", "FAR", "@hive#far"])
+def test_rights_on_a_table_that_only_the_remote_has_are_refused(world: World, database: str) -> None:
+    """Hive's metastore would say yes, and store nothing."""
+    with pytest.raises(ttypes.MetaException, match=r"rights on remote far\.orders are not kept here"):
+        world.ask(_grant(database, "orders"))
+    assert (world.here.asked, world.there.asked) == ([], [])
+
+
+@pytest.mark.parametrize(("database", "table"), [("far", None), ("shop", "bought"), ("shop", "own"), ("shop", None)])
+def test_rights_on_local_names_are_the_local_metastores(world: World, database: str, table: str | None) -> None:
+    message = _grant(database, table)
+    world.here.answers["grant_privileges"] = True
+    assert world.ask(message) is True
+    assert [one.raw for one in world.here.asked] == [message.raw]
+    about = ttypes.HiveObjectRef(objectType=ttypes.HiveObjectType.TABLE, dbName="far", objectName="orders")
+    asked = request("get_privilege_set", hiveObject=about, user_name="bob", group_names=[])
+    world.here.answers["get_privilege_set"] = ttypes.PrincipalPrivilegeSet(userPrivileges={"bob": []})
+    assert world.ask(asked).userPrivileges == {"bob": []}
+    assert world.there.asked == []
