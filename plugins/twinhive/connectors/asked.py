@@ -1,7 +1,7 @@
 """The read methods that catalogs are answered for: what each asks, where its arguments and its answer stand."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -61,6 +61,12 @@ class Arguments:
     def database(self) -> str:
         """The database, in lower case and without its catalog; '' for none."""
         return DatabaseText.parse(self.text("database") or "").key or ""
+
+    def by_database(self) -> "Iterator[Arguments]":
+        """Yield what is asked of each database that is named, several between `|`: how a gateway asks for several."""
+        number = self.method.fields["database"]
+        for name in self.database.split("|"):
+            yield replace(self, fields={**self.fields, number: name.encode()})
 
     @property
     def table(self) -> str:

@@ -109,11 +109,16 @@ def _filtered_names(catalog: Catalog, asked: Arguments, at: int) -> bytes:
 
 
 def _metas(catalog: Catalog, asked: Arguments, at: int) -> bytes:
+    return structs(at, [meta for one in asked.by_database() for meta in _metas_of(catalog, one)])
+
+
+def _metas_of(catalog: Catalog, asked: Arguments) -> list[bytes]:
     kinds = asked.texts("types")
-    tables = (catalog.table(asked.database, name) for name in table_names(catalog, asked))
-    return structs(
-        at, (table_meta_struct(one) for one in tables if one is not None and (not kinds or one.table_type in kinds))
-    )
+    try:
+        tables = [catalog.table(asked.database, name) for name in table_names(catalog, asked)]
+    except NothingFound:
+        return []  # a database that is not there has no tables: it was asked for by a pattern
+    return [table_meta_struct(one) for one in tables if one is not None and (not kinds or one.table_type in kinds)]
 
 
 def _infos(catalog: Catalog, asked: Arguments, at: int) -> bytes:

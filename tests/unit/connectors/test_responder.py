@@ -113,6 +113,9 @@ def test_names_of_tables(client) -> None:
     assert client.get_table_names_by_filter("sales", 'hive_filter_field_owner__ = "ann"', -1) == ["orders"]
     assert client.get_table_names_by_filter("sales", 'hive_filter_field_params__tier = "x"', -1) == []
     assert [one.tableName for one in client.get_table_meta("sales", "*", ["VIRTUAL_VIEW"])] == ["recent"]
+    several = client.get_table_meta("@hive#none|Sales", "or*|rec*", [])
+    assert [(one.dbName, one.tableName) for one in several] == [("sales", "orders"), ("sales", "recent")]
+    assert client.get_table_meta("none", "*", []) == []
     assert [one.tblName for one in client.get_tables_ext(ttypes.GetTablesExtRequest("hive", "sales", "*"))] == [
         "orders",
         "recent",
