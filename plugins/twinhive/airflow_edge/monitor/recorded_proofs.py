@@ -1,20 +1,37 @@
 """Turn what a verification has found into what the journal keeps of it."""
 
 import time
+from collections.abc import Sequence
 
 from twinhive.journal.records import RecordedProof
 from twinhive.model.next_steps import command
+from twinhive.model.policy import Policy
+from twinhive.model.text import render
+from twinhive.operations.readiness import readiness
+from twinhive.ports import WritePorts
 from twinhive.verify.outcome import Verified
 
 _NAMED = 20
 _TABLES = 10
 
 
-def proof_of(policy: str, found: Verified) -> RecordedProof:
-    """Return the row of the journal; of what there may be much, the first twenty are named."""
+def readiness_lines(ports: WritePorts, policy: Policy) -> list[str]:
+    """Say whether the replica could take over now. Raises TwinhiveError where that cannot be asked."""
+    problems = readiness(ports, policy).problems
+    if not problems:
+        return ["ready to take over: nothing is in the way of a failover"]
+    return [f"in the way of a failover: {render(one.what)}" for one in problems]
+
+
+def proof_of(policy: str, found: Verified, ready: Sequence[str] = ()) -> RecordedProof:
+    """Return the row of the journal; of what there may be much, the first twenty are named.
+
+    ready   what there is to say of a failover, `readiness_lines`
+    """
     details = [f"differs: {one}" for one in found.findings[:_NAMED]]
     details += [f"is looked at again: {one}" for one in found.suspects[:_NAMED]]
     details += [f"not judged: {name}: {why}" for name, why in list(found.not_judged.items())[:_NAMED]]
+    details += ready[:_NAMED]
     repair = command("twinhive", "repair", policy, *found.tables_with_findings[:_TABLES]) if found.found else None
     return RecordedProof(
         policy=policy,

@@ -39,7 +39,7 @@ Found = dict[str, Any] | None
 
 def planned_failover(policy: Policy, context: Any) -> Failover:
     """Return a planned failover of the task that runs."""
-    began = context["dag_run"].start_date
+    began = getattr(context["dag_run"], "start_date", None)
     return Failover(
         policy, holder(context), wait=lambda seconds: time.sleep(seconds), began=began.timestamp() if began else 0.0
     )
