@@ -95,7 +95,7 @@ def main() -> None:
     """Measure, and print a line a figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=300_000)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=3, help="of each way beside each other; 0: none")
     parser.add_argument("--registered", type=int, default=10_000, help="new partitions of one write; 0: none")
     parser.add_argument("--no-plain", action="store_true", help="register the many by ours alone")
     parser.add_argument("--instance", default="writes", help="the sandbox to run on")
@@ -106,7 +106,8 @@ def main() -> None:
         bench = Bench(spark, clusters.source(), uri, f"writes_{os.getpid()}")
         spark.sql(f"CREATE DATABASE {bench.database}")
         print(machine(), flush=True)
-        _beside(bench, options.rows, options.runs)
+        if options.runs:
+            _beside(bench, options.rows, options.runs)
         if options.registered:
             _register(bench, options.registered, with_plain=not options.no_plain)
     sys.stdout.flush()

@@ -24,7 +24,7 @@ from twinhive.model.thrift_objects import text_table
 JMS_JAR_LIST = Path(__file__).with_name("jms-jars.txt")
 _METASTORE = "east-metastore"
 _PREFIX = "twinhive.hive"
-_FROZEN_SECONDS = 20.0
+_FIRST_SECONDS, _FROZEN_SECONDS = 20.0, 20.0
 _A_CALL = 500
 
 
@@ -37,7 +37,7 @@ def measure_hive(box: Sandbox, scene: Scene, openwire: int, marks: int, partitio
         here.metastore.create_table(text_table(table, (("id", "int"),), ("day",)))
         heard = StompBroker(here.broker.endpoint(READER)).subscribe([f"{_PREFIX}.{table.database}"])
         here.add(["first"], table)
-        if "first" not in said(heard):
+        if (message := heard.receive(_FIRST_SECONDS)) is None or "first" not in message.body:
             raise SystemExit("Hive's listener sends nothing: look at the metastore's log")
         single = min(partitions, 500)
         began = time.monotonic()

@@ -112,7 +112,12 @@ class MarkedSets:
     def _has(self, ours: Files, theirs: Files, key: Key, index: int, moments: range) -> bool:
         if any(ours == files for files in self._readers_saw(key, moments)):
             return True
-        is_so = ours == theirs or self._is_placing(ours, theirs, key, index) or _without_nested(ours, theirs)
+        is_so = (
+            ours == theirs
+            or self._is_placing(ours, theirs, key, index)
+            or self._is_being_replaced(ours, theirs, index)
+            or _without_nested(ours, theirs)
+        )
         return is_so and self._is_named_since(key, moments)
 
     def _readers_saw(self, key: Key, moments: range) -> Iterator[Files]:
@@ -130,6 +135,10 @@ class MarkedSets:
         following = self._timeline.moments[index + 1 : index + 2]
         append = following[0].append if following else None
         return append is not None and append.key == key and theirs <= ours <= theirs | append.files
+
+    def _is_being_replaced(self, ours: Files, theirs: Files, index: int) -> bool:
+        """True where files are missing that an overwrite under way had taken away: a first copy lists what there is."""
+        return ours <= theirs and theirs - ours <= self._timeline.moments[index].gone
 
     def _difference(self, lifetime: Lifetime, one: ShownSet, table: TableState) -> str:
         moments = self._moments(lifetime, one)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -73,7 +74,8 @@ class SparkFrame:
     def _run(self, work: Callable[[], T], doing: str) -> T:
         try:
             return work()
-        except PySparkException as error:
+        # Not every failure of Java's side becomes one of Spark's own: a task that cannot write does not.
+        except (PySparkException, Py4JError) as error:
             said = causes(str(error))
             if _NOT_THE_TABLES in str(error):
                 raise ActNow(

@@ -16,7 +16,6 @@ from twinhive.cli.messages.places import messages_of
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, say
 from twinhive.gateway.json_log import log_to
 from twinhive.messages.publishing import Publisher, PublisherRules, run_publisher
-from twinhive.messages.status_http import serve_status
 from twinhive.messages.watching import PublisherWatch
 from twinhive.model.errors import ActNow
 from twinhive.wiring.messages import MessagesWiring
@@ -94,6 +93,9 @@ def _run(
     host, port = status
     with ExitStack() as at_end:
         if port is not None:
+            # A web server's megabyte, for those who ask for one.
+            from twinhive.messages.status_http import serve_status
+
             try:
                 server = serve_status(host, port, watch)
             except OSError as error:
