@@ -1,7 +1,12 @@
-"""Of two metastores the first dies in a call, at each of its answers (a third of them a day): sets are marked once."""
+"""Of two metastores the first dies in a call, at each of its answers (a third of them a day).
 
+Sets are marked once, all is told in order, and who waits for a set finds it.
+"""
+
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +23,10 @@ from twinhive.messages.publishing import Publisher, PublisherRules, PublisherSta
 from twinhive.model.errors import TryAgain
 from twinhive.model.messages.position import NOBODY
 from twinhive.model.messages.topics import TopicRules
+from twinhive.model.names import TableName
 from twinhive.sets.listing import SetsOfDatabase
 from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.waiting import wanted_set
 
 pytestmark = pytest.mark.sandbox
 
@@ -95,3 +102,34 @@ def test_all_is_told_in_order_whichever_call_the_first_metastore_dies_in(
                 break
     assert answers > 5, "the first metastore died in the calls that the test is about"
     real.drop_table(POSITION_TABLE, delete_data=True)
+
+
+def test_who_waits_for_a_set_finds_it_whichever_call_the_first_metastore_dies_in(
+    sandbox: Any, real: ThriftSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What `SetDoneSensor` asks before it waits, and the poll that Airflow's triggerer makes for it."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))  # it asks Airflow nothing
+    from twinhive.airflow_edge.waiting import replica_watch
+
+    monkeypatch.setattr(replica_watch, "POLL_SECONDS", 0.05)
+
+    async def waits(table: TableName, both: ThriftSource) -> str:
+        wanted = await asyncio.to_thread(wanted_set, both, table, "p=a")
+        looks = replica_watch.looks("both", lambda: both, replica_watch.SetQuestion(wanted, "30d"))
+        assert await anext(looks) is None
+        await asyncio.to_thread(MarkSet(table, "p=a", "token").run, real)
+        async for mark in looks:
+            if mark is not None:
+                await looks.aclose()
+                return str(mark.spec)
+        raise AssertionError("it looks for ever")
+
+    for answers in breaking_points():
+        with a_database_on(real) as database, two_metastores(sandbox, answers) as (proxy, both):
+            table = created(real, a_table(database, "days", keys=("p",)))
+            MarkSet(table.name, "p=b", "other").run(real)
+            assert asyncio.run(asyncio.wait_for(waits(table.name, both), 60)) == "p=a"
+            if not proxy.is_dead:
+                break
+    assert answers > 5, "the first metastore died in the calls that the test is about"
+    assert "cannot be looked at" not in caplog.text
