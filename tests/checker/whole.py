@@ -13,7 +13,7 @@ class Whole:
     """The tables that wait to be brought over whole, from the window on that may not apply their events.
 
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
-    there with some of their partitions. Until the replica has gone on from there, who is killed may not have said yet
+    there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
     that all is there: a window that is planned again may bring them over once more, or leave them as they are.
     """
 
@@ -50,7 +50,7 @@ class Whole:
                 self._before, self._end = self._end, index
             self._plan = plan
             reached = self._timeline.index_at(begin)
-            self._since = {name: index for name, at in self._came_at.items() if at >= reached} | self._since
+            self._since = {name: index for name, at in self._came_at.items() if at > reached} | self._since
             self._came_at.clear()
         first = min(self._done, self._timeline.index_at(begin)) + 1
         moments = list(enumerate(self._timeline.moments))[first : self._end + 1]
