@@ -1,7 +1,7 @@
 """Tables go from one real cluster to the other by EXPORT and IMPORT: ours, Hive's, and one's by the other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hive_metastore import ttypes
@@ -15,6 +15,7 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.model.errors import AlreadyThere
 from twinhive.model.names import TableName
 from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.spark.cluster import SparkCluster
 from twinhive.statements.running import StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
@@ -43,8 +44,11 @@ class Traveller:
     def exports(self) -> str:
         return f"{self.west.cluster.hdfs_uri}/exports-of-{self.database}"
 
-    def say(self, cluster: str, text: str) -> tuple[str | int, ...]:
-        place = StatementPlace(load_configuration(self.policies.directory), resolve_from_environment, cluster)
+    def say(self, cluster: str, text: str, spark: SparkCluster | None = None) -> tuple[str | int, ...]:
+        configuration = load_configuration(self.policies.directory)
+        place = StatementPlace(configuration, resolve_from_environment, cluster)
+        if spark is not None:
+            place = replace(place, spark=lambda name, options: spark)
         rows = run_statement(text, place, {"run": "test"}, self.report.append).rows
         return rows[0] if rows else ()
 
@@ -166,3 +170,22 @@ def test_an_external_table_reads_an_export_in_place(traveller: Traveller, replic
     assert traveller.rows(traveller.west, replica, "orders") == {
         "day=2011-02-27/region=ü%2F%3D": ROWS["2011-02-27", "ü/="]
     }
+
+
+@pytest.mark.nightly(
+    "tests/integration/test_export.py::test_hive_imports_what_we_export_and_we_import_what_hive_exports",
+    "tests/integration/test_repl_spark.py",
+)
+def test_a_large_table_is_exported_and_imported_by_spark(traveller: Traveller, replica: ThriftSource) -> None:
+    database, exports = traveller.database, traveller.exports
+    many = {f"f{number:03d}": b"%d,x\n" % number for number in range(510)}  # more than a task copies itself
+    traveller.east.create_table(database, "large", files=many)
+    traveller.west.client.create_database(ttypes.Database(name=database))
+    local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m"}
+    spark = SparkCluster("local[2]", 2, local)
+    traveller.say("east", f"EXPORT TABLE {database}.large TO '{exports}/large'", spark)
+    assert [line for line in traveller.report if "510 files" in line and "copied by Spark" in line], traveller.report
+    traveller.report.clear()
+    traveller.say("west", f"IMPORT TABLE {database}.large FROM '{exports}/large'", spark)
+    assert [line for line in traveller.report if "510 files" in line and "copied by Spark" in line], traveller.report
+    assert traveller.rows(traveller.west, replica, "large") == {"": many}

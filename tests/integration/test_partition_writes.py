@@ -18,6 +18,7 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.model.errors import ActNow
+from twinhive.model.names import TableName
 from twinhive.sets.listing import SetsOfDatabase
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
@@ -197,6 +198,35 @@ def test_the_set_is_marked_when_all_is_shown_and_once_a_job(
     assert marks(source_metastore, database) == [("day=2011-02-28", 1, 4)]
     session.write(table, rows("24, 48"), job="two", mode="append", set_done={"region": "a=b c", "day": "2011-02-28"})
     assert marks(source_metastore, database)[1:] == [("day=2011-02-28/region=a%3Db c", 1, 1)]
+
+
+def test_five_hundred_partitions_are_few_files_and_one_call_and_a_write_that_fails_marks_nothing(
+    sandbox: Sandbox, session: Session, east: Warehouse, source_metastore: ThriftSource
+) -> None:
+    database = east.create_database("many")
+    table = a_table(session, database, "days")
+    days = (
+        "SELECT CAST(id AS INT) AS id, 'n' AS name, date_add(DATE'2011-01-01', CAST(id % 500 AS INT)) AS day, "
+        "'us' AS region FROM range(5000)"
+    )
+    before = source_metastore.current_event_id()
+    place = source_metastore.table(TableName(database, "days"))
+    assert place is not None and place.location is not None
+    # There is no room for all of them: names below the table's directory are counted.
+    sandbox.dfsadmin("east", "-setQuota", "200", place.location)
+    failed = session.write(table, days, tasks=4, job="one", set_done="region=us")
+    assert "quota" in failed["error"].lower(), failed
+    assert [row for row in source_metastore.events_after(before, 1_000) if row.event_type == "ADD_PARTITION"] == []
+    assert marks(source_metastore, database) == []
+    sandbox.dfsadmin("east", "-clrQuota", place.location)
+
+    done = session.write(table, days, tasks=4, job="one", set_done="region=us")
+    assert (done["partitions"], done["new"]) == (500, 500)
+    assert done["files"] <= 550
+    added = [row.table for row in source_metastore.events_after(before, 1_000) if row.event_type == "ADD_PARTITION"]
+    assert added == ["days", "twinhive_sets"]
+    assert marks(source_metastore, database) == [("region=us", 1, 500)]
+    assert counted(session, table) == [5_000, sum(range(5_000)), 500]
 
 
 def test_small_files_of_many_tasks_are_merged(session: Session, east: Warehouse) -> None:
