@@ -168,8 +168,12 @@ class Publisher:
                 return
 
     def _chunks(self, begin: Position) -> Iterator[list[EventRow]]:
+        """Yield rows a few at a time. Raises LogBroken behind all that come before the gap: those are told first."""
         rows = read_events(self._metastore, begin, _FIRST_ROWS, _BYTES_PER_CALL)
-        return bounded(rows, _MOST_ROWS, _MOST_BYTES)
+        broken: list[LogBroken] = []
+        yield from bounded(_before_a_gap(rows, broken), _MOST_ROWS, _MOST_BYTES)
+        if broken:
+            raise broken[0]
 
     def _check_log(self) -> None:
         assert self._kept is not None
@@ -244,6 +248,13 @@ class Publisher:
         self._store.move(self._kept, after)
         self._kept, self._written = after, self._clock()
         self._has_told = self._others = False
+
+
+def _before_a_gap(rows: Iterator[EventRow], broken: list[LogBroken]) -> Iterator[EventRow]:
+    try:
+        yield from rows
+    except LogBroken as error:
+        broken.append(error)
 
 
 def run_publisher(

@@ -363,6 +363,24 @@ def test_events_that_were_cleaned_before_they_were_told_are_a_gap_on_every_topic
     assert publisher.counts.gaps == 1
 
 
+def test_what_comes_before_a_gap_is_told_before_it_and_once(desk: Desk) -> None:
+    publisher = desk.started()
+    for day in "1234":
+        desk.add(day)
+    lost = [row for row in desk.metastore.events if '"2"' in row.message or "day=2" in row.message]
+    assert len(lost) == 1
+    desk.metastore.events[:] = [row for row in desk.metastore.events if row not in lost]
+    for _ in range(3):
+        publisher.round()
+    before, after = "ADD_PARTITION logs day=1/region=us", "ADD_PARTITION logs day=3/region=us"
+    told = desk.told()
+    assert told[0] == before and told[-2:] == [after, "ADD_PARTITION logs day=4/region=us"]
+    gaps = [json.loads(message.body) for message in desk.broker.taken if message.kind == "GAP"]
+    assert gaps and {(gap["first"], gap["last"]) for gap in gaps} == {(lost[0].event_id, lost[0].event_id)}
+    assert len({gap["table"] for gap in gaps}) == len(gaps) == len(told) - 3
+    assert publisher.counts.gaps == 1
+
+
 def test_a_log_that_was_emptied_is_a_gap_and_is_gone_on_with(desk: Desk) -> None:
     publisher = desk.started()
     desk.add("1")
