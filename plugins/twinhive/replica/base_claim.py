@@ -12,6 +12,7 @@ from twinhive.model.next_steps import NAME_ANOTHER_BASE
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.owned.directories import Owned
+from twinhive.owned.staging import claim_staging
 from twinhive.ports import FileReader, ReadPorts, WritePorts
 from twinhive.transfer.tree.places import CLAIM
 
@@ -56,6 +57,9 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     path, log_id = join(place, CLAIM), ports.source.log_id()
     if _holds(files, policy, base, log_id):
         return False
+    if policy.external.returns_from:
+        # The claim stays there: before the failback has made the directory ours it would be taken for somebody else's.
+        claim_staging(files, policy)
     draft = join(policy.staging, "external", "claim.json")
     files.write(draft, json.dumps(_claim(policy, log_id), indent=1).encode())
     try:

@@ -14,6 +14,7 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, killable
 from tests.unit.operations.test_failback import BACK, HOLDER, Switched, kept
 from tests.unit.operations.test_readiness import READY
+from twinhive.external.gate import CheckBase
 from twinhive.model.errors import ActNow, Refused, TryAgain
 from twinhive.model.external.modes import External
 from twinhive.model.policy import Policy
@@ -23,6 +24,7 @@ from twinhive.operations.pausing import Unpause
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase, run_whole
 from twinhive.ports import WritePorts
+from twinhive.step.base import Work
 
 RETURNED = External(
     base_directory="hdfs://east/", source_root="hdfs://west", returns_from="hdfs://west/ext", trash_days=1.0
@@ -224,3 +226,10 @@ def test_what_was_missing_comes_with_a_pass_that_began_since() -> None:
     Failover(followed.policy, HOLDER, wait=lambda seconds: None, catch_up=catch_up).run(world.ports())
     assert world.replica_files.read("hdfs://west/ext/outside/late") == b"late"
     assert world.replica.database("sales").parameters["twinhive.phase"] == "promoted"
+
+
+def test_a_pass_that_is_made_before_the_failback_leaves_nothing_in_its_way() -> None:
+    switched = SwitchedExternals()
+    CheckBase(Work(BACK_EXTERNAL, holder=HOLDER)).run(switched.ports())
+    switched.fail_back()
+    assert east_data(switched, "logs") == {"hdfs://east/data/logs/a": b"a"}
