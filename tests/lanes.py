@@ -2,15 +2,18 @@
 
 Much of what tests on servers and in Airflow do is waiting, which tests without servers fill: two cores are busy all the
 time, and the lanes end at about the same one. The output of the others comes when the first has ended.
+
+Each lane has a session of its own: Linux may share the processors by session, and each server is one.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
@@ -20,6 +23,8 @@ import pytest
 OPTION = "--lane"
 TYPES = "types"
 _TESTS = Path(__file__).parent
+_SHARE = "-12"
+"""The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share."""
 
 
 class Lane(StrEnum):
@@ -66,7 +71,9 @@ def main(arguments: Sequence[str]) -> int:
         started = {lane: _start(lane, arguments, output) for lane, output in outputs.items()}
         for process in started.values():
             stack.callback(_end, process)
-        codes = {str(Lane.ALONE): _start(Lane.ALONE, arguments, None).wait()}
+        alone = _start(Lane.ALONE, arguments, None)
+        stack.callback(_end, alone)
+        codes = {str(Lane.ALONE): alone.wait()}
         for lane, output in outputs.items():
             codes[lane] = started[lane].wait()
             output.seek(0)
@@ -79,16 +86,22 @@ def main(arguments: Sequence[str]) -> int:
 
 def _start(lane: str, arguments: Sequence[str], output: IO[bytes] | None) -> subprocess.Popen[bytes]:
     if lane == TYPES:
-        return subprocess.Popen([sys.executable, "-m", "mypy"], stdout=output, stderr=subprocess.STDOUT)
-    groups = [str(_TESTS / group) for group in Lane(lane).groups]
-    command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *groups]
-    name = f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"
-    environment = {**os.environ, "TWINHIVE_SANDBOX": name}
-    return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT if output else None)
+        command = [sys.executable, "-m", "mypy"]
+    else:
+        groups = [str(_TESTS / group) for group in Lane(lane).groups]
+        command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *groups]
+    environment = {**os.environ, "TWINHIVE_SANDBOX": f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"}
+    errors = subprocess.STDOUT if output else None
+    process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
+    with suppress(OSError):  # another kernel, or no right to it
+        Path(f"/proc/{process.pid}/autogroup").write_text(_SHARE, encoding="ascii")
+    return process
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()  # changes nothing where it has ended
+    """Interrupt what still runs: it stops its servers."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
     process.wait()
 
 
