@@ -79,7 +79,7 @@ def test_a_thoughtless_trigger_shows_the_status_and_changes_nothing(dag: DAG, wo
 
 
 def test_a_failback_of_what_nobody_failed_over_is_refused(giving_up: DAG) -> None:
-    with pytest.raises(PersonMustAct, match="brings external tables"):
+    with pytest.raises(PersonMustAct, match="has not taken over from west/sales"):
         operate(giving_up, operation="failback")
 
 

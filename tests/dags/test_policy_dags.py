@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
 
@@ -88,7 +89,10 @@ def dag(dags: dict[str, DAG], phase: str) -> DAG:
 def test_the_configuration_of_the_checkout_gives_dags_for_every_policy_file() -> None:
     files = sorted((CHECKOUT / "dags" / "policies").glob("*.yaml"))
     dags = parse_dags(CHECKOUT / "dags")
-    phases = {f"{file.stem}.{phase}" for file in files for phase in (*PHASES, *FORMS, FAILOVER, FAILBACK)}
+    policies = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
+    names = [policy["policy"] for policy in policies]
+    names += [f"{policy['policy']}_back" for policy in policies if "reverse" in policy.get("failover", {})]
+    phases = {f"{name}.{phase}" for name in names for phase in (*PHASES, *FORMS, FAILOVER, FAILBACK)}
     assert set(dags) == {*phases, "twinhive.monitor", "twinhive.sql"}
     assert not any("invalid" in dag.tags for dag in dags.values())
 
