@@ -113,7 +113,7 @@ class Postgres(Server):
 
     def _run(self, database: str, statement: str | sql.Composed) -> list[tuple[str]]:
         connection = psycopg2.connect(
-            host=LOOPBACK, port=self._port, user=USER, password=self._password, dbname=database, connect_timeout=3
+            host=LOOPBACK, port=self._port, user=USER, password=self._password, dbname=database, connect_timeout=60
         )
         try:
             connection.autocommit = True
