@@ -13,7 +13,7 @@ from twinhive.model.messages.message import Announcement, AnnouncementKind
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
-from twinhive.model.sets.mark import SETS_TABLE, SetMark, is_sets_table
+from twinhive.model.sets.mark import SETS_TABLE, SetMark, is_findable, is_sets_table
 from twinhive.model.sets.spec import SetSpec
 
 OWN_DATABASE = "twinhive"
@@ -90,18 +90,19 @@ def _done(partition: Partition) -> _Told:
 
 def _opened(table: Table, values: tuple[str, ...]) -> Iterator[_Told]:
     name, spec = values
-    if _is_kept_so(name, spec):
+    if _is_kept_so(values):
         yield AnnouncementKind.SET_OPEN, TableName(table.name.database, name), {"set": spec}, None
 
 
 def _is_waited_for(partition: Partition) -> bool:
     """True for a mark that counts: what plain SQL has written otherwise nobody finds, so nobody is told of it."""
-    return _is_kept_so(*partition.values)
+    return _is_kept_so(partition.values)
 
 
-def _is_kept_so(name: str, spec: str) -> bool:
+def _is_kept_so(values: tuple[str, ...]) -> bool:
+    _, spec = values
     try:
-        return name == name.lower() and str(SetSpec.unchecked(spec)) == spec
+        return is_findable(values) and str(SetSpec.unchecked(spec)) == spec
     except InvalidSettings:
         return False
 

@@ -77,7 +77,7 @@ class SetsOfDatabase:
                 yield self._standing(partition, mark, tables.get(mark.table.table), same)
 
     def _standing(self, partition: Partition, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
-        if not is_findable(partition):
+        if not is_findable(partition.values):
             trouble = f"written otherwise its table is {mark.table.table}"
             return ListedSet(mark, SetStanding.UNREADABLE, trouble=trouble)
         if (table is None or not mark.is_of(table_id(table))) and same is not None and same.name != mark.table:

@@ -85,7 +85,7 @@ def read_marks(metastore: MetastoreReader, database: str, names: Iterable[str] |
         return []
     wanted: Sequence[str] = metastore.partition_names(sets.name) if names is None else sorted(names)
     found = (one for page in _pages(wanted) for one in metastore.partitions(sets.name, page))
-    return [SetMark.read(one) for one in found if is_findable(one)]
+    return [SetMark.read(one) for one in found if is_findable(one.values)]
 
 
 def names_of(marks: Iterable[SetMark]) -> frozenset[str]:

@@ -126,9 +126,9 @@ class SetMark:
         )
 
 
-def is_findable(partition: Partition) -> bool:
+def is_findable(values: tuple[str, ...]) -> bool:
     """True for a mark that names its table in lower case, as the metastore does: others are not found by its name."""
-    table, _ = partition.values
+    table, _ = values
     return table == table.lower()
 
 
