@@ -110,7 +110,7 @@ def said(heard: StompSubscription) -> str:
 def peak_mb(process: "subprocess.Popen[bytes]") -> float:
     """Return the most memory that a process has held, in MB."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) / 1024
+    return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) * 1024 / 1e6
 
 
 def p95(seconds: Sequence[float]) -> float:
