@@ -58,9 +58,22 @@ class Scene:
     def process(self, name: str, *more: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "twinhive.cli.app", "publish", "east", "--name", name, "--poll", "0.2", *more]
         log = (self.files.directory / f"{name}.log").open("ab")
-        process = subprocess.Popen([*command, "--config", str(self.files.directory)], stderr=log, stdout=log)
+        environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
+        arguments = [*command, "--config", str(self.files.directory)]
+        process = subprocess.Popen(arguments, stderr=log, stdout=log, env=environment)
         self.processes.append(process)
         return process
+
+    def ends(self, process: "subprocess.Popen[bytes]", number: signal.Signals) -> int:
+        """Return its exit code. A failure shows where each thread of it was, and its log."""
+        process.send_signal(number)
+        try:
+            return process.wait(SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.send_signal(signal.SIGABRT)
+            process.wait(SECONDS)
+            logs = [path.read_text() for path in sorted(self.files.directory.glob("*.log"))]
+            raise AssertionError("\n".join(logs)) from error
 
     def wait_until_active(self, name: str) -> None:
         until = time.monotonic() + SECONDS
@@ -111,11 +124,6 @@ def scene(sandbox: Sandbox, broker: RunningBroker, tmp_path: Path, monkeypatch: 
         metastore.drop_table(POSITION_TABLE, delete_data=True)
 
 
-def ends(process: "subprocess.Popen[bytes]", number: signal.Signals) -> int:
-    process.send_signal(number)
-    return process.wait(SECONDS)
-
-
 def test_partitions_and_sets_are_told_in_the_order_of_the_log(scene: Scene) -> None:
     publisher = scene.publisher("one")
     assert publisher.round() is PublisherStanding.ACTIVE
@@ -139,7 +147,7 @@ def test_a_process_that_is_killed_again_and_again_tells_everything_and_two_of_th
     for number in range(3):
         scene.add(str(number))
         expected.append(f"ADD_PARTITION day={number}/region=us")
-        ends(one, signal.SIGKILL)
+        scene.ends(one, signal.SIGKILL)
         one = scene.process("one")
     two = scene.process("two", "--patience", "6")
     assert scene.texts(3) == expected
@@ -152,11 +160,11 @@ def test_a_process_that_is_killed_again_and_again_tells_everything_and_two_of_th
         int(line.split()[1]) for line in Path(f"/proc/{two.pid}/status").read_text().splitlines() if "VmHWM" in line
     )
     assert peak < 60 * 1024, f"{peak} kB"
-    assert ends(two, signal.SIGTERM) == 0
+    assert scene.ends(two, signal.SIGTERM) == 0
     scene.wait_until_active("one")
     scene.add("again")
     scene.texts(1)
-    assert ends(one, signal.SIGTERM) == 0
+    assert scene.ends(one, signal.SIGTERM) == 0
 
 
 def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(scene: Scene) -> None:
@@ -174,7 +182,7 @@ def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(
     time.sleep(1)  # it sends, and waits for a receipt
     scene.broker.thaw()
     assert scene.texts(1, again) == ["ADD_PARTITION day=frozen/region=us"]
-    assert ends(process, signal.SIGTERM) == 0
+    assert scene.ends(process, signal.SIGTERM) == 0
     again.close()
 
 
@@ -238,7 +246,7 @@ def test_the_commands_speak_to_kafka_too(scene: Scene, tmp_path: Path, monkeypat
             ("ADD_PARTITION", "day=1/region=us"),
             ("SET_DONE", "day=1"),
         ]
-        assert ends(publisher, signal.SIGTERM) == 0
+        assert scene.ends(publisher, signal.SIGTERM) == 0
     finally:
         kafka.kill()
 

@@ -5,13 +5,13 @@ again, with the same id. The position moves by compare-and-set, so that of two p
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
+from typing import Protocol
 
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import bounded, position_at, read_events
@@ -257,9 +257,21 @@ def _before_a_gap(rows: Iterator[EventRow], broken: list[LogBroken]) -> Iterator
         broken.append(error)
 
 
+class Stop(Protocol):
+    """What ends a publisher: a `threading.Event`, or what a signal sets."""
+
+    def is_set(self) -> bool:
+        """True once it is to end."""
+        ...
+
+    def wait(self, seconds: float, /) -> bool:
+        """Wait so long, less when it is to end; return `is_set`."""
+        ...
+
+
 def run_publisher(
     publisher: Publisher,
-    stop: threading.Event,
+    stop: Stop,
     poll: float,
     on_round: Callable[[TwinhiveError | None], None] = lambda trouble: None,
 ) -> None:

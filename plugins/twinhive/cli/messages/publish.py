@@ -1,10 +1,8 @@
 """Publish what a metastore's log tells (seed 003, docs/messages.md)."""
 
 import os
-import signal
 import socket
 import sys
-import threading
 from contextlib import ExitStack
 from itertools import islice
 from typing import Annotated
@@ -13,6 +11,7 @@ import typer
 
 from twinhive.cli.json_output import print_json
 from twinhive.cli.messages.places import messages_of
+from twinhive.cli.messages.stopping import StopBySignal
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, say
 from twinhive.gateway.json_log import log_to
 from twinhive.messages.publishing import Publisher, PublisherRules, run_publisher
@@ -87,9 +86,8 @@ def _run(
     publisher: Publisher, watch: PublisherWatch, poll: float, status: tuple[str, int | None], wiring: MessagesWiring
 ) -> None:
     log_to(sys.stderr, "twinhive")
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = StopBySignal()
+    stop.listen()
     host, port = status
     with ExitStack() as at_end:
         if port is not None:
