@@ -25,6 +25,8 @@ from sandbox.ports import ClusterPorts
 from sandbox.server import Launch
 
 _MEMORY_FLAGS = ["-Xmx256m", "-Xss512k"]
+_SECONDS = 60.0
+"""For one request while the cluster starts: many servers may do so at the same time."""
 DIRECTORIES = {
     "/tmp": "1777",  # noqa: S108 (a directory in HDFS)
     f"/user/{USER}": "755",
@@ -127,10 +129,10 @@ def make_directory(namenode_url: str, path: str, permission: str) -> None:
     """Create a directory of the sandbox's user over HTTP, unless it is there. Raises SandboxError."""
     url = f"{namenode_url}/webhdfs/v1{path}"
     parameters = {"user.name": USER, "permission": permission}
-    if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=10, verify=NO_TLS).is_success:
+    if httpx.get(url, params={**parameters, "op": "GETFILESTATUS"}, timeout=_SECONDS, verify=NO_TLS).is_success:
         return
     for operation in ("MKDIRS", "SETPERMISSION"):
-        answer = httpx.put(url, params={**parameters, "op": operation}, timeout=10, verify=NO_TLS)
+        answer = httpx.put(url, params={**parameters, "op": operation}, timeout=_SECONDS, verify=NO_TLS)
         if not answer.is_success:
             raise SandboxError(f"HDFS did not create {path}: {operation} answered {answer.text[:500]}")
 
