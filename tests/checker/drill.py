@@ -34,6 +34,7 @@ from twinhive.operations.forget import Forget
 from twinhive.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
+from twinhive.requests.request_files import requested_tables
 from twinhive.scan.scan import Scan
 from twinhive.scan.sweep import sweep
 from twinhive.sets.listing import SetsOfDatabase, SetStanding
@@ -141,6 +142,7 @@ class Drill:
         self.judge = Judge(self.crowd.recorder.timeline)
         self.judge.window = self._window
         self.judge.plan = self._plan_of_window
+        self.judge.asked = lambda: requested_tables(self.place.replica_files, self.policy)
         self.judge.sets = self.crowd.sets if self.settings.marks else None
         replica = (self.place.replica, self.place.replica_files, self.policy.replica.database)
         self.viewer = self.place.viewer(*replica, reads_sets=self.settings.marks)

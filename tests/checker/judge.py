@@ -26,7 +26,7 @@ from typing import Any
 from tests.checker.marked import MarkedSets
 from tests.checker.states import COUNTED, NO_FILES, DatabaseState, Files, Pairs, PartitionState, TableState, Values
 from tests.checker.timeline import Directory, Timeline, files_of
-from tests.checker.whole import Whole
+from tests.checker.whole import Asked, Whole
 
 FILE_COUNTS = ("numFiles", "totalSize")
 Counts = tuple[Values, Pairs, Pairs]
@@ -49,13 +49,14 @@ class Judge:
     """Follow one replica along the timeline of its source.
 
     `window` says which events are in the window that is applied at a position: after one, up to another one. `plan`
-    tells a window from one that is planned again, of the same events.
+    tells a window from one that is planned again, of the same events. `asked` says which tables are to come whole.
     """
 
     def __init__(self, timeline: Timeline, listed: tuple[Files, Files] | None = None) -> None:
         self._timeline = timeline
         self.window: Callable[[int], tuple[int, int]] = lambda position: (position, position)
         self.plan: Callable[[int], object] = lambda position: None
+        self.asked: Asked = lambda: ()
         self.sets: MarkedSets | None = None
         self.whole = Whole(timeline, self._differences_of)
         self._index = 0
@@ -80,7 +81,7 @@ class Judge:
             self._listed = self._untold(start, state)
             self.whole.start(start)
         if self.whole.concerns():
-            self.whole.begin(*self.window(position), self.plan(position))
+            self.whole.begin(*self.window(position), self.plan(position), self.asked)
         if not self._goes_on(start, state):
             self._violated(position, self._difference(start, state), when)
         for wrong in self.sets.wrong(state) if self.sets is not None else ():

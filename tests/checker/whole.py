@@ -1,12 +1,14 @@
 """Know which tables a replica brings over whole, and what it may show of them until then."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from tests.checker.states import DatabaseState, TableState
 from tests.checker.timeline import Directory, Timeline
 
 Differences = Callable[[str, TableState, TableState, int], Iterator[str]]
+Asked = Callable[[], Collection[str]]
+"""Says which tables are to be brought over whole by now: a request goes when its table is there."""
 
 
 class Whole:
@@ -15,6 +17,9 @@ class Whole:
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
     there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
     that all is there: a window that is planned again may bring them over once more, or leave them as they are.
+
+    The other events of a window may bring the replica to its end first: who is killed then leaves a replica there with
+    a request. A window of no events answers it: while a table is asked for (`asked`), it may be built anew.
     """
 
     def __init__(self, timeline: Timeline, differences: Differences) -> None:
@@ -41,7 +46,7 @@ class Whole:
         self._has_any |= any(one.whole or any(where.is_moved for where in one.directories.values()) for one in new)
         return self._has_any or bool(self._since)
 
-    def begin(self, begin: int, end: int, plan: object = None) -> None:
+    def begin(self, begin: int, end: int, plan: object = None, asked: Asked = lambda: ()) -> None:
         """Note the tables that a window of the events after `begin`, up to `end`, brings over whole."""
         index = self._timeline.index_at(end)
         if index != self._end or plan != self._plan:
@@ -50,7 +55,9 @@ class Whole:
                 self._before, self._end = self._end, index
             self._plan = plan
             reached = self._timeline.index_at(begin)
-            self._since = {name: index for name, at in self._came_at.items() if at > reached} | self._since
+            wanted = asked() if self._came_at else ()
+            again = {name: at for name, at in self._came_at.items() if at > reached or name in wanted}
+            self._since = again | self._since
             self._came_at.clear()
         first = min(self._done, self._timeline.index_at(begin)) + 1
         moments = list(enumerate(self._timeline.moments))[first : self._end + 1]

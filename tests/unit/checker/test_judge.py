@@ -423,3 +423,19 @@ def test_a_table_that_has_come_whole_may_stay_when_its_window_is_planned_again_w
     judge.window = lambda position: (10, 40) if position < 40 else (40, 50)
     found = violations(judge, WAITING[4], WAITING[5], (50, database(t=LATER, u=LATER)))
     assert (found == []) == is_planned_again
+
+
+@pytest.mark.parametrize("is_asked_for", [True, False])
+def test_a_table_may_be_built_anew_at_the_end_of_its_window_only_while_it_is_asked_for(is_asked_for: bool) -> None:
+    """Who brought it was killed before it said so, and the window's other events had brought the replica to its end."""
+    judge = coming()
+    judge.asked = lambda: ("t",) if is_asked_for else ()
+    assert violations(judge, *WAITING) == []
+    judge.plan = lambda position: "one without events"
+    judge.window = lambda position: (40, 40)
+    anew = [(40, database(u=CHANGED)), (40, database(t=PARTED, u=CHANGED)), (40, database(t=LATER, u=CHANGED))]
+    found = violations(judge, *anew)
+    assert (found == []) == is_asked_for
+    judge.plan = lambda position: "another one"
+    judge.asked = lambda: ()
+    assert len(violations(judge, (40, database(u=CHANGED)))) == len(found) + 1
