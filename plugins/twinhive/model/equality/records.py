@@ -108,7 +108,7 @@ class Ledger:
 
     def all(self) -> Iterator[LeafRecord]:
         """Yield all records, by key."""
-        for segment in range(SEGMENTS):
+        for segment in sorted(self.segments):
             yield from self.records(segment)
 
     def replaced(self, changes: Mapping[bytes, LeafRecord | None]) -> "Ledger":

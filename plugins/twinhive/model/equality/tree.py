@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import Enum
 from itertools import groupby
 
-from twinhive.model.equality.records import SEGMENTS, LeafRecord, Ledger
+from twinhive.model.equality.records import LeafRecord, Ledger
 
 BUCKETS = 4_096
 
@@ -35,7 +35,7 @@ def bucket_of(key: bytes) -> int:
 def tree_of(ledger: Ledger) -> list[bytes]:
     """Return the digests of all buckets; looks are no part of them."""
     digests = [b""] * BUCKETS
-    for segment in range(SEGMENTS):
+    for segment in ledger.segments:
         for bucket, digest in _buckets(ledger, segment):
             digests[bucket] = digest
     return digests
@@ -51,7 +51,7 @@ def differing(source: Ledger, replica: Ledger) -> Iterator[tuple[bytes, Differen
 
     `NAMES` stands here for names and lengths of files: their digest does not tell them apart.
     """
-    for segment in range(SEGMENTS):
+    for segment in sorted(source.segments.keys() | replica.segments.keys()):
         ours, theirs = dict(_buckets(source, segment)), dict(_buckets(replica, segment))
         opened = {bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)}
         if opened:
