@@ -1,9 +1,10 @@
 """What came of a call: the answer for the client, and how it is counted."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from twinhive.gateway.handing_on import HandOn
 from twinhive.gateway.metrics import LOCAL, Ending
 from twinhive.ports.byte_links import ByteLink
 from twinhive.wire.message import Head, WireError, WireMessage, declared_error
@@ -18,20 +19,18 @@ class Pieces:
     """
 
     head: Head
-    pieces: AsyncGenerator[bytes, None]
+    some: HandOn
     seconds: float
-    """For each piece to be taken."""
+    """For the client to take what it is full of."""
     release: Callable[[], Awaitable[object]]
 
     async def written_to(self, client: ByteLink) -> None:
         """Hand it on. Raises NoAnswerError, TimeoutError and OSError in the middle: then the client is hung up on."""
         client.hold_unsent(MOST_BUFFERED_BYTES)
         try:
-            async for piece in self.pieces:
-                client.write(piece)
-                if client.is_full:
-                    async with asyncio.timeout(self.seconds):
-                        await client.flush()
+            while not await self.some(client):
+                async with asyncio.timeout(self.seconds):
+                    await client.flush()
         finally:
             await self.release()
             client.hold_unsent()

@@ -1,12 +1,14 @@
 """A connection to one metastore, opened when it is first needed, which gets the client's session before any call."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
+from twinhive.gateway.handing_on import PassingOn, PieceSink
 from twinhive.ports.byte_links import ByteLink, Take
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
@@ -61,7 +63,7 @@ class Link:
         self._is_second_try = False
 
     async def call(self, message: WireMessage, *, repeatable: bool) -> WireMessage | LongAnswer:
-        """Return the answer; of a long one `pieces` has to be read to its end before the next call.
+        """Return the answer; a long one has to be handed on to its end (`handing_on`) before the next call.
 
         Raises NoAnswerError; a call that may be repeated is tried on a second connection. Nothing is repeated after a
         deadline: who has not answered in time is not asked more.
@@ -77,25 +79,33 @@ class Link:
                 raise  # all addresses have just been tried
         return await self._once(message)
 
-    def pieces(self, answer: LongAnswer, renames: Renames) -> AsyncGenerator[bytes, None]:
-        """Yield a long answer with other names, as it comes. Raises NoAnswerError where it breaks off."""
-        return self.followed(answer.pieces(renames))
+    def handing_on(self, answer: LongAnswer, renames: Renames) -> "HandingOn":
+        """Return what hands a long answer on with other names, as it comes."""
+        assert self._bytes is not None  # the answer comes from it
+        return HandingOn(self, PassingOn(self._bytes, answer.coming(renames), self._limits.call))
 
     async def followed(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of a long answer of this connection. Raises NoAnswerError where it breaks off or stops."""
         has_ended = False
         try:
-            while (piece := await self._next(pieces)) is not None:
-                yield piece
+            with self.breaking_off():
+                while (piece := await self._next(pieces)) is not None:
+                    yield piece
             has_ended = True
+        finally:
+            if not has_ended:
+                self.drop()
+
+    @contextmanager
+    def breaking_off(self) -> Iterator[None]:
+        """Raise NoAnswerError for what ends an answer in the middle."""
+        try:
+            yield
         except TimeoutError as error:
             text = f"nothing more of an answer within {self._limits.call:g} s"
             raise NoAnswerError(text, was_sent=True) from error
         except (OSError, EOFError, WireError) as error:
-            raise NoAnswerError(str(error) or type(error).__name__, was_sent=True) from error
-        finally:
-            if not has_ended:
-                self.drop()
+            raise NoAnswerError(_words(error), was_sent=True) from error
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         async with asyncio.timeout(self._limits.call):
@@ -214,6 +224,25 @@ class Link:
         if answer.head.method != method:
             raise WireError(f"an answer to {answer.head.method}, where {method} was asked")
         return answer
+
+
+class HandingOn:
+    """A long answer of one connection, which is dropped unless the answer was handed on to its end."""
+
+    def __init__(self, link: Link, passing: PassingOn) -> None:
+        self._link, self._passing = link, passing
+        self._has_ended = False
+
+    async def some(self, sink: PieceSink) -> bool:
+        """Hand on, as `HandOn`. Raises NoAnswerError."""
+        with self._link.breaking_off():
+            self._has_ended = await self._passing.some(sink)
+        return self._has_ended
+
+    async def close(self) -> None:
+        """Take note that nobody asks for more of it."""
+        if not self._has_ended:
+            self._link.drop()
 
 
 def _words(error: BaseException) -> str:

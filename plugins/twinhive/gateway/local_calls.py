@@ -1,11 +1,12 @@
 """Ask the local metastore for one client."""
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
+from functools import partial
 
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure
 from twinhive.gateway.client import Client
+from twinhive.gateway.handing_on import some_of
 from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.method_kinds import MethodKind, is_repeatable
 from twinhive.gateway.shared import Shared
@@ -37,14 +38,16 @@ class LocalCalls:
             return self.unanswered(request, error)
 
         if isinstance(answer, LongAnswer):
-            pieces = self._pieces(answer)
-            return CallOutcome(Pieces(answer.head, pieces, self._shared.local_limits.call, pieces.aclose))
+            return CallOutcome(self._pieces(answer))
         return CallOutcome(answer)
 
-    def _pieces(self, answer: LongAnswer) -> AsyncGenerator[bytes, None]:
+    def _pieces(self, answer: LongAnswer) -> Pieces:
+        seconds = self._shared.local_limits.call
         if isinstance(self._port, ClusterPort):
-            return self.link.followed(self._port.pieces(answer))
-        return self.link.pieces(answer, Renames())
+            pieces = self.link.followed(self._port.pieces(answer))
+            return Pieces(answer.head, partial(some_of, pieces), seconds, pieces.aclose)
+        handing = self.link.handing_on(answer, Renames())
+        return Pieces(answer.head, handing.some, seconds, handing.close)
 
     @staticmethod
     def unanswered(request: WireMessage, error: NoAnswerError) -> CallOutcome:

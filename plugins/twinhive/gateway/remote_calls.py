@@ -1,7 +1,7 @@
 """Ask remotes for one client: under their names, behind their guards, over connections of its own."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Hashable
+from collections.abc import Hashable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -9,6 +9,7 @@ from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.bodies import error_text, texts_at, with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
+from twinhive.gateway.handing_on import HandOn, PieceSink
 from twinhive.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.local_calls import LocalCalls
@@ -19,10 +20,10 @@ from twinhive.gateway.shared import Shared
 from twinhive.gateway.view_answers import (
     Here,
     ViewRefusedError,
+    WithoutViews,
     may_hold_views,
     returns_tables,
     with_views_renamed,
-    without_views,
 )
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
@@ -142,9 +143,10 @@ class RemoteCalls:
                     text = f"remote {definition.local} ({remote.name}) refuses the connection: {error}"
                     raise RemoteError(text, remote.name) from error
                 if isinstance(answer, LongAnswer):
-                    pieces = self._watched(link.pieces(answer, renames_of(definition).back), remote)
-                    held.push_async_callback(pieces.aclose)
-                    handed_on = without_views(pieces) if returns_tables(answer.head.method) else pieces
+                    handing = link.handing_on(answer, renames_of(definition).back)
+                    held.push_async_callback(handing.close)
+                    some = self._watched(handing.some, remote)
+                    handed_on = WithoutViews(some).some if returns_tables(answer.head.method) else some
                     return Pieces(answer.head, handed_on, remote.guard.limits.call, held.pop_all().aclose)
                 self.answered(remote)
                 return answer
@@ -158,18 +160,20 @@ class RemoteCalls:
             )
             raise RemoteError(text, remote.name) from None
 
-    async def _watched(self, pieces: AsyncGenerator[bytes, None], remote: Remote) -> AsyncGenerator[bytes, None]:
+    def _watched(self, some: HandOn, remote: Remote) -> HandOn:
         """Hand pieces on, and note whether the remote has given all of them."""
-        try:
-            async for piece in pieces:
-                yield piece
-            self.answered(remote)
-        except NoAnswerError as error:
-            remote.guard.breaker.failed(error.text)
-            self._shared.remotes.note(remote)
-            raise
-        finally:
-            await pieces.aclose()
+
+        async def watched(sink: PieceSink) -> bool:
+            try:
+                if has_ended := await some(sink):
+                    self.answered(remote)
+            except NoAnswerError as error:
+                remote.guard.breaker.failed(error.text)
+                self._shared.remotes.note(remote)
+                raise
+            return has_ended
+
+        return watched
 
     def answered(self, remote: Remote) -> None:
         """Note that a remote has answered."""

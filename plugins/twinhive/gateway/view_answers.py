@@ -3,7 +3,7 @@
 A view that would read another table here than at the remote is refused; in a list of tables its text is an error.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,7 @@ from twinhive.gateway.bodies import (
     with_struct,
     with_value,
 )
+from twinhive.gateway.handing_on import HandOn, PieceSink
 from twinhive.gateway.links import NoAnswerError
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase
 from twinhive.model.spark_views import CATALOG, DATABASE, OWN_CATALOGS, PARTS, SPARK_2_DATABASE
@@ -86,14 +87,38 @@ def may_hold_views(answer: WireMessage) -> bool:
     return returns_tables(answer.head.method) and (_VIEW.encode() in answer.raw or _MATERIALIZED.encode() in answer.raw)
 
 
-async def without_views(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Hand tables on that are too many to be held, and break off before a view. Raises NoAnswerError."""
-    before = b""
-    async for piece in pieces:
-        if _VIEW.encode() in before + piece:
+class WithoutViews:
+    """Hand tables on that are too many to be held, and break off before a view."""
+
+    def __init__(self, some: HandOn) -> None:
+        self._some, self._sink = some, _UpToAView()
+
+    async def some(self, sink: PieceSink) -> bool:
+        """Hand on, as `HandOn`. Raises NoAnswerError at a view."""
+        self._sink.sink = sink
+        has_ended = await self._some(self._sink)
+        if self._sink.has_met:
             raise NoAnswerError("a view among more tables than can be held: ask for fewer at once", was_sent=True)
-        yield piece
-        before = piece[-len(_VIEW) :]
+        return has_ended
+
+
+class _UpToAView:
+    """A sink that is full for good once a view has come."""
+
+    def __init__(self) -> None:
+        self.sink: PieceSink
+        self.has_met = False
+        self._before = b""
+
+    @property
+    def is_full(self) -> bool:
+        return self.has_met or self.sink.is_full
+
+    def write(self, data: bytes) -> None:
+        self.has_met = self.has_met or _VIEW.encode() in self._before + data
+        if not self.has_met:
+            self.sink.write(data)
+            self._before = (self._before + data)[-len(_VIEW) :]
 
 
 def with_views_renamed(answer: WireMessage, here: Here) -> WireMessage:

@@ -36,6 +36,11 @@ class ByteLink(asyncio.Protocol):
         return self._has_ended
 
     @property
+    def error(self) -> BaseException | None:
+        """What ended the connection, if it was an error."""
+        return self._error
+
+    @property
     def is_full(self) -> bool:
         """True while the peer takes less than was written: `flush` waits for it."""
         return self._is_full

@@ -51,6 +51,8 @@ class NamedRun:
         self._shape = _shape_of(struct, roles)
         kind, spec = self._shape.arguments
         self._run = StructRun(kind, spec)
+        self._take = self._shape.take if self._shape.texts else None
+        self._last: tuple[tuple[bytes | None, ...], list[FoundText]] = (), []
 
     def passed(self, raw: bytes, at: int, most: int) -> tuple[int, int]:
         """Return how many structs are whole, and where they end, as `StructRun.passed`."""
@@ -58,7 +60,15 @@ class NamedRun:
 
     def groups(self, count: int) -> Groups:
         """Return the names in the first structs that were passed."""
-        return _groups(self._shape, self._run.objects[:count])
+        objects, shape = self._run.objects[:count], self._shape
+        if self._take is None or shape.lists or len(alike := set(map(self._take, objects))) != 1:
+            yield from _groups(shape, objects)
+            return
+        (texts,) = alike
+        if texts != self._last[0]:
+            self._last = texts, _texts_found(shape, texts)
+        yield self._last[1], count
+        yield from _below(shape, objects)
 
 
 @cache
@@ -153,8 +163,16 @@ def _groups(shape: _Shape, objects: Sequence[Any]) -> Groups:
             yield _related([*_texts(shape, one), *_listed(shape, one)]), 1
     elif shape.texts:
         for texts, count in Counter(map(shape.take, objects)).items():
-            pairs = zip(shape.texts, texts, strict=True)
-            yield _related([FoundText(one, 0, text) for one, text in pairs if text is not None]), count
+            yield _texts_found(shape, texts), count
+    yield from _below(shape, objects)
+
+
+def _texts_found(shape: _Shape, texts: Sequence[bytes | None]) -> list[FoundText]:
+    pairs = zip(shape.texts, texts, strict=True)
+    return _related([FoundText(one, 0, text) for one, text in pairs if text is not None])
+
+
+def _below(shape: _Shape, objects: Sequence[Any]) -> Groups:
     for attribute, many, inner in shape.below:
         values = [value for value in map(attrgetter(attribute), objects) if value is not None]
         if values:

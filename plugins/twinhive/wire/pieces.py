@@ -16,7 +16,7 @@ from twinhive.wire.decoding import NamedRun, can_be_run
 from twinhive.wire.looking import FoundText, relate
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.renames import Renames
-from twinhive.wire.renaming import NAMES, renamed_struct, replaced, struct_of
+from twinhive.wire.renaming import NAMES, Change, renamed_struct, replaced, struct_of
 from twinhive.wire.scanning import StructScan
 from twinhive.wire.table import LIST, STRUCT, STRUCTS, Field, Kind, Struct
 
@@ -25,6 +25,7 @@ _RUN_HEAD: Final = Packing("!bhbi")
 _STOP: Final = b"\0"
 _MOST_WAITING: Final = 1 << 20
 _SLICE: Final = 1 << 18
+_MOST_REMEMBERED: Final = 64
 
 
 @dataclass(slots=True)
@@ -71,6 +72,7 @@ class RenamedPieces(StructScan):
         self._copied = 0
         self._open: list[list[_Held]] = [[]]
         self._runs: dict[str, NamedRun] = {}
+        self._change = _remembering(renames.change)
 
     def taken(self) -> bytes:
         """Return what is ready since the last time. Raises WireError."""
@@ -112,7 +114,7 @@ class RenamedPieces(StructScan):
             return super().some_structs(kind, field, most)
         if not count:
             return 0
-        new = replaced(self.window[self.at : end], run.groups(count), self._renames.change)
+        new = replaced(self.window[self.at : end], run.groups(count), self._change)
         if new is None:
             self.structs(struct, self.at, end, count)
         else:
@@ -156,6 +158,21 @@ class RenamedPieces(StructScan):
             if one.sent is not None and one.sent != encoded:
                 raise WireError("a name that was sent on already is another one by what came after it")
             one.sent = encoded
+
+
+def _remembering(change: Change) -> Change:
+    """Remember what became of the last names: those in the structs of a list are mostly the same."""
+    known: dict[tuple[object, ...], bytes | None] = {}
+
+    def remembered(one: FoundText) -> bytes | None:
+        key = one.field.number, one.field.role, one.text, one.database, one.tables
+        if key not in known:
+            if len(known) >= _MOST_REMEMBERED:
+                known.clear()
+            known[key] = change(one)
+        return known[key]
+
+    return remembered
 
 
 def _ready(one: bytearray | _Held) -> bytes | bytearray | None:

@@ -4,7 +4,7 @@ Deadlines are the caller's. Errors are WireError for bytes that are no message o
 stream that ends in the middle; after either nothing more can be read from the stream.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Final, Protocol
 
 from twinhive.wire.ends import Short, end_of
@@ -143,32 +143,60 @@ class LongAnswer:
         self.head = head
         self._reader, self._encoded, self._begun = reader, encoded, begun
 
+    def coming(self, renames: Renames) -> "ComingAnswer":
+        """Return the answer with other names, for whoever has the bytes that come."""
+        if renames.nothing:
+            return ComingAnswer(self._reader, self._encoded, self._begun, b"")
+        message = WireMessage(self.head, self._encoded, len(self._encoded))
+        pieces = RenamedPieces(struct_of(message), renames, self._reader._most_bytes)
+        return ComingAnswer(self._reader, self._encoded, pieces, self._begun.given_up())
+
     async def pieces(self, renames: Renames) -> AsyncIterator[bytes]:
         """Yield the answer with other names, as it comes. Raises WireError, EOFError: then it has no proper end."""
-        message = WireMessage(self.head, self._encoded, len(self._encoded))
-        pieces: PassedPieces | RenamedPieces = self._begun
-        if not renames.nothing:
-            pieces = RenamedPieces(struct_of(message), renames, self._reader._most_bytes)
-
-        async def taken() -> bytes:
-            return pieces.taken()
-
-        async for piece in self.changed(pieces, taken):
+        coming = self.coming(renames)
+        for piece in coming.first():
             yield piece
+        while not coming.ended:
+            if piece := coming.after(await self._reader._chunk()):
+                yield piece
 
     async def changed(self, pieces: StructScan, taken: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:
         """Yield the answer as `taken` returns what was fed to `pieces`. Raises as `pieces`, and what `taken` raises."""
         reader = self._reader
         yield self._encoded
-        if pieces is self._begun:
+        begun = self._begun.given_up()
+        for at in range(0, len(begun), _CHUNK):
+            pieces.feed(begun[at : at + _CHUNK])
             yield await taken()
-        else:
-            begun = self._begun.given_up()
-            for at in range(0, len(begun), _CHUNK):
-                pieces.feed(begun[at : at + _CHUNK])
-                yield await taken()
         while not pieces.ended:
             pieces.feed(await reader._chunk())
             if piece := await taken():
                 yield piece
         reader._held = pieces.window
+
+
+class ComingAnswer:
+    """A long answer under way: bytes that come become pieces that can be sent on."""
+
+    def __init__(
+        self, reader: MessageReader, encoded: bytes, pieces: PassedPieces | RenamedPieces, begun: bytes
+    ) -> None:
+        self._reader, self._encoded, self._pieces, self._begun = reader, encoded, pieces, begun
+
+    @property
+    def ended(self) -> bool:
+        """True when all of it has come; what came behind it is held by the reader."""
+        return self._pieces.ended
+
+    def first(self) -> Iterator[bytes]:
+        """Yield what can be sent on of what has come already, all of it before `after` is called. Raises WireError."""
+        yield self._encoded
+        yield self._pieces.taken()
+        for at in range(0, len(self._begun), _CHUNK):
+            yield self.after(self._begun[at : at + _CHUNK])
+
+    def after(self, data: bytes) -> bytes:
+        """Return what can be sent on now that these bytes have come. Raises WireError."""
+        if self._pieces.feed(data):
+            self._reader._held = self._pieces.window
+        return self._pieces.taken()

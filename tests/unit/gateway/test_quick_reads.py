@@ -164,6 +164,19 @@ def test_an_answer_in_pieces_is_whole(world: World) -> None:
         assert world.asks(number).dbName == "far"
 
 
+def test_an_answer_that_only_begins_as_the_last_one_is_answered_as_it_is(world: World) -> None:
+    """Up to some byte nothing tells them apart, and they come byte by byte."""
+    world.far.table.parameters = {"a": "x" * 300, "b": "1"}
+    for sequence in (2, 3):
+        assert world.asks(sequence).parameters["b"] == "1"
+    world.far.send = byte_by_byte
+    for sequence, parameters in ((4, {"a": "x" * 300, "b": "2"}), (5, {"a": "x" * 300}), (6, {"a": "x" * 290})):
+        world.far.table.parameters = parameters
+        found = world.asks(sequence)
+        assert {key: found.parameters.get(key) for key in parameters} == parameters
+        assert set(found.parameters) - {"twinhive_remote"} == set(parameters)
+
+
 def test_a_read_whose_connection_is_lost_is_made_once_more(world: World) -> None:
     def cut(client: socket.socket, raw: bytes) -> None:
         world.far.send = whole

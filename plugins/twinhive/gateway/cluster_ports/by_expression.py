@@ -5,13 +5,13 @@ none. The same answer can hold whole partitions, as it does for those that lie o
 `get_partitions_by_expr`, which takes the same request, shows its answer, and wraps that.
 """
 
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from struct import Struct as Packing
 from typing import Final
 
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces
+from twinhive.gateway.handing_on import PieceSink
 from twinhive.gateway.requests import named_in
 from twinhive.wire.ends import end_of_value
 from twinhive.wire.message import STOP, Head, MessageKind, WireError, WireMessage, call, message_with, text_field
@@ -43,7 +43,7 @@ class ByExpression:
         answer = outcome.answer
         head = Head(answer.head.kind, _ASKED, self.asked.head.sequence)
         if isinstance(answer, Pieces):
-            return replace(outcome, answer=replace(answer, head=head, pieces=self._pieces(answer, head)))
+            return replace(outcome, answer=replace(answer, head=head, some=_Rewritten(self, answer, head).some))
         if answer.head.kind is not MessageKind.REPLY or not answer.body.startswith(_RESULT):
             return replace(outcome, answer=message_with(head, answer.body))
         return replace(outcome, answer=message_with(head, self._whole(answer.body)))
@@ -53,30 +53,46 @@ class ByExpression:
         if body[len(_RESULT) : begin] != _PARTITIONS or begin >= len(body):
             raise _unlike()
         end = end_of_value(body, LIST, begin)
-        return b"".join((self._before, body[begin:end], STOP, STOP, _checked(body[end:])))
-
-    async def _pieces(self, answer: Pieces, head: Head) -> AsyncGenerator[bytes, None]:
-        """Yield a long answer as it comes; what may be its end is held until it has ended."""
-        before = answer.head.encoded + _RESULT + _PARTITIONS
-        held, is_begun = b"", False
-        async for piece in answer.pieces:
-            held += piece
-            if not is_begun and len(held) >= len(before):
-                if not held.startswith(before):
-                    raise _unlike()
-                held, is_begun = held[len(before) :], True
-                yield head.encoded + self._before
-            if is_begun and len(held) > _TAIL:
-                yield held[:-_TAIL]
-                held = held[-_TAIL:]
-        yield STOP + STOP + _checked(held)
+        return b"".join((self.before, body[begin:end], STOP, STOP, _checked(body[end:])))
 
     @property
-    def _before(self) -> bytes:
+    def before(self) -> bytes:
         """All before the list of partitions: a result, one specification, and that it is of whole partitions."""
         named = next(iter(named_in(self.asked)))
         names = text_field(_DATABASE, named.database) + text_field(_TABLE, named.table or "")
         return b"".join((_RESULT, _PARTITIONS, _LIST(STRUCT, 1), names, _COMPOSED, _PARTITIONS))
+
+
+class _Rewritten:
+    """Hand a long answer on as it comes; what may be its end is held until it has ended."""
+
+    def __init__(self, asked: ByExpression, answer: Pieces, head: Head) -> None:
+        self._answer, self._new = answer, head.encoded + asked.before
+        self._before = answer.head.encoded + _RESULT + _PARTITIONS
+        self._held, self._is_begun = b"", False
+        self._sink: PieceSink
+
+    async def some(self, sink: PieceSink) -> bool:
+        """Hand on, as `HandOn`. Raises WireError for another answer than such a list."""
+        self._sink = sink
+        if has_ended := await self._answer.some(self):
+            sink.write(STOP + STOP + _checked(self._held))
+        return has_ended
+
+    @property
+    def is_full(self) -> bool:
+        return self._sink.is_full
+
+    def write(self, data: bytes) -> None:
+        self._held += data
+        if not self._is_begun and len(self._held) >= len(self._before):
+            if not self._held.startswith(self._before):
+                raise _unlike()
+            self._held, self._is_begun = self._held[len(self._before) :], True
+            self._sink.write(self._new)
+        if self._is_begun and len(self._held) > _TAIL:
+            self._sink.write(self._held[:-_TAIL])
+            self._held = self._held[-_TAIL:]
 
 
 def by_expression(port: Port | None, request: WireMessage) -> ByExpression | None:

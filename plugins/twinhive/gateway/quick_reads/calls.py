@@ -126,12 +126,15 @@ class QuickReads:
         if plan.is_as_last(held):
             self._answered(plan, held if plan.became is None else held[: plan.at] + plan.became)
             return
+        if plan.begins_as_last(held):
+            return
         match _seen(held, plan.reply):
             case _Seen.WHOLE:
                 self._whole(plan, held)
-            case _Seen.BEGUN if len(held) <= _MOST_BYTES:
+            case _Seen.BEGUN if len(held) <= _MOST_BYTES and not plan.is_long:
                 pass
-            case _:
+            case seen:
+                plan.is_long = seen is _Seen.BEGUN
                 self._leave(plan, held)
 
     def _whole(self, plan: QuickPlan, raw: bytes) -> None:

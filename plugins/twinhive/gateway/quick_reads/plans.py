@@ -36,6 +36,7 @@ class QuickPlan:
     body         the request's struct under the remote's names; None where it goes on as it is
     reply        how an answer begins, up to the sequence number
     came, became the body of the answer that came last, and what became of it under local names; None: the same
+    is_long      the last answer was too long to be looked at here
     """
 
     method: str
@@ -49,6 +50,12 @@ class QuickPlan:
     back: Renames = field(default_factory=Renames)
     came: bytes = b""
     became: bytes | None = None
+    is_long: bool = False
+
+    def begins_as_last(self, answer: bytes) -> bool:
+        """True for a part of an answer that is as that of the last one, so that nothing has to be looked at yet."""
+        at = self.at
+        return at < len(answer) < at + len(self.came) and self.came.startswith(answer[at:])
 
     def is_as_last(self, answer: bytes) -> bool:
         """True for an answer with the body of the last one; nothing has to be looked at in it then."""
