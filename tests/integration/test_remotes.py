@@ -3,10 +3,12 @@
 import json
 import time
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 from hive_metastore import ttypes
 
+from sandbox import Sandbox
 from sandbox.gateway import running_gateway
 from sandbox.peer import run_statements
 from sandbox.ports import free_ports
@@ -284,6 +286,42 @@ def test_a_second_gateway_knows_what_is_defined_at_the_first(desk: Desk, gateway
         assert kinds == {"own": "EXTERNAL_TABLE", "theirs": "EXTERNAL_TABLE"}
         second.drop_table(desk.shop, "theirs", True)
         _until(lambda: first.get_all_tables(desk.shop) == ["own"])
+
+
+def test_remotes_outlive_the_metastores_and_the_gateway(
+    desk: Desk, gateway_port: int, sandbox: Sandbox, east: Warehouse, west: Warehouse
+) -> None:
+    """Nothing of a remote is kept in a gateway: whatever is started again, and in whatever order, answers as before."""
+
+    def restart(*names: str) -> None:
+        for name in names:
+            sandbox.stop(name)
+        for name in names:
+            sandbox.start(name)
+        east.reconnect()
+        west.reconnect()
+
+    def answers() -> tuple[object, ...]:
+        with client_of(gateway_port) as client:
+            bought = client.get_table_req(_asked(desk.shop, "bought")).table
+            return (
+                set(client.get_all_tables(desk.shop)),
+                sorted(client.get_all_tables(desk.far)),
+                (bought.dbName, bought.tableName, bought.tableType, bought.sd.location, bought.parameters),
+                client.get_partition_names(desk.shop, "bought", -1),
+                client.get_table_req(_asked(desk.far, "orders")).table,
+            )
+
+    desk.say(BOTH)
+    with running_gateway(desk.config, gateway_port):
+        before = answers()
+        restart("east-metastore", "west-metastore")
+        assert answers() == before
+    restart("east-metastore", "west-metastore")
+    with running_gateway(desk.config, gateway_port):
+        assert answers() == before
+    assert before[0] == {"own", "bought"}
+    assert len(cast("list[str]", before[3])) == len(DAYS)
 
 
 def _uris(desk: Desk) -> dict[str, str]:

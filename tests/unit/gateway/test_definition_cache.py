@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+from random import Random
 
 import pytest
 
-from twinhive.gateway.definition_reading.cache import DefinitionCache
+from tests.support.seeds import seeds
+from twinhive.gateway.definition_reading.cache import MOST_AGE, DefinitionCache
 
 
 class Source:
@@ -63,6 +65,30 @@ def test_before_it_is_old_it_is_read_while_the_old_is_given_out() -> None:
         raise AssertionError("never read again")
 
     asyncio.run(tried())
+
+
+def test_what_was_defined_elsewhere_five_seconds_ago_is_known_to_every_gateway() -> None:
+    """Each gateway has a cache and a phase of its own; what it answers by is never older than it says."""
+
+    async def tried(random: Random) -> None:
+        now, made = 0.0, [0.0]
+        gateways = [DefinitionCache(lambda: len(made), lambda: now) for _ in range(3)]
+        for _ in range(200):
+            now += random.choice((0.01, 0.5, 1.0, 2.4, 2.6, 4.9, 5.0, 60.0))
+            if random.random() < 0.4:
+                made.append(now)
+                if random.random() < 0.5:
+                    gateways[0].forget()
+                    assert await gateways[0].current() == len(made), "who was told of it knows it at once"
+            for gateway in random.sample(gateways, random.randint(0, 3)):
+                due = sum(one <= now - 5.0 for one in made)
+                assert due <= await gateway.current() <= len(made)
+            # a reading that is under way takes none of this clock's time
+            await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+    assert MOST_AGE == 5.0
+    for seed in seeds(5, kind=43):
+        asyncio.run(tried(Random(seed)))
 
 
 def test_what_is_forgotten_is_read_anew_even_while_an_older_reading_is_under_way() -> None:
