@@ -82,6 +82,7 @@ class SeveralOwners:
         database = DatabaseText.parse(text_at(request, (1, 1)) or "").key or ""
         if (whole := defined.owner_of(database, None)) is not None:
             return await self._remotes.answer(request, whole)
+        request = _with_names_asked(request, database, defined)
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
         if isinstance(outcome.answer, Pieces) and all(name.database != database for name in defined.tables):
             return outcome
@@ -141,6 +142,17 @@ class _Lists:
 
 _WRITE_IDS = _Lists((1, 1), (0, 1), ((1, 2), (1, 3)))
 _TABLES, _PATTERN, _TABLE_ROWS = (1, 2), (1, 8), (0, 1)
+
+
+_FIELDS, _NAMING = (1, 7, 1), ("dbName", "tableName")
+
+
+def _with_names_asked(request: WireMessage, database: str, defined: Definitions) -> WireMessage:
+    """Ask for names too where only some fields of tables are wanted: by them remotes are told from the others."""
+    fields = texts_at(request, _FIELDS)
+    if not fields or all(name.database != database for name in defined.tables):
+        return request
+    return with_texts(request, _FIELDS, dict.fromkeys((*fields, *_NAMING)))
 
 
 @dataclass(frozen=True)

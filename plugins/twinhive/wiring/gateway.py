@@ -17,7 +17,14 @@ from twinhive.gateway.shared import Shared
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.files import authority
-from twinhive.model.remotes.definitions import REMOTE, REMOTES_FILE, THRIFT, Definition, Definitions
+from twinhive.model.remotes.definitions import (
+    REMOTE,
+    REMOTES_FILE,
+    THRIFT,
+    Definition,
+    Definitions,
+    refuse_unreadable,
+)
 from twinhive.ports.byte_links import ByteLink
 from twinhive.ports.files import FileReader
 from twinhive.remotes.access import CALLER, Access, Allowed
@@ -81,6 +88,7 @@ class RemotesWiring:
 
     def reached(self, definition: Definition) -> ReachedRemote:
         """Say where a definition leads. Raises Refused, InvalidSettings."""
+        refuse_unreadable(definition)
         name = connector_name(definition.via)
         connector = self.connectors.of(definition.via)
         place = connector.place(definition.properties)

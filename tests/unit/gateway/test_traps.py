@@ -273,6 +273,21 @@ def test_tables_of_several_owners_come_in_one_list_under_local_names(world: Worl
     ]
 
 
+def test_of_tables_some_fields_are_asked_for_and_remotes_are_told_by_their_names(world: World) -> None:
+    """Without names in the answer nobody could tell a remote table's row from that of the view that keeps it."""
+    here = ttypes.Table(dbName="shop", tableName="bought", tableType="VIRTUAL_VIEW", parameters={})
+    there = ttypes.Table(dbName="sales", tableName="orders", sd=ttypes.StorageDescriptor(location="hdfs://west/orders"))
+    world.here.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([here])
+    world.there.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([there])
+    spec = ttypes.GetProjectionsSpec(fieldList=["sd.location"])
+    asked = ttypes.GetTablesRequest(dbName="shop", tblNames=["bought"], projectionSpec=spec)
+    (found,) = world.call("get_table_objects_by_name_req", req=asked).tables
+    assert (found.dbName, found.tableName, found.sd.location) == ("shop", "bought", "hdfs://west/orders")
+    sent = [decoded(struct_class(one.asked[0]), one.asked[0].body).req for one in (world.here, world.there)]
+    assert [one.projectionSpec.fieldList for one in sent] == [["sd.location", "dbName", "tableName"]] * 2
+    assert [(one.dbName, one.tblNames) for one in sent] == [("shop", ["bought"]), ("sales", ["orders"])]
+
+
 def test_a_definition_that_somebody_has_just_made_is_not_listed_as_what_keeps_it(world: World) -> None:
     new = TableName("shop", "new")
     defined, to = world.gateway.definitions, {"port": str(world.there.server.port)}

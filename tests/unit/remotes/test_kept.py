@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.builders import a_table
+from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
 from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.remotes.definitions import REMOTE, RemoteDatabase, RemoteTable
+from twinhive.model.remotes.definitions import REMOTE, RemoteDatabase, RemoteTable, refuse_unreadable
 from twinhive.remotes.kept import (
     HIDDEN,
     VIA,
@@ -45,6 +46,17 @@ def test_what_is_written_is_read() -> None:
 def test_what_other_clients_write_is_understood(text: str, remote: str) -> None:
     found = table_definition(_view({REMOTE: text, **URIS, "spark.sql.create.version": "4", "view.sqlConfig.x": "y"}))
     assert found == RemoteTable(TableName("shop", "orders"), TableName.parse(remote), "thrift", URIS)
+
+
+@pytest.mark.parametrize("text", ["@hive#sales", "@spark#sales"])
+def test_a_name_with_its_catalog_is_refused(text: str) -> None:
+    """The remote would answer by the name without it, and that would pass for a name of here."""
+    database, table = database_definition(_database({REMOTE: text})), table_definition(_view({REMOTE: f"{text}.t"}))
+    assert database is not None and table is not None
+    for one in (database, table):
+        with pytest.raises(InvalidSettings, match="catalog"):
+            refuse_unreadable(one)
+    refuse_unreadable(replace(database, remote="sales"))
 
 
 def test_a_database_without_a_name_stands_for_one_of_its_own() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 
 REMOTE = "twinhive_remote"
@@ -37,6 +38,18 @@ class RemoteDatabase:
 
 
 Definition = RemoteTable | RemoteDatabase
+
+
+def refuse_unreadable(definition: Definition) -> None:
+    """Raise InvalidSettings for a remote whose database is written with its catalog: answers would not name it so."""
+    database = definition.remote if isinstance(definition, RemoteDatabase) else definition.remote.database
+    if database.startswith("@"):
+        raise InvalidSettings(
+            f"remote {definition.local} stands for a database with a catalog before its name",
+            found=f"{REMOTE} = {definition.remote}",
+            expected="the name of a database of Hive's own catalog, or database.table, without the catalog",
+            next_step=f"write the name alone into {REMOTE}",
+        )
 
 
 def still_standing_for(parameters: Mapping[str, str], name: TableName, new: TableName) -> Mapping[str, str]:
