@@ -111,7 +111,17 @@ LOAD = f"REPL LOAD FROM '{IT}'"
 LOAD_IT = _at("west", LOAD)
 
 TEXT_CASES = (
-    Case("sql: no statement", _at("east", "SELECT 1"), ("wrong in line 1, column 1",)),
+    Case("sql: no statement", _at("east", "REPLAY sales"), ("wrong in line 1, column 1",)),
+    Case("sql: a query", _at("east", "SELECT 1"), ("the Spark of a cluster runs it", "twinhive route", "SELECT 1")),
+    Case(
+        "sql: USE CLUSTER of none", ("sql", "USE CLUSTER south; REPL STATUS sales"), ("no cluster south", "east, west")
+    ),
+    Case(
+        "sql: EXPORT after USE",
+        _at("east", "USE sales; EXPORT TABLE t TO '/x'"),
+        ("EXPORT and IMPORT do not follow USE",),
+    ),
+    Case("sql: a text and a file", ("sql", "REPL STATUS sales", "--file", "x.sql"), ("both a text and a file",)),
     Case("sql: TO without FROM", _at("east", "REPL DUMP sales TO 5"), ("wrong in line 1, column 17", "without FROM")),
     Case("sql: TO before FROM", _at("east", "REPL DUMP sales FROM 9 TO 5"), ("TO 5, which is before FROM 9",)),
     Case("sql: LIMIT 0", _at("east", "REPL DUMP sales FROM 9 LIMIT 0"), ("found:    LIMIT 0", "1 or more events")),

@@ -1,6 +1,5 @@
 """Say on which cluster statements run, where one metastore has several (seed 000)."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +11,9 @@ from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
+from twinhive.cli.script import script_text
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, show_error
 from twinhive.model.errors import ActNow, TableMoving, TwinhiveError
-from twinhive.model.next_steps import command
 from twinhive.settings import Configuration
 
 app = typer.Typer(rich_markup_mode=None)
@@ -59,7 +58,7 @@ def route(
     lets it be found again. The exit code says that a person has to act when a statement can run nowhere.
     """
     with errors_shown(as_json=as_json):
-        text = _text(sql, file)
+        text = script_text("route", sql, file)
         answers = _routed(configuration_of(config), text, database, cluster, metastore, looks=look)
     if as_json:
         print_json({"statements": [_fields(answer) for answer in answers]})
@@ -67,27 +66,6 @@ def route(
         _print(answers, explain=explain)
     if any(answer.refused for answer in answers):
         raise typer.Exit(EXIT_ACT_NOW)
-
-
-def _text(sql: str | None, file: Path | None) -> str:
-    if (sql is None) == (file is None):
-        raise ActNow(
-            "which statements are meant is not said",
-            found="both a text and a file" if sql is not None else "neither a text nor a file",
-            expected="one of them",
-            next_step="give statements, or a file of them with --file: " + command("twinhive", "route", "--help"),
-        )
-    if file is None:
-        return sys.stdin.read() if sql == "-" else sql or ""
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise ActNow(
-            f"{file} cannot be read",
-            found=str(error),
-            expected="a text file with statements",
-            next_step="correct --file",
-        ) from error
 
 
 def _routed(

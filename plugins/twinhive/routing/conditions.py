@@ -1,5 +1,6 @@
 """A condition as sqlglot has read it, as what is known of partitions."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -110,12 +111,19 @@ def conditions_of(select: exp.Select) -> dict[int, Predicate]:
     sides = {(join.side or "").upper() for join in joins}
     tables = [source.this] if sides <= {"", "LEFT"} else []
     tables += [join.this for join in joins] if sides <= {""} else []
-    alone = not joins and not select.args.get("laterals")
+    laterals = select.args.get("laterals") or []
+    alone = not joins and not laterals
+    names = Counter(_said_as(one) for one in (source.this, *(join.this for join in joins), *laterals))
     return {
         id(table): predicate_of(where.this, _keys_of(table, alone=alone))
         for table in tables
-        if isinstance(table, exp.Table) and _is_plain(table)
+        if isinstance(table, exp.Table) and _is_plain(table) and names[_said_as(table)] == 1
     }
+
+
+def _said_as(source: exp.Expr) -> str:
+    """Return by which name the columns of a source are told apart, in lower case."""
+    return str(source.alias_or_name).lower()
 
 
 def _is_plain(table: exp.Table) -> bool:

@@ -20,14 +20,16 @@ _EXCHANGE = re.compile(
 )
 _EXPORT = re.compile(rf"export\s+table\s+{_NAME.format('table')}\b.*\bto\s+'.*", re.IGNORECASE | re.DOTALL)
 _OF_METADATA = re.compile(
-    r"(show|set(?!\s+(var|variable|catalog)\b)|reset|reload|describe|desc|use|grant|revoke|commit|rollback|add\s+jar"
+    r"(show|set|reset|reload|describe|desc|use|grant|revoke|commit|rollback|add\s+jar"
     r"|list\s+jars?)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 _ALTER = re.compile(
-    rf"alter\s+table\s+(?:if\s+exists\s+)?{_NAME.format('table')}\s+(?!exchange\b).*", re.IGNORECASE | re.DOTALL
+    rf"alter\s+table\s+(?:if\s+exists\s+)?{_NAME.format('table')}\s+(?!.*\bexchange\s+(?:partitions?|with)\b).*",
+    re.IGNORECASE | re.DOTALL,
 )
-_LOCATION = re.compile(r"\blocation\s*['\"]|['\"]path['\"]\s*=", re.IGNORECASE)
+_OF_A_QUERY = re.compile(r"set\s+(var|variable|catalog)\b.*", re.IGNORECASE | re.DOTALL)
+_LOCATION = re.compile(r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*=", re.IGNORECASE)
 NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
@@ -45,6 +47,11 @@ def explained(text: str) -> str | None:
     """Return the statement that an EXPLAIN is about, None for any other statement."""
     found = _EXPLAIN.fullmatch(text)
     return found["inner"] if found else None
+
+
+def is_of_more(text: str) -> bool:
+    """True for a SET that says more than a setting: its value may be a query, or it changes what names mean."""
+    return bool(_OF_A_QUERY.fullmatch(text))
 
 
 def read_command(text: str) -> OwnCommand | None:

@@ -11,11 +11,11 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
+from twinhive.model.copies.use_cluster import use_cluster
 from twinhive.model.errors import ActNow
 
 _NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w-]+))"
 _GAP = r"(?:\s+|(?=`))"
-_USE_CLUSTER = re.compile(rf"use\s+cluster(?:{_GAP}{_NAME})?", re.IGNORECASE)
 _USE = re.compile(
     rf"use{_GAP}(?:(?:database|schema|namespace){_GAP})?(?:`?(?:hive|spark_catalog)`?\s*\.\s*)?{_NAME}", re.IGNORECASE
 )
@@ -43,9 +43,8 @@ def statements_of(
         bare = _COMMENT.sub(" ", text).strip()
         if not bare:
             continue
-        if found := _USE_CLUSTER.fullmatch(bare):
-            named = found["quoted"] or found["plain"]
-            cluster = named and known(named)
+        if said := use_cluster(bare):
+            cluster = said.cluster and known(said.cluster)
         elif found := _USE.fullmatch(bare):
             database = (found["quoted"] or found["plain"]).lower()
         elif _ANY_USE.match(bare):

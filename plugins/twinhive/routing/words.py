@@ -8,6 +8,7 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+_COMMENT = re.compile(r"""(?P<said>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|--[^\n]*|/\*(?!\+).*?\*/""", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 
 
@@ -15,7 +16,7 @@ _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 class Words:
     """A statement's words.
 
-    text       the statement without comments before it, and without what the parser does not know
+    text       the statement without comments, and without what the parser does not know
     unclear    why nobody can tell what will be run, '' where one can
     escaped    texts that are written with backslashes, which a session may read as they are
     has_pipes  `|>` is used
@@ -28,15 +29,18 @@ class Words:
 
 
 def words_of(text: str) -> Words:
-    """Look at the words of a statement. One that has no words, or a text that does not end, is for the parser."""
+    """Look at the words of a statement; a text or a comment that does not end makes them unclear."""
     if variable := _VARIABLE.search(text):
         return Words(text, unclear=f"{variable[0]} stands for something that only the session knows which runs it")
     try:
+        if any("/*" in comment for token in Hive().tokenize(text) for comment in token.comments):
+            return Words(text, unclear="a comment in a comment, which ends sooner for Hive than for Spark")
+        text = _COMMENT.sub(lambda found: found["said"] or " ", text).strip()
         tokens = Hive().tokenize(text)
     except SqlglotError:
-        return Words(text)
-    if any("/*" in comment for token in tokens for comment in token.comments):
-        return Words(text, unclear="a comment in a comment, which ends sooner for Hive than for Spark")
+        return Words(text, unclear="no statement of SQL that is known here")
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
+        return Words(text, unclear="several statements")
     texts = (token for token in tokens if token.token_type is TokenType.STRING)
     return Words(
         _known(text, tokens),
@@ -51,4 +55,4 @@ def _known(text: str, tokens: Sequence[Token]) -> str:
     for at in range(len(tokens) - 3, 0, -1):
         if words[at - 1 : at + 3] == [")", "if", "not", "exists"] and tokens[0].token_type is not TokenType.CREATE:
             text = text[: tokens[at].start] + text[tokens[at + 2].end + 1 :]
-    return text[tokens[0].start :] if tokens else ""
+    return text

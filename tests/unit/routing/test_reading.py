@@ -3,6 +3,7 @@
 import pytest
 
 from twinhive.model.errors import ActNow
+from twinhive.routing.predicates import ALL
 from twinhive.routing.reading import read_statement, view_reads
 
 DIRECTORY, LOCATION = "it writes to a directory", "it names a location of its own"
@@ -82,6 +83,60 @@ STATEMENTS: list[tuple[str, str, str, str]] = [
     ("insert overwrite table T21 partition (ds='1') if not exists select a from T11", "d.t21", "d.t11", ""),
     ("from T11 insert into T21 partition (ds = f(1)) IF /* x */ NOT EXISTS select a", "d.t21", "d.t11", ""),
     ("explain vectorization only detail select * from T11", "", "d.t11", ""),
+    # Names that common table expressions hide, each only where it is known.
+    ("with x as (with x as (select * from T11) select * from x) select * from x join d.x", "", "d.t11 d.x", ""),
+    ("with a as (with b as (select * from T11) select * from b) select * from a join b", "", "d.t11 d.b", ""),
+    ("(with q as (select * from T11) select * from q) union all select * from q", "", "d.t11 d.q", ""),
+    ("select * from T11 where a in (with T11 as (select * from T12) select a from T11)", "", "d.t11 d.t12", ""),
+    ("insert into T21 with b as (select * from T11) select * from b, c", "d.t21", "d.t11 d.c", ""),
+    ("with q as (select * from T11) merge into q using q s on 1 = 1 when matched then delete", "d.q", "d.t11", ""),
+    (
+        "with recursive r as (select * from T11 union all select * from r join T12) select * from r",
+        "",
+        "d.t11 d.t12",
+        "",
+    ),
+    # Texts, comments and hints in which names are none.
+    ("select '-- x; from y', a /* ' from T12; */ from T11 -- ; from T12", "", "d.t11", ""),
+    ("select /*+ MAPJOIN(s), BROADCAST(T12) */ * from T11 s where a = 'it\\'s; drop table x; --'", "", "d.t11", ""),
+    ("explain /* x */ formatted /* y */ insert into T21 select * from T11", "d.t21", "d.t11", ""),
+    ("alter table T11 /* c */ exchange /* d */ partition (ds = '1') with table T12", "d.t11 d.t12", "", ""),
+    ("msck/**/repair table -- all\nT11", "d.t11", "", ""),
+    # Subqueries wherever one may stand.
+    (
+        "merge into T21 t using (select * from T11 where a not in (select a from T12)) s on t.a = s.a "
+        "when matched and exists (select 1 from f where f.a = s.a) then update set b = (select max(b) from g)",
+        "d.t21",
+        "d.t11 d.t12 d.f d.g",
+        "",
+    ),
+    ("update T21 set a = (select max(a) from T11) where b in (select b from T12)", "d.t21", "d.t11 d.t12", ""),
+    ("delete from T21 as x where x.a in (select a from T11)", "d.t21", "d.t11", ""),
+    (
+        "from T11 insert into T21 select a insert into T31 select b where b in (select b from f)",
+        "d.t21 d.t31",
+        "d.t11 d.f",
+        "",
+    ),
+    (
+        "select sum(a) over (partition by (select 1 from T12)) from T11 order by (select 1 from f)",
+        "",
+        "d.t12 d.t11 d.f",
+        "",
+    ),
+    (
+        "select a from T11 union all select a from T12 intersect select a from f minus select a from g",
+        "",
+        "d.t11 d.t12 d.f d.g",
+        "",
+    ),
+    ("select * from T11, lateral (select * from T12) x, ((f)), (g join h on 1 = 1)", "", "d.t11 d.t12 d.f d.g d.h", ""),
+    # Places that are said in other ways.
+    ("create table T13 (a int) tblproperties ('path' = '/x')", "d.t13", "", LOCATION),
+    ("create table T13 like T11 location '/x'", "d.t13", "", LOCATION),
+    ("alter table T11 set skewed location (1 = 'hdfs://x/y')", "d.t11", "", LOCATION),
+    ("cache table c as select * from T11", "", "d.t11", ""),
+    ("cache table T11", "", "d.t11", ""),
     ("reload functions", "", "", ""),
     ("list jars", "", "", ""),
     ("show partitions T11", "", "", ""),
@@ -115,14 +170,20 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
         ("select * from identifier('d.t')", "identifier(...) in place of a table"),
         ("select * from f(table(t))", "f(...) in place of a table"),
         ("select * from read_files('/x')", "read_files(...) in place of a table"),
-        ("set var x = (select max(a) from t)", "no statement of SQL that is known here"),
-        ("set catalog x", "no statement of SQL that is known here"),
+        ("set var x = (select max(a) from t)", "SET of more than a setting"),
+        ("SET VARIABLE (x, y) = (select a, b from t)", "SET of more than a setting"),
+        ("set /* one */ var x = (select max(a) from t)", "SET of more than a setting"),
+        ("set catalog x", "SET of more than a setting"),
+        ("alter table t partition (ds = '1') exchange with table u", "no statement of SQL that is known here"),
+        ("show tables; drop table x", "several statements"),
+        ("explain select 1; drop table x", "several statements"),
+        ("msck repair table t /* never ends", "no statement of SQL that is known here"),
         ("create table t clone u", "CLONE"),
         ("comment on database d is 'x'", "COMMENT ON"),
         ("msck repair table a.b.c", "no statement of SQL that is known here"),
         ("alter table a.b.c touch", "no statement of SQL that is known here"),
         ("alter table t exchange partitions (p = '1') with table u", "no statement of SQL that is known here"),
-        ("select 1; drop table x", "2 statements"),
+        ("select 1; drop table x", "several statements"),
         ("drop database x cascade", "which drops tables that it does not name"),
         ("select * from other.db.t", "catalog other"),
         ("select * from a.b.c.d", "no name of a table"),
@@ -163,6 +224,22 @@ def test_what_a_statement_makes(sql: str, made: str) -> None:
 
 
 def test_what_a_session_makes_for_itself_is_said() -> None:
-    for sql in ("create temporary table V (a int)", "create or replace temp view v as select * from T11"):
+    for sql in (
+        "create temporary table V (a int)",
+        "create or replace temp view v as select * from T11",
+        "cache lazy table V options ('storageLevel' = 'DISK_ONLY') select * from T11",
+    ):
         uses = read_statement(sql, "d")
         assert (uses.outputs, [str(one) for one in uses.temporary]) == ((), ["d.v"])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from T11 y lateral view explode(x) y as ds where y.ds = '1'",
+        "select * from a.T11 join b.T11 on 1 = 1 where T11.ds = '1'",
+        "with q as (select 1 as ds) select * from T11 x join q x on 1 = 1 where x.ds = '1'",
+    ],
+)
+def test_a_condition_on_a_name_that_several_have_is_one_on_none(sql: str) -> None:
+    assert {one.where for one in read_statement(sql, "d").inputs} == {ALL}

@@ -35,7 +35,6 @@ _FAMILY = re.compile(
     r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+(?:remote|connectors?)\b|desc(?:ribe)?|use)\b",
     re.IGNORECASE,
 )
-_PIECE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|[^;]", re.DOTALL)
 
 _NAMES: Mapping[str, str] = {
     **{f"_{word}": word for word in ("CREATE", "DROP", "SHOW", "DESCRIBE", "USE", "REMOTE", "TABLE", "DATABASE")},
@@ -66,20 +65,6 @@ _GRAMMAR = Grammar(Path(__file__).with_name("grammar.lark"), ("statement",), _NA
 def is_about_remotes(text: str) -> bool:
     """True for a text that begins as these statements do."""
     return _FAMILY.match(text) is not None
-
-
-def statements_in(text: str) -> list[str]:
-    """Split a text at the semicolons outside of quotes and comments; what holds comments only is left out."""
-    parts, last, at = [], 0, 0
-    while at < len(text):
-        if text[at] == ";":
-            parts.append(text[last:at])
-            last = at = at + 1
-            continue
-        piece = _PIECE.match(text, at)
-        at = piece.end() if piece else at + 1
-    parts.append(text[last:])
-    return [part.strip() for part in parts if re.sub(r"--[^\n]*", "", part).strip()]
 
 
 def parse_remote(text: str) -> RemoteStatement:

@@ -16,6 +16,7 @@ from twinhive.statements.running.dumping import Dumping, dumping_of
 from twinhive.statements.running.loading import Loading, loading_of
 from twinhive.statements.running.remote_statements import plan_remotes
 from twinhive.statements.running.running import for_statements, run_statement
+from twinhive.statements.running.script import said_in
 from twinhive.statements.running.table_files import plan_table_files
 from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_dump import ReplDump
@@ -28,7 +29,14 @@ from twinhive.step.base import Work
 
 @for_statements()
 def plan_statement(text: str, place: StatementPlace) -> list[str]:
-    """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would."""
+    """Return the lines of a plan; a REPL STATUS, which changes nothing, is run. Raises what running it would.
+
+    Each statement of a script is planned on what is there now.
+    """
+    return [line for one in said_in(text, place) for line in _plan(one.text, one.place)]
+
+
+def _plan(text: str, place: StatementPlace) -> list[str]:
     if is_about_remotes(text):
         return plan_remotes(text, place)
     if is_about_table_files(text):

@@ -10,7 +10,8 @@ from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
 from twinhive.model.remotes.wildcards import hive_pattern
 from twinhive.remotes.kept import shown
-from twinhive.statements.remote_language.parsing import parse_remote, statements_in
+from twinhive.statements.language.cutting import cut
+from twinhive.statements.remote_language.parsing import parse_remote
 from twinhive.statements.remote_language.values import (
     CreateConnector,
     CreateRemoteDatabase,
@@ -46,7 +47,7 @@ def plan_remotes(text: str, place: StatementPlace) -> list[str]:
 
 
 def _run(text: str, changes: RemoteChanges) -> Answer:
-    statements = [parse_remote(one) for one in statements_in(text)]
+    statements = [parse_remote(one.text) for one in cut(text)]
     current, answer = _DEFAULT, Answer()
     for statement in statements:
         if isinstance(statement, UseDatabase):

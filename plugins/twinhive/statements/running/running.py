@@ -1,4 +1,4 @@
-"""Run one REPL statement from its text (seed 002, 'New Commands')."""
+"""Run REPL statements, and what else is said like them, from their text (seed 002, 'New Commands')."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +16,7 @@ from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hi
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.loading import loading_of
 from twinhive.statements.running.remote_statements import run_remotes
+from twinhive.statements.running.script import said_in
 from twinhive.statements.running.table_files import run_table_files
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
@@ -41,11 +42,20 @@ def lines_of_statements(say: Callable[[str], None]) -> Report:
 
 @for_statements()
 def run_statement(text: str, place: StatementPlace, holder: Mapping[str, str], say: Callable[[str], None]) -> Answer:
-    """Run a REPL statement, EXPORT or IMPORT, or several about remotes. Raises InvalidSettings for no such text.
+    """Run what a text says: REPL, EXPORT, IMPORT, statements about remotes, USE CLUSTER; return the last rows.
 
-    `holder` says who does, for the lease. The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump,
-    `last_repl_id` of a status, which has no row for a database that no replication knows.
+    Raises InvalidSettings for a text that says anything else, before any of it is run. `holder` says who does, for the
+    lease. The columns have Hive's names: `dump_dir` and `last_repl_id` of a dump, `last_repl_id` of a status, which has
+    no row for a database that no replication knows.
     """
+    answer = Answer()
+    for one in said_in(text, place):
+        found = _run(one.text, one.place, holder, say)
+        answer = found if found.columns else answer
+    return answer
+
+
+def _run(text: str, place: StatementPlace, holder: Mapping[str, str], say: Callable[[str], None]) -> Answer:
     if is_about_remotes(text):
         return run_remotes(text, place, say)
     if is_about_table_files(text):

@@ -3,7 +3,8 @@
 import pytest
 
 from twinhive.model.errors import InvalidSettings
-from twinhive.statements.remote_language.parsing import is_about_remotes, parse_remote, statements_in
+from twinhive.statements.language.cutting import cut
+from twinhive.statements.remote_language.parsing import is_about_remotes, parse_remote
 from twinhive.statements.remote_language.values import (
     CreateConnector,
     CreateRemoteDatabase,
@@ -205,7 +206,7 @@ def test_other_statements_are_not_ours(text: str) -> None:
 
 def test_a_file_is_split_at_semicolons_outside_of_quotes_and_comments() -> None:
     text = "USE a; -- one; two\nCREATE REMOTE TABLE t VIA 'x;y';;\n-- the end\n"
-    assert statements_in(text) == ["USE a", "-- one; two\nCREATE REMOTE TABLE t VIA 'x;y'"]
+    assert [one.text for one in cut(text)] == ["USE a", "-- one; two\nCREATE REMOTE TABLE t VIA 'x;y'"]
 
 
 @pytest.mark.parametrize(
@@ -227,6 +228,6 @@ def test_a_file_is_split_at_semicolons_outside_of_quotes_and_comments() -> None:
     ],
 )
 def test_comments_may_stand_anywhere(text: str, said: RemoteStatement) -> None:
-    (one,) = statements_in(text)
+    (one,) = [one.text for one in cut(text)]
     assert is_about_remotes(text)
     assert parse_remote(one) == said
