@@ -109,8 +109,8 @@ def _refuse_sql(one: Cut, place: StatementPlace) -> None:
     if is_about_table_files(one.text) or not _SQL.match(one.bare):
         return
     shown = " ".join(one.text.split())
-    named = ("--cluster", place.cluster) if place.cluster else ()
-    route = command("twinhive", "route", *named, shown) if len(shown) <= _SHOWN else "twinhive route"
+    words = (*(("--cluster", place.cluster) if place.cluster else ()), shown)
+    route = command("twinhive", "route", *words) if len(shown) <= _SHOWN else "twinhive route"
     raise ActNow(
         "this statement is one of SQL: the Spark of a cluster runs it",
         found=f"{shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}",
