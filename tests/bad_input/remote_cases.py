@@ -17,7 +17,7 @@ from twinhive.model.connections import Connection, parse_connection
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.names import TableName
 from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
+from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable, refuse_unreadable
 from twinhive.remotes.access import Access, Allowed
 from twinhive.settings import load_configuration
 from twinhive.settings.remotes import load_remotes
@@ -128,6 +128,11 @@ REMOTE_COMMAND_CASES: tuple[Case, ...] = (
     Case("gateway: which of two clusters", ("gateway",), _TWO),
 )
 REMOTE_CASES: tuple[RemoteCase, ...] = (
+    (
+        "a remote's name with its catalog",
+        lambda _: refuse_unreadable(RemoteDatabase("ours", "@hive#sales")),
+        "a catalog before its name",
+    ),
     ("create connector: of Hive's", lambda _: _create("c", "mysql", "jdbc:mysql://a"), "it is of type 'mysql'"),
     ("create connector: a name that is taken", lambda _: _create("ours"), "connector ours is there already"),
     (
