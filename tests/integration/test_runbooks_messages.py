@@ -11,7 +11,7 @@ from sandbox import Sandbox
 from tests.integration.airflow_fixtures import until
 from tests.integration.damage import Databases
 from tests.integration.oncall import OnCall
-from tests.integration.test_messages import Scene, broker, ends, scene
+from tests.integration.test_messages import Scene, broker, scene
 from tests.support.runbooks import Section, runbooks, says
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
@@ -89,14 +89,14 @@ def person(scene: Scene, capfd: pytest.CaptureFixture[str], request: pytest.Fixt
 def test_a_publisher_is_behind(person: MessagesOnCall) -> None:
     process = person.scene.process("one")
     person.scene.wait_until_active("one")
-    ends(process, signal.SIGKILL)
+    person.scene.ends(process, signal.SIGKILL)
     person.scene.add("1")
     person.read(person.until_it_says("is not told"), "is not told", "events wait to be told")
     assert "day=1" in person.type("publish", "east", "--dry-run")
     process = person.scene.process("one")
     person.until_all_is_told()
     assert person.scene.texts(1) == ["ADD_PARTITION day=1/region=us"]
-    assert ends(process, signal.SIGTERM) == 0
+    assert person.scene.ends(process, signal.SIGTERM) == 0
 
 
 @pytest.mark.runbook("A message broker is down")
@@ -112,14 +112,14 @@ def test_a_broker_is_down(person: MessagesOnCall) -> None:
     assert person.scene.texts(1, again) == ["ADD_PARTITION day=1/region=us"]
     person.until_all_is_told()
     again.close()
-    assert ends(process, signal.SIGTERM) == 0
+    assert person.scene.ends(process, signal.SIGTERM) == 0
 
 
 @pytest.mark.runbook("Events were gone before they were told")
 def test_events_were_gone(person: MessagesOnCall, sandbox: Sandbox) -> None:
     process = person.scene.process("one")
     person.scene.wait_until_active("one")
-    ends(process, signal.SIGKILL)
+    person.scene.ends(process, signal.SIGKILL)
     metastore = person.scene.metastore
     first = metastore.current_event_id() + 1
     person.scene.add("1")
@@ -132,7 +132,7 @@ def test_events_were_gone(person: MessagesOnCall, sandbox: Sandbox) -> None:
         texts = person.scene.texts(2)
         assert texts[0].startswith("GAP") and texts[1] == "SET_DONE day=1"
     assert "day=1" in person.type("sets", "list", "east", person.scene.table.database)
-    assert ends(process, signal.SIGTERM) == 0
+    assert person.scene.ends(process, signal.SIGTERM) == 0
 
 
 @pytest.mark.airflow
