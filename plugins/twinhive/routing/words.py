@@ -8,7 +8,11 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-_COMMENT = re.compile(r"""(?P<said>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|--[^\n]*|/\*(?!\+).*?\*/""", re.DOTALL)
+_COMMENT = re.compile(
+    r"""(?P<said>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|(?P<line>--[^\n]*)|/\*(?!\+).*?\*/""", re.DOTALL
+)
+_GOES_ON = re.compile(r"\\\r?$|\r.")
+"""In a comment of a line: behind a backslash Spark goes on with it, Hive does not; behind a carriage return neither."""
 _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 
 
@@ -35,6 +39,8 @@ def words_of(text: str) -> Words:
     try:
         if any("/*" in comment for token in Hive().tokenize(text) for comment in token.comments):
             return Words(text, unclear="a comment in a comment, which ends sooner for Hive than for Spark")
+        if any(_GOES_ON.search(found["line"] or "") for found in _COMMENT.finditer(text)):
+            return Words(text, unclear="a comment that ends elsewhere for Hive than for Spark")
         text = _COMMENT.sub(lambda found: found["said"] or " ", text).strip()
         tokens = Hive().tokenize(text)
     except SqlglotError:

@@ -167,6 +167,8 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
         ("select * from (table t)", "no name of a table"),
         ("select * from t where day = '${hiveconf:day}'", "${hiveconf:day} stands for something"),
         ("select 1 /* /* */ union all select a from t -- */", "a comment in a comment"),
+        ("select * from t -- all \\\nwhere ds = '1'", "a comment that ends elsewhere"),
+        ("select 1 -- one\r union all select a from t", "a comment that ends elsewhere"),
         ("select * from identifier('d.t')", "identifier(...) in place of a table"),
         ("select * from f(table(t))", "f(...) in place of a table"),
         ("select * from read_files('/x')", "read_files(...) in place of a table"),

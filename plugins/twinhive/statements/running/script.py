@@ -49,11 +49,11 @@ def _said(script: str, cuts: Sequence[Cut], place: StatementPlace) -> Iterator[S
     for one in cuts:
         said = use_cluster(one.bare)
         if said is None and is_about_remotes(one.text):
-            if isinstance(parse_remote(_only(script, [one])), UseDatabase):
-                database, remotes = one, remotes or ([database] if database else [])
-            elif not remotes and database:
+            if not remotes and database is not None:
                 remotes = [database]
             remotes.append(one)
+            if isinstance(parse_remote(_only(script, [one])), UseDatabase):
+                database = one
             continue
         if remotes:
             yield Said(_only(script, remotes), place)
