@@ -22,8 +22,9 @@ _PER_CALL = 1_000
 
 @dataclass(frozen=True)
 class Sides:
-    """The tables of some marks on both sides by name, and what is said of them."""
+    """The tables of some marks on both sides by name, and what is said of them; `names` holds those of all marks."""
 
+    names: Sequence[str]
     sources: Mapping[TableName, Table]
     tables: Mapping[str, Table]
     frozen: Mapping[str, str]
@@ -35,9 +36,10 @@ class Sides:
         """Read them; without marks nothing is asked."""
         names = sorted({mark.table.table for mark in marks})
         if not names:
-            return cls({}, {}, {}, frozenset(), frozenset())
+            return cls((), {}, {}, {}, frozenset(), frozenset())
         database = ports.replica.database(policy.replica.database)
         return cls(
+            names,
             {table.name: table for table in ports.source.tables(policy.source.database, names)},
             {table.name.table: table for table in ports.replica.tables(policy.replica.database, names)},
             frozen_tables(database.parameters if database else {}),
@@ -72,10 +74,10 @@ class Sides:
         return replace(mark, table=table.name, table_id=table_id(table), shown=now, keep=source.parameters.get(KEEP))
 
     def ids(self) -> dict[str, Ids]:
-        """Return the ids of the tables on both sides."""
+        """Return the ids of the tables on both sides: also that there is none, as one may come by a rename."""
         sources = {name.table: table_id(table) for name, table in self.sources.items()}
         replicas = {name: table_id(table) for name, table in self.tables.items()}
-        return {name: (sources.get(name), replicas.get(name)) for name in sources.keys() | replicas.keys()}
+        return {name: (sources.get(name), replicas.get(name)) for name in self.names}
 
 
 def read_marks(metastore: MetastoreReader, database: str, names: Iterable[str] | None) -> list[SetMark]:

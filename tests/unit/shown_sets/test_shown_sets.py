@@ -232,6 +232,18 @@ def test_a_set_is_shown_again_after_its_table_was_built_anew(producer: Producer)
     producer.assert_sets_are_true()
 
 
+def test_a_set_shows_when_its_table_has_been_away_under_another_name(producer: Producer) -> None:
+    """While neither side has a table of that name the mark counts nowhere; no event of marks tells of its return."""
+    producer.follow()
+    producer.mark("*", "plain")
+    producer.users.rename_table("plain", "elsewhere")
+    producer.follow()
+    assert producer.shown == []
+    producer.users.rename_table("elsewhere", "plain")
+    producer.follow()
+    assert producer.shown == ["plain *"]
+
+
 def test_sets_of_before_the_first_copy_come_with_it() -> None:
     world = a_world()
     MarkSet(TableName(SALES, "orders"), "*", "early").run(world.source)
