@@ -117,6 +117,7 @@ class MarkedSets:
             or self._is_placing(ours, theirs, key, index)
             or self._is_being_replaced(ours, theirs, index)
             or _without_nested(ours, theirs)
+            or self._has_untold(ours, theirs, key, index)
         )
         return is_so and self._is_named_since(key, moments)
 
@@ -134,11 +135,19 @@ class MarkedSets:
         """True while the files of the next append come, one after the other."""
         following = self._timeline.moments[index + 1 : index + 2]
         append = following[0].append if following else None
-        return append is not None and append.key == key and theirs <= ours <= theirs | append.files
+        is_next = append is not None and append.key == key and ours <= theirs | append.files
+        return is_next and _without_nested(ours & theirs, theirs)
 
     def _is_being_replaced(self, ours: Files, theirs: Files, index: int) -> bool:
         """True where files are missing that an overwrite under way had taken away: a first copy lists what there is."""
         return ours <= theirs and theirs - ours <= self._timeline.moments[index].gone
+
+    def _has_untold(self, ours: Files, theirs: Files, key: Key, index: int) -> bool:
+        """True where a first copy found some of the files that writers had put there without an event, before others.
+
+        Nothing that was promised is missing, nothing is there that readers of the source did not see.
+        """
+        return theirs <= ours and any(ours <= files for files in self._readers_saw(key, range(index, index + 1)))
 
     def _difference(self, lifetime: Lifetime, one: ShownSet, table: TableState) -> str:
         moments = self._moments(lifetime, one)
