@@ -54,7 +54,7 @@ def test_a_dry_run_plans_and_does_not_run(dag: DAG, monkeypatch: pytest.MonkeyPa
         ({"statement": "", "cluster": "west"}, "value for statement that cannot be used"),
         ({"statement": "REPL STATUS sales", "cluster": "north"}, "value for cluster that cannot be used"),
         ({"statement": "REPL STATUS sales", "clutser": "west"}, "unknown keys"),
-        ({"statement": "REPL STATUS sales;;;", "cluster": "west"}, "the statement is wrong"),
+        ({"statement": "REPL STATUS sales ;; REPL STATUS", "cluster": "west"}, "the statement is wrong"),
     ],
 )
 def test_a_form_that_cannot_be_used_is_refused(dag: DAG, conf: dict[str, Any], says: str) -> None:
