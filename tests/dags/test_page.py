@@ -523,6 +523,16 @@ def test_remotes_are_shown_as_the_gateways_know_them_and_a_gateway_that_is_down_
     assert html.index(DOWN) < html.index(WELL)
 
 
+def test_remotes_are_found_in_the_dags_folder(
+    viewer: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As DAGs, operators and the monitor find them, wherever the API server was started."""
+    monkeypatch.delenv("TWINHIVE_CONFIG", raising=False)
+    monkeypatch.setenv("AIRFLOW__CORE__DAGS_FOLDER", str(tmp_path))
+    (tmp_path / "remotes.yaml").write_text("gateways: [nowhere]")
+    assert "What gateways there are is not known" in page_of(viewer)
+
+
 def test_a_file_of_remotes_that_cannot_be_used_is_said_and_the_rest_is_shown(
     viewer: TestClient, remotes_file: Path
 ) -> None:

@@ -1,15 +1,18 @@
 """Ask Airflow who may see what. A policy is shown to whoever may read its DAG `<policy>.incremental`."""
 
+from pathlib import Path
 from typing import Annotated
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_view
+from airflow.configuration import conf
 from fastapi import Depends
 
 from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.journal.address import find_connections_with
 from twinhive.page.links import MONITOR
+from twinhive.settings import default_directory
 
 find_connections_with(journal_of)
 
@@ -45,3 +48,8 @@ def sees_remotes(user: GetUserDep) -> bool:
 
 
 SeesRemotes = Annotated[bool, Depends(sees_remotes)]
+
+
+def configuration_directory() -> Path:
+    """Return where `remotes.yaml` is: as operators find it, wherever the API server was started."""
+    return default_directory(conf.get("core", "dags_folder"))

@@ -10,7 +10,13 @@ from fastapi.responses import Response
 from twinhive.journal.reading import open_reader
 from twinhive.model.errors import TwinhiveError
 from twinhive.page import rendering
-from twinhive.page.airflow_access import Readable, ReadablePlacements, SeesRemotes, signed_in
+from twinhive.page.airflow_access import (
+    Readable,
+    ReadablePlacements,
+    SeesRemotes,
+    configuration_directory,
+    signed_in,
+)
 from twinhive.page.airflow_runs import MetadataDatabase
 from twinhive.page.announcements import PublisherRow, announcements
 from twinhive.page.copies import copies_section
@@ -19,7 +25,6 @@ from twinhive.page.notices import pool_notices
 from twinhive.page.overview import PageQuery, overview, overview_without_journal
 from twinhive.page.policy_page import SPANS, PolicyQuery, policy_page, policy_page_without_journal
 from twinhive.page.remotes import MOST_NAMES, remotes_section
-from twinhive.settings import default_directory
 
 app = FastAPI(title="Replication", dependencies=[signed_in], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -45,7 +50,7 @@ def show_overview(
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, query, error)
     waiting = pool_notices(_airflow.pool_waits(), readable)
-    remotes = remotes_section(default_directory(), now) if sees_remotes else None
+    remotes = remotes_section(configuration_directory(), now) if sees_remotes else None
     return rendering.page(
         "overview.html",
         links=_links(request),

@@ -28,9 +28,9 @@ from twinhive.settings.watching import NotificationSettings
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def default_directory() -> Path:
-    """Return the configuration directory: `TWINHIVE_CONFIG`, else `dags` beside the caller."""
-    return Path(os.environ.get("TWINHIVE_CONFIG") or "dags")
+def default_directory(otherwise: str = "dags") -> Path:
+    """Return the configuration directory: `TWINHIVE_CONFIG`, else another one, `dags` beside the caller."""
+    return Path(os.environ.get("TWINHIVE_CONFIG") or otherwise)
 
 
 def load_configuration(directory: Path) -> Configuration:

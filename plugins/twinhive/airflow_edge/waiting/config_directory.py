@@ -1,11 +1,11 @@
 """Find the configuration directory for operators and sensors in DAGs of others."""
 
-import os
 from pathlib import Path
 
 from airflow.sdk.configuration import conf
 
 from twinhive.model.errors import InvalidSettings
+from twinhive.settings import default_directory
 
 
 def config_directory(given: str | None) -> Path:
@@ -13,7 +13,7 @@ def config_directory(given: str | None) -> Path:
 
     Raises InvalidSettings when there is no clusters.yaml: with DAG bundles the DAGs folder is not where the DAGs are.
     """
-    directory = Path(given or os.environ.get("TWINHIVE_CONFIG") or conf.get("core", "dags_folder"))
+    directory = Path(given) if given else default_directory(conf.get("core", "dags_folder"))
     if not (directory / "clusters.yaml").is_file():
         raise InvalidSettings(
             "the configuration of Twinhive is not found",
