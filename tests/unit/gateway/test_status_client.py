@@ -36,6 +36,13 @@ def test_a_remote_that_nobody_has_called_is_not_said_to_answer() -> None:
     assert (one.answers, one.is_open, one.calls, one.mean) == (None, False, 0, None)
 
 
+def test_a_remote_that_has_answered_answers_though_nothing_is_noted_of_its_breaker() -> None:
+    counts = CallCounts(names=MappingProxyType({"far": ("sales", WELL, "")}))
+    counts.ended(WELL, "get_table_req", Ending.ANSWERED, 0.001)
+    [one] = remotes_of(counts)
+    assert (one.answers, one.failing_since, one.calls) == (True, None, 1)
+
+
 def test_calls_that_were_refused_at_once_do_not_make_a_remote_look_quick() -> None:
     counts = a_count()
     counts.ended(WELL, "get_table_req", Ending.REFUSED, 0.0)

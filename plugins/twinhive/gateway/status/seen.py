@@ -65,7 +65,8 @@ def _seen(address: str, names: tuple[tuple[str, str], ...], counts: CallCounts) 
     return RemoteSeen(
         address=address,
         names=names,
-        answers=None if state is None else since is None,
+        # Quick reads that are answered leave a breaker alone that was never touched.
+        answers=None if state is None and not ended[Ending.ANSWERED] else since is None,
         is_open=state in (BreakerState.OPEN, BreakerState.PROBING),
         failing_since=since,
         trouble=" ".join(failure.split()),
