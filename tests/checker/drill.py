@@ -375,7 +375,8 @@ class Drill:
     def _sets_missing(self) -> list[str]:
         """Return the sets that the source has and the replica should show, and those that it should not.
 
-        It need not show one where both sides have other files, because somebody wrote, or died, without an event.
+        It need not show one where both sides have other files, because somebody wrote, or died, without an event: a
+        mark that came on top of one that shows waits likewise.
         """
         source, name = self.place.source, self.crowd.database
         there = self.viewer.state()
@@ -387,7 +388,11 @@ class Drill:
         }
         differ = {one for one in done if leaves(tables[one.table], one.spec) != leaves(ours[one.table], one.spec)}
         wrong = [f"{one} is missing" for one in done - there.sets - differ]
-        return wrong + [f"{one} is there" for one in there.sets - done]
+        waiting = {(one.table, one.spec) for one in differ}
+        older = {one for one in there.sets if self.crowd.sets.has_been_marked_since(one)}
+        return wrong + [
+            f"{one} is there" for one in there.sets - done if one not in older or (one.table, one.spec) not in waiting
+        ]
 
     def story(self, what: str) -> str:
         """Return what happened, for people; the same again with TWINHIVE_SEED."""

@@ -73,6 +73,12 @@ class MarkedSets:
             named = frozenset(values for name, values in keys if name == table)
             self._told[table].append((self._newest, named or None))
 
+    def has_been_marked_since(self, one: ShownSet) -> bool:
+        """True for a mark that was not taken away since: newer ones may have come on top."""
+        name = (one.table, one.spec)
+        lifetime = self._of_token.get((name, one.token))
+        return lifetime is not None and lifetime is self._now.get(name)
+
     @property
     def _newest(self) -> int:
         return len(self._timeline.moments) - 1
