@@ -29,6 +29,13 @@ _ALTER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OF_A_QUERY = re.compile(r"set\s+(var|variable|catalog)\b.*", re.IGNORECASE | re.DOTALL)
+_OF_MEANING = re.compile(
+    r"set\s+(?:hiveconf:|metaconf:)?`?(spark\.sql\.defaultCatalog|spark\.sql\.catalog\..*|hive\.metastore\.uris"
+    r"|metastore\.thrift\.uris|spark\.sql\.ansi\.doubleQuotedIdentifiers|hive\.support\.quoted\.identifiers"
+    r"|spark\.sql\.legacy\.ctePrecedencePolicy)`?\s*=.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Settings that say in which catalog names are, what stands in quotes, or which names a WITH hides."""
 _LOCATION = re.compile(r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*=", re.IGNORECASE)
 NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
@@ -51,7 +58,7 @@ def explained(text: str) -> str | None:
 
 def is_of_more(text: str) -> bool:
     """True for a SET that says more than a setting: its value may be a query, or it changes what names mean."""
-    return bool(_OF_A_QUERY.fullmatch(text))
+    return bool(_OF_A_QUERY.fullmatch(text) or _OF_MEANING.fullmatch(text))
 
 
 def read_command(text: str) -> OwnCommand | None:

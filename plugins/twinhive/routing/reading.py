@@ -150,15 +150,22 @@ class _Reader(TablesRead):
         if tree.find(exp.TemporaryProperty) and kind in ("TABLE", "VIEW"):
             self.temporary.append(self._table(tree.this))
         if kind == "TABLE" or (kind == "VIEW" and tree.find(exp.MaterializedProperty)):
-            if tree.find(exp.LocationProperty) or any(map(_is_path, tree.find_all(exp.Property))):
-                self.unknown.append(NAMES_A_LOCATION)
-            if not tree.find(exp.TemporaryProperty):
-                self._make(tree.this)
-            if tree.expression is not None:
-                besides = (tree.this, tree.args.get("properties"))
-                self.read_parts(tree, self.read_ctes(tree, frozenset()), besides)
+            self._created(tree)
+        elif kind in _DATABASES and tree.find(exp.LocationProperty):
+            self.unknown.append(NAMES_A_LOCATION)
+        elif kind == "FUNCTION" and _has_query(tree):
+            raise not_understood(self.text, "a function of a query: who calls it reads tables that nobody sees")
         elif kind not in ("VIEW", "FUNCTION", *_DATABASES):
             raise not_understood(self.text, f"CREATE {kind}")
+
+    def _created(self, tree: exp.Expr) -> None:
+        if tree.find(exp.LocationProperty) or any(map(_is_path, tree.find_all(exp.Property))):
+            self.unknown.append(NAMES_A_LOCATION)
+        if not tree.find(exp.TemporaryProperty):
+            self._make(tree.this)
+        if tree.expression is not None:
+            besides = (tree.this, tree.args.get("properties"))
+            self.read_parts(tree, self.read_ctes(tree, frozenset()), besides)
 
     def drop(self, tree: exp.Expr) -> None:
         """Read DROP."""
@@ -198,6 +205,11 @@ class _Reader(TablesRead):
         if name is None:
             raise not_understood(self.text, f"a {type(node).__name__} to write to")
         return name
+
+
+def _has_query(function: exp.Expr) -> bool:
+    """True for a function that is made of SQL, and reads tables."""
+    return function.expression is not None and function.expression.find(exp.Table, exp.Query) is not None
 
 
 def _is_path(said: exp.Property) -> bool:

@@ -36,9 +36,8 @@ class TablesRead:
             if isinstance(table.this, exp.Anonymous) and table.this.name.lower() not in _TABLE_FUNCTIONS:
                 raise not_understood(self.text, f"{table.this.name}(...) in place of a table, which may read anything")
             return None
-        # `TABLE t` is read as a table of this name with an alias. `a.b` in quotes is one name to Spark, two to Hive.
-        is_table_of_spark = table.name.lower() == "table" and not table.this.args.get("quoted")
-        if not isinstance(table.this, exp.Identifier) or is_table_of_spark or "." in table.name + table.db:
+        # `a.b` in quotes is one name to Spark, two to Hive.
+        if not isinstance(table.this, exp.Identifier) or _is_word_before_a_name(table) or "." in table.name + table.db:
             raise not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
         if table.catalog.lower() not in _CATALOGS:
             raise not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
@@ -87,6 +86,12 @@ class TablesRead:
                 self.read(one, ctes, conditions.get(id(one), ALL))
             return
         self.read(part, ctes)
+
+
+def _is_word_before_a_name(table: exp.Table) -> bool:
+    """True for Spark's `TABLE t` and `STREAM t`, which sqlglot reads as tables of this name with an alias."""
+    is_word = table.name.lower() in ("table", "stream") and not table.db and not table.this.args.get("quoted")
+    return is_word and (table.name.lower() == "table" or bool(table.alias))
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
