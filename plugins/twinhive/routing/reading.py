@@ -56,6 +56,8 @@ def _read(text: str, database: str) -> StatementUses:
 
 def view_reads(text: str, database: str) -> tuple[ReadTable, ...]:
     """Return what a view reads: its text is a query; names without a database are in `database`. Raises ActNow."""
+    if why := words_of(text).unclear:
+        raise not_understood(text, why)
     trees = parsed(text)
     if trees is None or len(trees) != 1 or not isinstance(trees[0], _QUERIES):
         raise not_understood(text, "no query")
@@ -201,6 +203,8 @@ class _Reader(TablesRead):
 
     def _table(self, node: exp.Expr) -> TableName:
         table = node.this if isinstance(node, exp.Schema) else node
+        if node.find(exp.Query, exp.Alias) is not None:
+            raise not_understood(self.text, "a query in what is written, of which nobody knows when it is read")
         name = self.name(table) if isinstance(table, exp.Table) else None
         if name is None:
             raise not_understood(self.text, f"a {type(node).__name__} to write to")

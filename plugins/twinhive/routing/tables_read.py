@@ -10,6 +10,7 @@ from twinhive.routing.conditions import conditions_of
 from twinhive.routing.predicates import ALL, Predicate
 from twinhive.routing.trees import LONGEST_SHOWN, not_understood
 from twinhive.routing.uses import ReadTable
+from twinhive.views.reading import is_word_before_a_table
 
 _CATALOGS = ("", "hive", "spark_catalog")
 _FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
@@ -60,6 +61,10 @@ class TablesRead:
     def read(self, node: exp.Expr, ctes: frozenset[str], where: Predicate = ALL) -> None:
         """Read a node and all below it; `ctes` are the names that stand for no table there."""
         ctes = self.read_ctes(node, ctes)
+        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and is_word_before_a_table(node.this):
+            raise not_understood(self.text, f"TABLE {node.alias}, which may be a table, or a column of this name")
+        if isinstance(node, exp.Into):
+            raise not_understood(self.text, "INTO in a query, which Hive and Spark do not have")
         if isinstance(node, exp.Table):
             is_cte = not node.db and isinstance(node.this, exp.Identifier) and node.name.lower() in ctes
             if not is_cte and (name := self.name(node)) is not None:
