@@ -1,7 +1,7 @@
 """Work through a stream of any length with several threads, and stop all of them when one cannot go on."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
@@ -27,9 +27,11 @@ def in_parallel(
 
     Nothing is read ahead of the threads. What one of them raises ends the others at their next item; of several
     errors one that leaves open what became of a call is raised. `stopping` is set when no thread is to go on, also with
-    the item that it has: when whoever waits here is interrupted.
+    the item that it has: when whoever waits here is interrupted. No thread is started that could have no item.
     """
-    if threads == 1:
+    if isinstance(items, Sized):
+        threads = min(threads, len(items))
+    if threads <= 1:
         return [work(iter(items))]
     shared = _Shared(items)
     with ThreadPoolExecutor(threads, name) as pool:

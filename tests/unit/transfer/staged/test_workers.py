@@ -1,4 +1,4 @@
-"""Of what several threads end with, that is raised which leaves open what became of a call."""
+"""Threads that share work: no more than there is for them, and which of their errors is raised."""
 
 import threading
 from collections.abc import Iterator
@@ -38,6 +38,20 @@ def test_threads_end_with_the_error_that_leaves_a_call_open() -> None:
 
     with pytest.raises(Unreachable):
         in_parallel(range(10), 2, work)
+
+
+@pytest.mark.parametrize("items", [[], ["only"], ["one", "two"]])
+def test_no_thread_is_started_that_could_have_no_item(items: list[str]) -> None:
+    began = []
+
+    def work(some: Iterator[str]) -> list[str]:
+        began.append(threading.current_thread())
+        return list(some)
+
+    found = in_parallel(items, 8, work)
+    assert sorted(item for each in found for item in each) == sorted(items)
+    assert len(began) == max(1, len(items))
+    assert (threading.current_thread() in began) == (len(items) < 2)
 
 
 def test_a_load_keeps_its_lease_while_a_call_of_another_thread_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
