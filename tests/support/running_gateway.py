@@ -93,5 +93,5 @@ class RunningGateway:
 
 
 def _reached(definition: Definition) -> ReachedRemote:
-    port = definition.properties["port"]
-    return ReachedRemote(f"{port}", f"127.0.0.1:{port}", definition.properties.get("user"), opening(int(port)))
+    port, user = definition.properties["port"], definition.properties.get("user")
+    return ReachedRemote((port, user), f"127.0.0.1:{port}", user, opening(int(port)))

@@ -128,7 +128,9 @@ class _Asking:
 
 
 def _any(names: Iterable[str]) -> str:
-    return "|".join(dict.fromkeys(names))
+    """Return the pattern of some names; of all, where one of them would be a pattern itself. Rows are told by name."""
+    wanted = dict.fromkeys(names)
+    return "*" if any("|" in name or "*" in name for name in wanted) else "|".join(wanted)
 
 
 def _named_rows(answer: WireMessage) -> Iterable[tuple[WireMessage, TableName]]:

@@ -40,7 +40,8 @@ class RemotesFile(Strict):
     """The whole file."""
 
     clusters: bool = True
-    """the metastores of `clusters.yaml` may be reached, by connector `thrift`, as the caller"""
+    """the metastores of `clusters.yaml` may be reached, by connector `thrift`, as the caller; what `allow[]` says of
+    them comes first"""
     allow: tuple[AllowedSettings, ...] = ()
     """what else may be reached; the first rule that holds counts"""
     gateways: tuple[StatusAddress, ...] = ()

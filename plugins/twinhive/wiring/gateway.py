@@ -147,7 +147,7 @@ class RemotesWiring:
         file = load_remotes(self._configuration.directory / REMOTES_FILE)
         rules = [_rule_of(one.connector, one.addresses, one.identity) for one in file.allow]
         directory = None if file.key_directory is None else self._configuration.directory / file.key_directory
-        return Access((*self._cluster_rules(file), *rules), directory)
+        return Access((*rules, *self._cluster_rules(file)), directory)  # what somebody has said comes first
 
     def _cluster_rules(self, file: RemotesFile) -> list[Allowed]:
         if not file.clusters:

@@ -187,6 +187,7 @@ def test_the_client_is_introduced_to_each_remote_with_what_it_said_last(world: W
         another.set_ugi("eve", [])
         another.get_all_tables("far")
     assert "eve" in world.here.users
+    assert world.there.users[-1] == "reader" and "eve" not in world.there.users
 
 
 def test_a_connection_that_the_remote_has_closed_is_opened_again(client: Any, world: World) -> None:

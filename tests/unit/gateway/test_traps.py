@@ -390,6 +390,19 @@ def test_lists_ask_each_remote_once_for_all_of_its_databases_and_give_each_name_
     assert (sorted(asked.db_patterns.split("|")), asked.tbl_patterns) == (["gone", "hr", "sales"], "t*|u")
 
 
+def test_a_remote_whose_name_would_be_a_pattern_is_listed_by_its_name(world: World) -> None:
+    """Glue's names may be such; a metastore asked for `a|b` would answer for two other tables."""
+    bought, to = TableName("shop", "bought"), {"port": str(world.there.server.port)}
+    world.gateway.definitions = Definitions({bought: RemoteTable(bought, TableName("sales", "a|b"), properties=to)})
+    world.here.answers["get_table_meta"] = [ttypes.TableMeta("shop", "bought", "VIRTUAL_VIEW")]
+    there = [ttypes.TableMeta("sales", name, f"kind of {name}") for name in ("a", "a|b", "b")]
+    world.there.answers["get_table_meta"] = there
+    rows = world.call("get_table_meta", db_patterns="shop", tbl_patterns="*", tbl_types=[])
+    assert [(row.tableName, row.tableType) for row in rows] == [("bought", "kind of a|b")]
+    (asked,) = (decoded(struct_class(one), one.body) for one in world.there.asked)
+    assert (asked.db_patterns, asked.tbl_patterns) == ("sales", "*")
+
+
 def test_a_list_waits_no_longer_for_many_silent_remotes_than_for_one() -> None:
     world, silent = World(), [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
     try:

@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.policies import PolicyFiles
+from twinhive.model.connections import parse_connection
 from twinhive.model.errors import InvalidSettings, Refused
+from twinhive.model.remotes.definitions import RemoteDatabase
 from twinhive.remotes.access import Access, Allowed
+from twinhive.settings import load_configuration
 from twinhive.settings.remotes import RemotesFile, load_remotes
+from twinhive.wiring.gateway import RemotesWiring
 
 RULES = (
     Allowed("thrift", ("thrift://*.east.example:9083",), "reader"),
@@ -42,6 +47,21 @@ def test_a_file_is_read_and_without_one_only_clusters_are_allowed(tmp_path: Path
     path.write_text("clusters: false\nallow:\n- {connector: ssh, addresses: ['ssh://*'], identity: reader}\n")
     found = load_remotes(path)
     assert (found.clusters, found.allow[0].connector, found.allow[0].identity) == (False, "ssh", "reader")
+
+
+def test_what_a_rule_says_of_a_cluster_comes_before_what_holds_without_a_word(tmp_path: Path) -> None:
+    """Who writes that west is asked as a reader means it, also while clusters may be reached as the caller."""
+    at = parse_connection("any", '{"host": "hms", "port": 9083}')
+    policies = PolicyFiles(tmp_path / "config")
+    far = RemoteDatabase("far", "sales", properties={"hive.metastore.uris": "thrift://hms:9083"})
+
+    def user() -> str | None:
+        wiring = RemotesWiring(load_configuration(policies.directory), "east", lambda connection_id: at)
+        return wiring.reached(far).user
+
+    assert user() is None
+    policies.write("remotes.yaml", {"allow": [{"addresses": ["thrift://hms:9083"], "identity": "reader"}]})
+    assert user() == "reader"
 
 
 @pytest.mark.parametrize("text", ["[]", "false", "0", "text"])
