@@ -19,7 +19,7 @@ from twinhive.model.equality.canonical import Plain, canonical_partition, canoni
 from twinhive.model.files import ChecksumForm, is_hidden
 from twinhive.model.objects import Parameters, Partition, Table, TableKind
 from twinhive.model.sets.mark import SETS_TABLE, SetMark, sets_table
-from twinhive.model.thrift_objects import read_partition, read_table, table_id
+from twinhive.model.thrift_objects import read_partition, read_table
 from twinhive.model.tjson import from_text
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.transfer.staged.listing import list_files
@@ -212,11 +212,11 @@ class Viewer:
             return frozenset()
         marks = [SetMark.read(one) for one in self._metastore.partitions(name, self._metastore.partition_names(name))]
         tables = self._metastore.tables(self._database, sorted({mark.table.table for mark in marks}))
-        ids = {table.name: table_id(table) for table in tables}
+        there = {table.name: table for table in tables}
         return frozenset(
             ShownSet(mark.table.table, mark.spec, mark.token)
             for mark in marks
-            if mark.table in ids and mark.is_of(ids[mark.table])
+            if mark.table in there and mark.is_of(there[mark.table])
         )
 
     def _constraints(self, table: Table) -> tuple[str, ...]:

@@ -19,9 +19,11 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.model.files import base_name, is_hidden
-from twinhive.model.names import partition_name
+from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.model.sets.mark import FOREVER, SETS_TABLE
+from twinhive.model.sets.spec import SetSpec
 from twinhive.model.switching.fence import FENCED, QUOTA, FenceRules
 from twinhive.operations.failback import Failback
 from twinhive.operations.failover import Failover
@@ -32,6 +34,8 @@ from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, MetastoreReader, WritePorts
+from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
 
@@ -73,7 +77,15 @@ class Users:
             lambda: users.rename_table("later", "plain"),
             lambda: users.truncate(table, None if here is None else [here]),
             lambda: users.alter_database_parameters({"x": str(self.count)}),
+            *self._marks(users, TableName(users.database, table), here),
         ]
+
+    def _marks(
+        self, users: SourceWriter, table: TableName, values: tuple[str, ...] | None
+    ) -> list[Callable[[], object]]:
+        spec = str(SetSpec((("p", values[0]),) if values else ()))
+        marking = MarkSet(table, spec, str(self.count))
+        return [lambda: marking.run(users.metastore)] * 2 + [lambda: UnmarkSet(table, spec).run(users.metastore)]
 
     def _is_new(self, users: SourceWriter, table: str, values: tuple[str, ...] | None = None) -> bool:
         """Tell whether it can be made: what is refused must leave no files, of which no event would tell."""
@@ -125,7 +137,7 @@ def held(metastore: MetastoreReader, files: FileReader, database: str) -> Held:
 
     found: Held = {}
     for table in metastore.tables(database, metastore.table_names(database)):
-        if table.is_external:
+        if table.is_external or table.name.table == SETS_TABLE:
             continue
         parts = metastore.partitions(table.name, metastore.partition_names(table.name)) if table.partition_keys else []
         found[table.name.table] = (
@@ -134,7 +146,13 @@ def held(metastore: MetastoreReader, files: FileReader, database: str) -> Held:
             {one.values: (said(one), content(one.location)) for one in parts},
             {} if table.partition_keys else content(table.location),
         )
-    return found
+    return found | {SETS_TABLE: sets_found(metastore, database)}
+
+
+def sets_found(metastore: MetastoreReader, database: str) -> dict[tuple[str, str], str | None]:
+    """Return the sets that those who wait find, with their tokens."""
+    listed = SetsOfDatabase(metastore, database, keep=FOREVER).read()
+    return {(one.mark.table.table, one.mark.spec): one.mark.token for one in listed if one.standing is SetStanding.DONE}
 
 
 class Sides:

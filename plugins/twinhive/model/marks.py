@@ -146,6 +146,12 @@ def with_position(parameters: Parameters, position: Position) -> dict[str, str]:
     }
 
 
+def followed_policy(parameters: Parameters) -> str | None:
+    """Return the policy whose source a database follows, or will; None for one of its own, or that has taken over."""
+    policy = parameters.get(POLICY)
+    return policy if policy and ReplicaState.read(parameters).phase is not Phase.PROMOTED else None
+
+
 def _position(parameters: Parameters) -> Position:
     """Read the position; `repl.last.id` alone counts where the two do not agree (set by hand, or by Hive)."""
     last_id = parameters.get(LAST_ID, "")

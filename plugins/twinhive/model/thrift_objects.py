@@ -44,7 +44,7 @@ _SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
 _BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
 
-_TABLE_ID = "25"
+_TABLE_ID, _CREATED = "25", "4"
 _OWNER = "3"
 _TEXT_FORMAT: Tree = {
     "3": {"str": "org.apache.hadoop.mapred.TextInputFormat"},
@@ -348,6 +348,12 @@ def table_id(table: Table) -> int | None:
     """Return the metastore's own number of a table, which a rename keeps and no other table ever gets."""
     number: int | None = from_text(table.thrift).get(_TABLE_ID, {}).get("i64")
     return number
+
+
+def created_at(table: Table) -> int | None:
+    """Return when the metastore has made a table, Unix seconds of its clock; a rename and an alteration keep it."""
+    seconds: int | None = from_text(table.thrift).get(_CREATED, {}).get("i32")
+    return seconds or None
 
 
 def text_table(

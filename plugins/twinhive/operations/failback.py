@@ -26,6 +26,7 @@ from twinhive.operations.fence.note import note_of
 from twinhive.operations.operation import Holder, person
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts
+from twinhive.replica.looked_sets import forget_looked
 from twinhive.replica.stamping import stamp_everything
 from twinhive.requests.request_files import pause, request_everything
 from twinhive.step.base import Work
@@ -87,6 +88,8 @@ class Failback:
             )
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
+            # The new primary's log tells nothing of what was marked here.
+            forget_looked(ports.replica_files, policy)
             pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))
             opened = self._open(ports, database, lease)
             lease.confirm()

@@ -80,14 +80,14 @@ class SetsOfDatabase:
         if not is_findable(partition.values):
             trouble = f"written otherwise its table is {mark.table.table}"
             return ListedSet(mark, SetStanding.UNREADABLE, trouble=trouble)
-        if (table is None or not mark.is_of(table_id(table))) and same is not None and same.name != mark.table:
+        if (table is None or not mark.is_of(table)) and same is not None and same.name != mark.table:
             return ListedSet(mark, SetStanding.RENAMED, same.name)
         return standing_of(mark, table, self.keep, self.clock())
 
 
 def standing_of(mark: SetMark, table: Table | None, keep: str, now: float) -> ListedSet:
     """Judge a mark by the table that has its name now, None for no table."""
-    if table is None or not mark.is_of(table_id(table)):
+    if table is None or not mark.is_of(table):
         return ListedSet(mark, SetStanding.NO_TABLE if table is None else SetStanding.OTHER_TABLE)
     try:
         if is_expired(mark, how_long(table, keep), now):

@@ -46,7 +46,7 @@ class MarkSet:
         """Return what a run would leave. Reads only."""
         table = self._table(metastore)
         wanted = self._wanted(metastore, table)
-        return _after(_kept(metastore, wanted), wanted)
+        return _after(_kept(metastore, wanted), wanted, table)
 
     def run(self, metastore: MetastoreWriter) -> MarkOutcome:
         """Mark it. Raises InvalidSettings, Missing, ActNow; TryAgain when nobody knows whether it is marked."""
@@ -55,7 +55,7 @@ class MarkSet:
         sets = make_sets_table(metastore, self.table.database, self.by)
         for _ in range(_TIMES):
             kept = _kept(metastore, wanted)
-            after = _after(kept, wanted)
+            after = _after(kept, wanted, table)
             if after.already:
                 return after
             partition = new_partition(sets, (wanted.table.table, wanted.spec), after.mark.parameters())
@@ -155,11 +155,11 @@ def _kept(metastore: MetastoreReader, wanted: SetMark) -> Partition | None:
     return found[0] if found else None
 
 
-def _after(kept: Partition | None, wanted: SetMark) -> MarkOutcome:
+def _after(kept: Partition | None, wanted: SetMark, table: Table) -> MarkOutcome:
     if kept is None:
         return MarkOutcome(wanted)
     before = SetMark.read(kept)
-    if not before.is_of(wanted.table_id):
+    if not before.is_of(table):
         return MarkOutcome(wanted)
     if wanted.token is not None and before.knows(wanted.token):
         return MarkOutcome(before, already=True)

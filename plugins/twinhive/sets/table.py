@@ -4,7 +4,7 @@ from contextlib import suppress
 from types import MappingProxyType
 
 from twinhive.model.errors import ActNow, AlreadyThere, Missing
-from twinhive.model.marks import POLICY
+from twinhive.model.marks import POLICY, followed_policy
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Table
 from twinhive.model.sets.mark import IS_SETS_TABLE, SETS_KEYS, is_sets_table, sets_table
@@ -66,7 +66,7 @@ def data_table(metastore: MetastoreReader, name: TableName) -> Table:
 def refuse_replica(metastore: MetastoreReader, database: str) -> None:
     """Refuse to mark in a replica's database: sets come there from the source, behind their data. Raises ActNow."""
     found = metastore.database(database)
-    policy = found.parameters.get(POLICY) if found else None
+    policy = followed_policy(found.parameters) if found else None
     if policy:
         raise ActNow(
             f"database {database} is the replica of policy {policy}: its sets come from the source",

@@ -10,7 +10,6 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.sets.mark import KEEP, SetMark, is_expired, mark_name
 from twinhive.model.sets.spec import SetSpec
-from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader
 from twinhive.sets.table import find_sets_table
 
@@ -71,7 +70,7 @@ def how_long(table: Table, keep: str) -> str:
 
 def is_valid(mark: SetMark, table: Table, keep: str, now: float) -> bool:
     """True for a mark that counts: of this very table, and not expired."""
-    return mark.is_of(table_id(table)) and not is_expired(mark, how_long(table, keep), now)
+    return mark.is_of(table) and not is_expired(mark, how_long(table, keep), now)
 
 
 def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet]) -> Mapping[str, SetMark]:

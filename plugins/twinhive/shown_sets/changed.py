@@ -14,7 +14,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import SETS_TABLE, mark_name
 from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader, ReadPorts
-from twinhive.shown_sets.looked import Ids, Looked, read_looked
+from twinhive.replica.looked_sets import Ids, Looked, read_looked
 
 _PER_CALL = 300
 _MOST_ROWS = 10_000

@@ -22,12 +22,12 @@ from twinhive.model.text import ResyncTable, Text
 from twinhive.model.thrift_objects import key_types, new_partition
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.held_sets import write_held_sets
+from twinhive.replica.looked_sets import write_looked
 from twinhive.replica.sets_run import write_run_of_sets
 from twinhive.sets.table import find_sets_table, make_sets_table
 from twinhive.shown_sets.changed import ToLookAt, find_changed, table_ids
 from twinhive.shown_sets.comparing import lacking
 from twinhive.shown_sets.later_events import LaterEvents
-from twinhive.shown_sets.looked import write_looked
 from twinhive.shown_sets.sides import Sides, names_of, read_marks
 from twinhive.step.base import Detail, Work
 

@@ -11,11 +11,11 @@ from twinhive.model.sets.mark import KEEP, SetMark, is_findable, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import table_id
 from twinhive.ports import MetastoreReader, ReadPorts
+from twinhive.replica.looked_sets import Ids
 from twinhive.replica.pending_files import pending_names, read_pending
 from twinhive.requests.request_files import requested_tables
 from twinhive.sets.listing import SetStanding, standing_of
 from twinhive.sets.table import find_sets_table
-from twinhive.shown_sets.looked import Ids
 
 _PER_CALL = 1_000
 
@@ -50,7 +50,7 @@ class Sides:
     def has(self, shown: SetMark) -> bool:
         """True for a shown mark of the replica's table as it is now."""
         table = self.tables.get(shown.table.table)
-        return table is not None and shown.is_of(table_id(table))
+        return table is not None and shown.is_of(table)
 
     def is_done(self, mark: SetMark, policy: Policy, clock: Callable[[], float], keep: str) -> bool:
         """True for a mark of the source that counts, of a table that is replicated."""

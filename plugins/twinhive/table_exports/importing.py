@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from twinhive.apply.places import managed_directory
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join, qualified
-from twinhive.model.marks import POLICY, Phase, ReplicaState
+from twinhive.model.marks import POLICY, followed_policy
 from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
@@ -83,8 +83,8 @@ class ImportTable:
 def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
     """Refuse a database that follows a source: a table of that name may come from there at any moment."""
     database = metastore.database(name.database)
-    policy = database.parameters.get(POLICY) if database else None
-    if database is None or policy is None or ReplicaState.read(database.parameters).phase is Phase.PROMOTED:
+    policy = followed_policy(database.parameters) if database else None
+    if policy is None:
         return
     raise ActNow(
         f"database {name.database} is the replica of policy {policy}: nothing is imported there",

@@ -296,6 +296,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     def _altered_table(self, before: Table, table: Table, target: str | None) -> Table:
         tree = fresh_table(table)
         tree |= self._of_this_metastore({"transient_lastDdlTime": str(self._log.now()), **table.parameters})
+        tree["4"] = from_text(before.thrift)["4"]
         if identity := from_text(before.thrift).get("25"):
             tree["25"] = identity
         if location := target or table.location or before.location:

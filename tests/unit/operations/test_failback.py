@@ -17,6 +17,7 @@ from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.leaves.side import sides_of
 from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
 from twinhive.model.marks import PHASE, POLICY, Phase
+from twinhive.model.names import TableName
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.switching.fence import FENCED, QUOTA, FenceMark, FenceNote, FenceRules
@@ -28,6 +29,8 @@ from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import TreePorts, WritePorts
+from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
 
@@ -44,8 +47,13 @@ BACK = a_policy(
 class Switched:
     """Two clusters of which west has taken over, with a policy in each direction."""
 
-    def __init__(self, *, loses: bool = False, partitions: int = 0) -> None:
+    def __init__(self, *, loses: bool = False, partitions: int = 0, marks: bool = False) -> None:
         followed = Followed()
+        orders = TableName("sales", "orders")
+        if marks:
+            for text in ("p=1", "p=a b"):
+                MarkSet(orders, text, "before").run(followed.world.source)
+            followed.follow()
         if partitions:
             followed.users.create_table("large", keys=("p",))
             rows = {(f"{number:06}",): {"f": b"x" * 1_000} for number in range(partitions)}
@@ -64,6 +72,9 @@ class Switched:
         if loses:
             self.east.insert("plain", None, [b"never seen in west"])
             self.east.drop_partitions("orders", [("a b",)])
+            if marks:
+                self.east.add_partitions("orders", {("late",): [b"never seen in west"]})
+                MarkSet(orders, "p=late", "lost").run(world.source)
             at = int(world.replica.database("sales").parameters["repl.last.id"])
             UnplannedFailover(self.there, at, "gone", HOLDER).run(world.ports())
         else:
@@ -203,6 +214,29 @@ def test_a_fenced_old_primary_is_opened_for_what_replicates_into_it() -> None:
     switched.fail_back()
     assert files.name_quota(home) is None
     assert FENCED not in switched.world.source.database("sales").parameters
+
+
+def sets_of(metastore: Any) -> dict[str, str | None]:
+    """Return the sets that count, with their tokens."""
+    listed = SetsOfDatabase(metastore, "sales", keep="forever").read()
+    return {one.mark.spec: one.mark.token for one in listed if one.standing is SetStanding.DONE}
+
+
+@pytest.mark.parametrize("loses", [False, True])
+def test_sets_follow_the_new_primary_and_none_stays_that_only_the_old_one_knows(loses: bool) -> None:
+    orders = TableName("sales", "orders")
+    switched = Switched(loses=loses, marks=True)
+    east, west = switched.world.source, switched.world.replica
+    # What east has marked after the event that west has reached is lost with its data.
+    assert sets_of(east) == {"p=1": "before", "p=a b": "before", **({"p=late": "lost"} if loses else {})}
+    assert sets_of(west) == {"p=1": "before", "p=a b": "before"}
+    MarkSet(orders, "*", "west's").run(west)
+    UnmarkSet(orders, "p=1").run(west)
+    switched.fail_back()
+    assert sets_of(east) == sets_of(west) == {"p=a b": "before", "*": "west's"}
+    UnmarkSet(orders, "p=a b").run(west)
+    switched.go_on(BACK, switched.ports)
+    assert sets_of(east) == {"*": "west's"}
 
 
 def test_what_is_equal_stays_as_it_is() -> None:

@@ -264,6 +264,21 @@ def test_marks_of_plain_sql_are_taken_as_they_are(store: Store) -> None:
     assert store.mark("day=1", "a").count == 2
 
 
+def test_a_mark_of_plain_sql_does_not_outlive_its_table(store: Store) -> None:
+    store.mark("day=2")
+    store.by_sql("logs", "day=1")
+    store.now = store.metastore._log.now()
+    assert store.done("day=1") == "day=1"
+    store.metastore.drop_table(LOGS, delete_data=True)
+    store.metastore.pass_time(3_600)
+    store.metastore.create_table(a_table("sales.logs", partition_keys=("day", "region")))
+    assert store.done("day=1") is None
+    assert dict(store.standings())["day=1"] is SetStanding.OTHER_TABLE
+    store.by_sql("logs", "day=3")
+    store.now = store.metastore._log.now()
+    assert store.done("day=3") == "day=3"
+
+
 def test_a_mark_before_the_time_that_is_asked_for_does_not_count(store: Store) -> None:
     store.mark("day=1", "a")
     assert store.done("day=1", since=1_001) is None
@@ -308,6 +323,14 @@ def test_a_replica_is_not_marked(store: Store) -> None:
         store.mark("day=1")
     with pytest.raises(ActNow, match="is the replica of policy sales"):
         UnmarkSet(LOGS, "day=1").run(store.metastore)
+
+
+def test_what_has_taken_over_from_its_source_is_marked(store: Store) -> None:
+    database = store.metastore.database("sales")
+    said = {"twinhive.policy": "sales", "twinhive.phase": "promoted"}
+    store.metastore.set_database_parameters("sales", {**database.parameters, **said})
+    assert store.mark("day=1").count == 1
+    assert UnmarkSet(LOGS, "day=1").run(store.metastore)
 
 
 def test_who_waits_looks_again_until_the_set_is_there(store: Store) -> None:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from twinhive.model.errors import InvalidSettings
+from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Parameters, Partition, Table
+from twinhive.model.thrift_objects import created_at, table_id
 
 SETS_TABLE = "twinhive_sets"
 SETS_KEYS = ("table_name", "spec")
@@ -26,6 +28,8 @@ _TABLE_ID, _TOKEN, _EARLIER, _NOTE = (_PREFIX + key for key in ("table_id", "tok
 _SHOWN, _SHOWN_BY, _KEEP = _PREFIX + "shown", _PREFIX + "shown_by", _PREFIX + "keep"
 _DDL_TIME = "transient_lastDdlTime"
 _EARLIER_TOKENS = 20
+_SKEW_SECONDS = 60
+"""So far apart the clocks of two metastores of one warehouse may be."""
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
@@ -39,7 +43,8 @@ class SetMark:
     table_id    the metastore's id of the data table, by which one that was dropped and made again is known
     token       who asks is known by it: a second call with the same one changes nothing
     earlier     hashes of tokens that came before, the newest last
-    shown       on a replica: since when it shows the set, Unix seconds
+    shown       on a replica: since when it shows the set, Unix seconds; what it marked itself when it was the primary
+                counts since then
     shown_by    on a replica: the run that has shown it so
     keep        on a replica: how long the source's table keeps its sets
     """
@@ -63,9 +68,16 @@ class SetMark:
         """The name of its partition in the set table."""
         return mark_name(self.table.table, self.spec)
 
-    def is_of(self, table_id: int | None) -> bool:
-        """True unless the data table was dropped and made again since."""
-        return self.table_id is None or table_id is None or self.table_id == table_id
+    def is_of(self, table: Table) -> bool:
+        """True unless the data table was dropped and made again since.
+
+        Plain SQL keeps no id, and old metastores have none: then the times tell, which may be those of two metastores.
+        """
+        if self.table_id is not None:
+            return table_id(table) in (None, self.table_id)
+        # The replica's table may have come after the mark of the source, but not after the mark was shown.
+        since = self.shown or self.marked
+        return not since or since + _SKEW_SECONDS >= (created_at(table) or 0)
 
     def knows(self, token: str) -> bool:
         """True when a call with this token was counted already."""
@@ -109,10 +121,11 @@ class SetMark:
         """Read a partition of a set table; what nobody has written is None."""
         table, spec = partition.values
         given = partition.parameters
+        marked = _number(given, _MARKED) or _number(given, _DDL_TIME) or 0
         return cls(
             TableName(partition.table.database, table.lower()),
             spec,
-            _number(given, _MARKED) or _number(given, _DDL_TIME) or 0,
+            marked,
             given.get(_BY),
             _number(given, _COUNT) or 1,
             _number(given, _PARTITIONS),
@@ -120,7 +133,7 @@ class SetMark:
             given.get(_TOKEN),
             tuple(filter(None, given.get(_EARLIER, "").split(","))),
             given.get(_NOTE),
-            _number(given, _SHOWN),
+            _number(given, _SHOWN) or (marked if STAMP in given else None),
             given.get(_KEEP),
             given.get(_SHOWN_BY),
         )

@@ -57,5 +57,10 @@ def write_looked(files: FileWriter, policy: Policy, looked: Looked) -> None:
     files.write(_path(policy), json.dumps(kept, ensure_ascii=False).encode())
 
 
+def forget_looked(files: FileWriter, policy: Policy) -> None:
+    """Let the next look read all marks of both sides."""
+    files.delete_file(_path(policy))
+
+
 def _path(policy: Policy) -> str:
     return join(policy.staging, "sets", "looked.json")
