@@ -193,6 +193,10 @@ def _serve(home: Path, port: int) -> None:
     import uvicorn
     from airflow.api_fastapi.app import create_app
 
+    from benchmarks.page_clusters import serve_status
+
+    status = serve_status(time.time())
+    (home / "dags" / "remotes.yaml").write_text(f"gateways: ['127.0.0.1:{status}']\n", encoding="utf-8")
     app = create_app(apps="core")
     print(f"http://127.0.0.1:{port}/plugin/replication, passwords in {home / 'passwords.json'}", flush=True)
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

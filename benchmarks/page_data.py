@@ -51,6 +51,8 @@ def states(names: Sequence[str], now: float) -> Iterator[dict[str, Any]]:
             "lag_events": behind,
             "lag_seconds": behind * chance.uniform(2, 9),
             "max_lag": _MAX_LAG,
+            "rpo_events": behind // 4,
+            "rpo_seconds": behind * 0.5,
             "paused": None,
             "trouble": None,
         }

@@ -13,10 +13,12 @@ from airflow.models.dagbundle import DagBundleModel
 from airflow.models.dagrun import DagRun
 from sqlalchemy import Engine, Table, insert, text
 
+from benchmarks.page_clusters import PLACEMENT, copies
 from benchmarks.page_data import DAY, Shape, batches, failures, policy_names, samples, states, tables, windows
 from benchmarks.page_sets import held_sets, publishers, sets
 from twinhive.journal.schema import (
     BATCHES,
+    COPIES,
     FAILURES,
     LAG,
     METADATA,
@@ -49,6 +51,7 @@ def fill_journal(engine: Engine, shape: Shape, now: float) -> dict[str, int]:
     rows[0]["held_sets"] = held_sets(names[0], now)
     _write(engine, POLICIES, [{"held_sets": None, **row} for row in rows])
     _write(engine, SETS, sets(names[0], now))
+    _write(engine, COPIES, copies(now))
     _write(engine, PUBLISHERS, ({"broker_trouble": None, **one} for one in publishers(now)))
     _write(
         engine, TABLES, (t for name, count in counts.items() for t in tables(name, count, now, troubled.get(name, 0)))
@@ -75,7 +78,7 @@ def fill_airflow(engine: Engine, shape: Shape, runs_per_dag: int, now: float) ->
     names = policy_names(shape)
     with engine.begin() as connection:
         connection.execute(insert(DagBundleModel.__table__), [{"name": "dags", "active": True}])
-    dag_ids = [MONITOR, *(f"{name}.{phase}" for name in names for phase in ALL)]
+    dag_ids = [MONITOR, f"{PLACEMENT}.copies", *(f"{name}.{phase}" for name in names for phase in ALL)]
     _write(engine, DagModel.__table__, (_dag(dag_id) for dag_id in dag_ids))
     _write(engine, DagRun.__table__, _runs(names, runs_per_dag, now))
     _analyse(engine)

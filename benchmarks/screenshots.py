@@ -181,7 +181,7 @@ def photograph(
 
 
 def photograph_the_page(chromium: Browser, airflow: AirflowApi, directory: Path) -> None:
-    """Save the overview, and the page of the most troubled policy."""
+    """Save the overview, the page of the most troubled policy, and what stands below all policies."""
     frame, entry = "iframe[title=Replication]", f"{airflow.url}/plugin/replication"
     chromium.open(entry)
     with chromium.inside(frame):
@@ -194,6 +194,9 @@ def photograph_the_page(chromium: Browser, airflow: AirflowApi, directory: Path)
         ):
             path = directory / f"page-{name}-{theme}.png"
             photograph(chromium, url, path, theme=theme, height=height, ready=ready, frame=frame)
+    # A search that finds nothing: what belongs to no policy stands alone.
+    below = f"{airflow.url}/replication/?search=no-such-policy"
+    photograph(chromium, below, directory / "page-clusters.png", theme="light", height=860, ready=".copies")
 
 
 def main() -> None:
@@ -204,7 +207,7 @@ def main() -> None:
     parser.add_argument("--password", required=True)
     parser.add_argument("--directory", type=Path, default=IMAGES)
     kinds = parser.add_subparsers(dest="kind", required=True)
-    kinds.add_parser("page", help="the page 'Replication', four pictures")
+    kinds.add_parser("page", help="the page 'Replication', five pictures")
     one = kinds.add_parser("one", help="one page of Airflow")
     one.add_argument("address", help="path and query, such as /dags/flights.incremental")
     one.add_argument("file", help="name of the picture")

@@ -3,12 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from struct import Struct as Packing
+from typing import Final
 
+from twinhive.gateway.bodies import text_at, with_value
 from twinhive.gateway.handing_on import HandOn
 from twinhive.gateway.metrics import LOCAL, Ending
+from twinhive.model.remotes.definitions import Definition
 from twinhive.ports.byte_links import ByteLink
-from twinhive.wire.message import Head, WireError, WireMessage, declared_error
+from twinhive.wire.message import Head, MessageKind, WireError, WireMessage, declared_error
 from twinhive.wire.reader import MOST_BUFFERED_BYTES
+from twinhive.wire.table import STRUCT
+
+_NUMBER: Final = Packing("!h")
+_TEXT: Final = 1
+"""The field of an exception's text, in all that the metastore and Thrift have."""
 
 
 @dataclass(frozen=True)
@@ -66,3 +75,26 @@ def failure(request: WireMessage, text: str, owner: str = LOCAL) -> CallOutcome:
 def error_answer(request: WireMessage, text: str) -> WireMessage:
     """Build an exception that the client knows how to take."""
     return declared_error(request.head.method, request.head.sequence, text)
+
+
+def with_its_words_told(answer: WireMessage, definition: Definition, remote: str) -> WireMessage:
+    """Return an error of a remote with what its names mean before its text; whatever has no such text as it is.
+
+    Names are not exchanged in a text: it is for people, a name may be part of another word there, and a database may
+    be called as a word is. `remote` is the address, for people.
+    """
+    path = _text_of_an_error(answer)
+    if path is None or (text := text_at(answer, path)) is None or str(definition.local) == str(definition.remote):
+        return answer
+    told = f"remote {definition.local} is {definition.remote} at {remote}, which says under its own names: {text}"
+    return with_value(answer, path, told)
+
+
+def _text_of_an_error(answer: WireMessage) -> tuple[int, ...] | None:
+    """Return where the text stands, without looking through an answer that is none."""
+    if answer.head.kind is MessageKind.EXCEPTION:
+        return (_TEXT,)
+    raw, at = answer.raw, answer.at
+    if raw[at] != STRUCT or (number := _NUMBER.unpack_from(raw, at + 1)[0]) == 0:
+        return None
+    return (number, _TEXT)

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
-from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
+from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal, with_its_words_told
 from twinhive.gateway.bodies import error_text, texts_at, with_entries
 from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
@@ -88,10 +88,11 @@ class RemoteCalls:
     async def _under_local_names(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
         if may_hold_views(answer):
             answer = await self._with_views_renamed(answer, definition, remote)
-        return await _renamed(self.described(answer, definition), renames_of(definition).back)
+        return await _renamed(self.described(answer, definition, remote), renames_of(definition).back)
 
-    def described(self, answer: WireMessage, definition: Definition) -> WireMessage:
-        """Return a remote table with what the remote itself is among its parameters; other answers as they are."""
+    def described(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
+        """Return an answer with what the remote itself is: among a table's parameters, and before an error's text."""
+        answer = with_its_words_told(answer, definition, remote.name)
         path = _PARAMETERS.get(answer.head.method)
         return answer if path is None else with_entries(answer, path, self._shared.describe(definition))
 

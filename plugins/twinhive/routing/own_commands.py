@@ -28,7 +28,14 @@ _ALTER = re.compile(
     rf"alter\s+table\s+(?:if\s+exists\s+)?{_NAME.format('table')}\s+(?!.*\bexchange\s+(?:partitions?|with)\b).*",
     re.IGNORECASE | re.DOTALL,
 )
-_OF_A_QUERY = re.compile(r"set\s+(var|variable|catalog)\b.*", re.IGNORECASE | re.DOTALL)
+_OF_A_QUERY = re.compile(r"set\s+(var|variable|catalog|collation)\b.*", re.IGNORECASE | re.DOTALL)
+_OF_MEANING = re.compile(
+    r"set\s+(?:hiveconf:|metaconf:)?`?(spark\.sql\.defaultCatalog|spark\.sql\.catalog\..*|hive\.metastore\.uris"
+    r"|metastore\.thrift\.uris|spark\.sql\.ansi\.doubleQuotedIdentifiers|hive\.support\.quoted\.identifiers"
+    r"|spark\.sql\.legacy\.ctePrecedencePolicy|spark\.sql\.caseSensitive)`?\s*=.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Settings that say in which catalog names are, what stands in quotes, which names a WITH hides, or which are equal."""
 _LOCATION = re.compile(r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*=", re.IGNORECASE)
 NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
@@ -51,7 +58,7 @@ def explained(text: str) -> str | None:
 
 def is_of_more(text: str) -> bool:
     """True for a SET that says more than a setting: its value may be a query, or it changes what names mean."""
-    return bool(_OF_A_QUERY.fullmatch(text))
+    return bool(_OF_A_QUERY.fullmatch(text) or _OF_MEANING.fullmatch(text))
 
 
 def read_command(text: str) -> OwnCommand | None:

@@ -56,6 +56,8 @@ def _read(text: str, database: str) -> StatementUses:
 
 def view_reads(text: str, database: str) -> tuple[ReadTable, ...]:
     """Return what a view reads: its text is a query; names without a database are in `database`. Raises ActNow."""
+    if why := words_of(text).unclear:
+        raise not_understood(text, why)
     trees = parsed(text)
     if trees is None or len(trees) != 1 or not isinstance(trees[0], _QUERIES):
         raise not_understood(text, "no query")
@@ -150,15 +152,22 @@ class _Reader(TablesRead):
         if tree.find(exp.TemporaryProperty) and kind in ("TABLE", "VIEW"):
             self.temporary.append(self._table(tree.this))
         if kind == "TABLE" or (kind == "VIEW" and tree.find(exp.MaterializedProperty)):
-            if tree.find(exp.LocationProperty) or any(map(_is_path, tree.find_all(exp.Property))):
-                self.unknown.append(NAMES_A_LOCATION)
-            if not tree.find(exp.TemporaryProperty):
-                self._make(tree.this)
-            if tree.expression is not None:
-                besides = (tree.this, tree.args.get("properties"))
-                self.read_parts(tree, self.read_ctes(tree, frozenset()), besides)
+            self._created(tree)
+        elif kind in _DATABASES and tree.find(exp.LocationProperty):
+            self.unknown.append(NAMES_A_LOCATION)
+        elif kind == "FUNCTION" and _has_query(tree):
+            raise not_understood(self.text, "a function of a query: who calls it reads tables that nobody sees")
         elif kind not in ("VIEW", "FUNCTION", *_DATABASES):
             raise not_understood(self.text, f"CREATE {kind}")
+
+    def _created(self, tree: exp.Expr) -> None:
+        if tree.find(exp.LocationProperty) or any(map(_is_path, tree.find_all(exp.Property))):
+            self.unknown.append(NAMES_A_LOCATION)
+        if not tree.find(exp.TemporaryProperty):
+            self._make(tree.this)
+        if tree.expression is not None:
+            besides = (tree.this, tree.args.get("properties"))
+            self.read_parts(tree, self.read_ctes(tree, frozenset()), besides)
 
     def drop(self, tree: exp.Expr) -> None:
         """Read DROP."""
@@ -194,10 +203,17 @@ class _Reader(TablesRead):
 
     def _table(self, node: exp.Expr) -> TableName:
         table = node.this if isinstance(node, exp.Schema) else node
+        if node.find(exp.Query, exp.Alias) is not None:
+            raise not_understood(self.text, "a query in what is written, of which nobody knows when it is read")
         name = self.name(table) if isinstance(table, exp.Table) else None
         if name is None:
             raise not_understood(self.text, f"a {type(node).__name__} to write to")
         return name
+
+
+def _has_query(function: exp.Expr) -> bool:
+    """True for a function that is made of SQL, and reads tables."""
+    return function.expression is not None and function.expression.find(exp.Table, exp.Query) is not None
 
 
 def _is_path(said: exp.Property) -> bool:

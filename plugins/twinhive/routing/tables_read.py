@@ -10,6 +10,7 @@ from twinhive.routing.conditions import conditions_of
 from twinhive.routing.predicates import ALL, Predicate
 from twinhive.routing.trees import LONGEST_SHOWN, not_understood
 from twinhive.routing.uses import ReadTable
+from twinhive.views.reading import is_word_before_a_table
 
 _CATALOGS = ("", "hive", "spark_catalog")
 _FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
@@ -36,9 +37,8 @@ class TablesRead:
             if isinstance(table.this, exp.Anonymous) and table.this.name.lower() not in _TABLE_FUNCTIONS:
                 raise not_understood(self.text, f"{table.this.name}(...) in place of a table, which may read anything")
             return None
-        # `TABLE t` is read as a table of this name with an alias. `a.b` in quotes is one name to Spark, two to Hive.
-        is_table_of_spark = table.name.lower() == "table" and not table.this.args.get("quoted")
-        if not isinstance(table.this, exp.Identifier) or is_table_of_spark or "." in table.name + table.db:
+        # `a.b` in quotes is one name to Spark, two to Hive.
+        if not isinstance(table.this, exp.Identifier) or _is_word_before_a_name(table) or "." in table.name + table.db:
             raise not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
         if table.catalog.lower() not in _CATALOGS:
             raise not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
@@ -61,6 +61,10 @@ class TablesRead:
     def read(self, node: exp.Expr, ctes: frozenset[str], where: Predicate = ALL) -> None:
         """Read a node and all below it; `ctes` are the names that stand for no table there."""
         ctes = self.read_ctes(node, ctes)
+        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and is_word_before_a_table(node.this):
+            raise not_understood(self.text, f"TABLE {node.alias}, which may be a table, or a column of this name")
+        if isinstance(node, exp.Into):
+            raise not_understood(self.text, "INTO in a query, which Hive and Spark do not have")
         if isinstance(node, exp.Table):
             is_cte = not node.db and isinstance(node.this, exp.Identifier) and node.name.lower() in ctes
             if not is_cte and (name := self.name(node)) is not None:
@@ -87,6 +91,12 @@ class TablesRead:
                 self.read(one, ctes, conditions.get(id(one), ALL))
             return
         self.read(part, ctes)
+
+
+def _is_word_before_a_name(table: exp.Table) -> bool:
+    """True for Spark's `TABLE t` and `STREAM t`, which sqlglot reads as tables of this name with an alias."""
+    is_word = table.name.lower() in ("table", "stream") and not table.db and not table.this.args.get("quoted")
+    return is_word and (table.name.lower() == "table" or bool(table.alias))
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -8,11 +8,8 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-_COMMENT = re.compile(
-    r"""(?P<said>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|(?P<line>--[^\n]*)|/\*(?!\+).*?\*/""", re.DOTALL
-)
-_GOES_ON = re.compile(r"\\\r?$|\r.")
-"""In a comment of a line: behind a backslash Spark goes on with it, Hive does not; behind a carriage return neither."""
+from twinhive.views.comments import COMMENT, unclear_comment
+
 _VARIABLE = re.compile(r"\$\{[^}]*\}?")
 
 
@@ -37,11 +34,9 @@ def words_of(text: str) -> Words:
     if variable := _VARIABLE.search(text):
         return Words(text, unclear=f"{variable[0]} stands for something that only the session knows which runs it")
     try:
-        if any("/*" in comment for token in Hive().tokenize(text) for comment in token.comments):
-            return Words(text, unclear="a comment in a comment, which ends sooner for Hive than for Spark")
-        if any(_GOES_ON.search(found["line"] or "") for found in _COMMENT.finditer(text)):
-            return Words(text, unclear="a comment that ends elsewhere for Hive than for Spark")
-        text = _COMMENT.sub(lambda found: found["said"] or " ", text).strip()
+        if why := unclear_comment(text):
+            return Words(text, unclear=why)
+        text = COMMENT.sub(lambda found: found[0] if found["said"] or found["hint"] else " ", text).strip()
         tokens = Hive().tokenize(text)
     except SqlglotError:
         return Words(text, unclear="no statement of SQL that is known here")

@@ -10,6 +10,7 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
+from twinhive.views.comments import unclear_comment
 from twinhive.views.values import ColumnWords, NamedInText, TableWords, Word
 
 OWN_CATALOGS: Final = ("hive", "spark_catalog")
@@ -25,7 +26,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)  # texts that it cannot rea
 @lru_cache(maxsize=256)
 def named_in_text(text: str) -> NamedInText | None:
     """Return what a text names; None for one that is no query, or cannot be read."""
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MOST_CHARACTERS or unclear_comment(text):
         return None
     for dialect in _DIALECTS:
         try:
@@ -41,6 +42,11 @@ def is_plain(name: str) -> bool:
     """True for a name that needs no quotes."""
     tokens = Hive().tokenize(name) if name.isascii() and name.isidentifier() else []
     return [token.token_type for token in tokens] == [TokenType.VAR]
+
+
+def is_word_before_a_table(column: exp.Column) -> bool:
+    """True for Spark's query `TABLE t`, which sqlglot reads as a column of this name with an alias where one may be."""
+    return bool(column.name.lower() == "table" and not column.table and not column.this.args.get("quoted"))
 
 
 class _NotUnderstood(Exception):
@@ -68,6 +74,8 @@ class _Names:
                     _refuse_named_by_function(node)
                 case exp.Column():
                     self._columns += _column(node, self._text)
+                case exp.Alias(this=exp.Column() as column) if is_word_before_a_table(column):
+                    raise _NotUnderstood("TABLE t, which may be a table, or a column of this name")
                 case exp.TableAlias(this=exp.Identifier() as name):
                     self._called.add(name.name.lower())
                 case exp.Dot() | exp.Anonymous():

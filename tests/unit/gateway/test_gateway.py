@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hive_metastore import ttypes
+from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportException
 
 from tests.support.answering_metastore import whole_message
@@ -104,9 +105,29 @@ def test_partitions_of_a_remote_are_its_owners(client: Any, world: World) -> Non
     assert world.here.asked["get_partition_names"] == 0
 
 
-def test_a_missing_table_of_a_remote_is_missing_in_the_remotes_words(client: Any) -> None:
-    with pytest.raises(ttypes.NoSuchObjectException):
-        _table(client, "far", "nothing")
+def test_a_missing_table_of_a_remote_is_missing_in_the_remotes_words_and_they_are_said_to_be_so(
+    client: Any, world: World
+) -> None:
+    there = f"127.0.0.1:{world.remote.port}"
+    told = f"remote far is sales at {there}, which says under its own names: sales.nothing table not found"
+    for _ in "ab":
+        with pytest.raises(ttypes.NoSuchObjectException) as error:
+            _table(client, "far", "nothing")
+        assert error.value.message == told
+    del world.there.tables["sales", "orders"]
+    with pytest.raises(ttypes.NoSuchObjectException) as error:
+        _table(client, "shop", "remote_orders")
+    assert error.value.message.startswith(f"remote shop.remote_orders is sales.orders at {there}, ")
+    with pytest.raises(TApplicationException, match=r"remote far is sales at .*own names: Internal error"):
+        client.get_partitions("far", "orders", -1)
+
+
+def test_an_error_of_a_remote_that_is_called_alike_is_handed_on_as_it_came(world: World) -> None:
+    to = {"port": str(world.remote.port)}
+    world.gateway.definitions = Definitions({}, {"sales": RemoteDatabase("sales", "sales", properties=to)})
+    with client_of(world.gateway.port) as client, pytest.raises(ttypes.NoSuchObjectException) as error:
+        _table(client, "sales", "nothing")
+    assert error.value.message == "sales.nothing table not found"
 
 
 @pytest.mark.parametrize("name", ["far.orders", "shop.remote_orders"])

@@ -45,6 +45,9 @@ STATEMENTS: list[tuple[str, str, str, str]] = [
     ("create temporary table t as select * from T11", "", "d.t11", ""),
     ("create view v as select * from T11", "", "", ""),
     ("create database x", "", "", ""),
+    ("create database x location 'hdfs://x/y'", "", "", LOCATION),
+    ("create function f as 'a.B' using jar 'hdfs://x/y.jar'", "", "", ""),
+    ("select * from `stream` s join db.stream t on s.a = t.a join stream", "", "d.stream db.stream d.stream", ""),
     ("drop table if exists db.T11", "db.t11", "", ""),
     ("drop view v", "", "", ""),
     ("drop database x", "", "", ""),
@@ -145,6 +148,7 @@ STATEMENTS: list[tuple[str, str, str, str]] = [
     ("set a = b", "", "", ""),
     ("refresh table T11", "", "d.t11", ""),
     ("select * from T11;", "", "d.t11", ""),
+    ("select table, `table` a, x.table b from T11 x", "", "d.t11", ""),
     ("select * from parquet.`hdfs://x/y`", "", "", "it reads files by their path: hdfs://x/y"),
 ]
 
@@ -176,6 +180,25 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
         ("SET VARIABLE (x, y) = (select a, b from t)", "SET of more than a setting"),
         ("set /* one */ var x = (select max(a) from t)", "SET of more than a setting"),
         ("set catalog x", "SET of more than a setting"),
+        ("set spark.sql.defaultCatalog=x", "SET of more than a setting"),
+        ("SET spark.sql.catalog.spark_catalog = x.Y", "SET of more than a setting"),
+        ("set `spark.sql.ansi.doubleQuotedIdentifiers`=true", "SET of more than a setting"),
+        ("set hiveconf:hive.support.quoted.identifiers=standard", "SET of more than a setting"),
+        ("set spark.sql.legacy.ctePrecedencePolicy=LEGACY", "SET of more than a setting"),
+        ("set hive.metastore.uris=thrift://x:9083", "SET of more than a setting"),
+        ("set spark.sql.caseSensitive=true", "SET of more than a setting"),
+        ("set collation unicode_ci", "SET of more than a setting"),
+        ("select (table u)", "TABLE u, which may be a table"),
+        ("with x as (table u) select * from x", "TABLE u, which may be a table"),
+        ("table u union all select * from t", "TABLE u, which may be a table"),
+        ("select * from t where a = (table u) order by (table w)", "TABLE u, which may be a table"),
+        ("select a into x from t", "INTO in a query"),
+        ("insert into t partition (p = (select max(p) from u)) select 1", "a query in what is written"),
+        ("insert into t partition (p = (table u)) select 1", "a query in what is written"),
+        ("select * from stream t", "no name of a table"),
+        ("select * from stream as t", "no name of a table"),
+        ("create function f() returns int return (select max(a) from t)", "a function of a query"),
+        ("create or replace temporary function f() returns table(a int) return select a from t", "a function of a"),
         ("alter table t partition (ds = '1') exchange with table u", "no statement of SQL that is known here"),
         ("show tables; drop table x", "several statements"),
         ("explain select 1; drop table x", "several statements"),
@@ -204,7 +227,10 @@ def test_what_may_touch_anything_is_refused(sql: str, found: str) -> None:
 
 def test_a_view_is_read_with_its_own_database_and_must_be_a_query() -> None:
     assert [str(one.name) for one in view_reads("select * from t join `other`.`u`", "views")] == ["views.t", "other.u"]
-    for text in ("", "insert into x select 1", "select * from parquet.`hdfs://x/y`"):
+    for text in (
+        *("", "insert into x select 1", "select * from parquet.`hdfs://x/y`", "select * from t /* /* */, u -- */"),
+        *("select * from t where a = '${x}'", "table t union all select * from u"),
+    ):
         with pytest.raises(ActNow):
             view_reads(text, "views")
 

@@ -96,6 +96,9 @@ def test_what_is_not_known_is_left_and_said() -> None:
         "SELECT * FROM taken.table_function(1)",
         "SELECT hive.taken.f(1) FROM sales.a",
         "SELECT * FROM (TABLE taken.b)",
+        "TABLE taken.b UNION ALL SELECT * FROM sales.a",
+        "SELECT a FROM sales.x /* /* */ UNION ALL SELECT a FROM taken.b -- */",
+        "SELECT a FROM sales.x -- here \\\nUNION ALL SELECT a FROM taken.b",
         "INSERT INTO taken.b SELECT 1",
         "/* Presto View: " + b64encode(b'{"originalSql":"SELECT * FROM taken.b"}').decode() + " */",
     ],
@@ -108,7 +111,12 @@ def test_a_name_that_is_something_else_here_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "SELECT ((", "no SQL at all sales.orders", "/* Presto View: abc */", "SELECT 1; SELECT 2", "(" * 5000]
+    "text",
+    [
+        *("", "SELECT ((", "no SQL at all sales.orders", "/* Presto View: abc */", "SELECT 1; SELECT 2", "(" * 5000),
+        *("WITH x AS (TABLE b) SELECT * FROM x", "SELECT (TABLE b) FROM sales.a", "TABLE b EXCEPT SELECT 1"),
+        "SELECT a FROM sales.x -- \r JOIN sales.y",
+    ],
 )
 def test_a_text_that_cannot_be_read_stays_and_is_marked(text: str) -> None:
     assert (new(text), left(text)) == (text, None)

@@ -158,8 +158,8 @@ class QuickReads:
         self._answered(plan, raw if became is None else raw[: plan.at] + became)
 
     def _localized(self, plan: QuickPlan, answer: WireMessage) -> bytes:
-        assert plan.definition is not None
-        return renamed(self._remotes.described(answer, plan.definition), plan.back).body
+        assert plan.definition is not None and plan.remote is not None
+        return renamed(self._remotes.described(answer, plan.definition, plan.remote), plan.back).body
 
     def _answered(self, plan: QuickPlan, raw: bytes) -> None:
         if plan.remote is not None:
