@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import DownstreamTasksSkipped
+from airflow.sdk.exceptions import DagRunTriggerException, DownstreamTasksSkipped
 
 from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
@@ -109,6 +109,23 @@ def test_its_tasks_stand_in_a_row_and_a_person_approves(dag: DAG) -> None:
     assert approve.ignore_downstream_trigger_rules
     assert not dag.is_paused_upon_creation
     assert dag.params["dry_run"] is True
+
+
+def test_external_data_is_copied_once_more_behind_the_fence(policies: PolicyFiles, world: World) -> None:
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
+    made = failover_dag(load_configuration(policies.directory).policy("sales"), policies.directory)
+    row = ["prepare", "approve", "fence", "start_external", "catch_up", "prove_quiet", "verify", "promote"]
+    assert [task.task_id for task in made.topological_sort()] == row
+    run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)
+    with pytest.raises(DagRunTriggerException) as started:
+        Run(made).do("start_external")
+    assert (started.value.trigger_dag_id, started.value.dag_run_id) == ("sales.external", "for-failover-manual__1")
+    assert started.value.reset_dag_run
+    assert Run(made, mode="unplanned").do("start_external") is None
+    unplanned = Run(made, mode="unplanned", reason="east is gone")
+    unplanned.do("prepare")
+    unplanned.do("promote")
+    assert Run(made).do("start_external") is None
 
 
 @pytest.mark.parametrize("mode", ["planned", "unplanned"])

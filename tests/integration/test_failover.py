@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 import pytest
 from hive_metastore import ttypes
+from thrift.Thrift import TException
 
+from sandbox import Sandbox
 from tests.support.policies import PolicyFiles
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
@@ -133,6 +136,37 @@ def test_writers_are_kept_out_and_let_in_again(place: Place, capfd: pytest.Captu
         place.users.insert("plain", None, {"too late": b"v,7\n"})
     assert place.type("failover", place.name, "--abort") == 4
     assert "cannot be aborted" in capfd.readouterr().err
+
+
+def test_what_a_truncate_behind_the_fence_deletes_is_there_again_after_an_abort(
+    place: Place, sandbox: Sandbox, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place.policies.add(place.name, external_tables={"include": False}, failover={"fence": ["quota"]})
+    client, files = place.east.client, place.east.files
+    database = client.get_database(place.name)
+    home = str(database.managedLocationUri or database.locationUri)
+    plain = client.get_table_req(ttypes.GetTableRequest(dbName=place.name, tblName="plain")).table.sd.location
+    before = contents(files, plain)
+    assert place.type("check", place.name, "--failover") in (0, 3, 4)
+    assert "hdfs dfsadmin -allowSnapshot" in "".join(capfd.readouterr())
+    sandbox.dfsadmin("east", "-allowSnapshot", home)
+    with pytest.raises(TryAgain, match="is not at the source's newest event"):
+        place.fail_over(lambda seconds: None)
+    with pytest.raises((TException, ttypes.MetaException)):
+        client.truncate_table(place.name, "plain", [])
+    place.east.reconnect()
+    assert before and files.status(plain) is None
+    capfd.readouterr()
+    assert place.type("failover", place.name, "--abort", "--dry-run") == 0
+    assert "would bring back what was deleted behind the fence of: plain" in capfd.readouterr().out
+    assert place.type("failover", place.name, "--abort") == 0
+    assert f"brought back: {len(before)} files of plain" in capfd.readouterr().out
+    assert contents(files, plain) == before
+    assert files.snapshots(home) == []
+    place.users.insert("plain", None, {"later": b"v,6\n"})
+    while not place.policies.follow(place.name)["window"].idle:
+        pass
+    assert_equal_twin(place.east, place.name, place.west)
 
 
 def test_there_and_back_again(place: Place, policies: PolicyFiles, capfd: pytest.CaptureFixture[str]) -> None:

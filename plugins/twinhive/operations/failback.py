@@ -6,7 +6,7 @@ everything asked for: people look at what differs before it goes on, and the nex
 that is equal.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from twinhive.dump.claiming import claim_dumps
 from twinhive.model.errors import ActNow, Foreign, Missing, Promoted, Refused
@@ -20,9 +20,9 @@ from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.model.text import Text, render
 from twinhive.operations.diverged.keeping import keep_diverged, plan_kept
-from twinhive.operations.fence.hook import run_command
-from twinhive.operations.fence.lifting import put_back
+from twinhive.operations.fence.lifting import let_files_in
 from twinhive.operations.fence.note import note_of
+from twinhive.operations.fence.snapshots import delete_snapshots
 from twinhive.operations.operation import Holder, person
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts
@@ -105,8 +105,10 @@ class Failback:
         if mark is None:
             return []
         note = note_of(ports.source_files, mark)
-        # The operator's command lets users in, who stay away from a replica.
-        return put_back(replace(note, is_shut=False), ports.trees.replica, self.policy, run_command, lease.confirm)
+        # The operator's command is not run: it lets users in, who stay away from a replica.
+        lines = let_files_in(note, ports.trees.replica, lease.confirm)
+        delete_snapshots(note, ports.trees.replica, lease.confirm)
+        return lines
 
     def _state(self, promotion: Promotion) -> ReplicaState:
         external = self.policy.external

@@ -21,6 +21,7 @@ from twinhive.model.switching.promotion import How
 from twinhive.model.text import Clear, render
 from twinhive.operations.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
 from twinhive.operations.fence.hook import RunCommand, run_command
+from twinhive.operations.fence.snapshots import drop_after_promotion
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
@@ -100,7 +101,10 @@ class Failover:
     def ended(self, ports: WritePorts) -> list[str]:
         """Return what there is to say where it has taken over already, and end what that has left; else nothing."""
         database, state = replica_alone(ports, self.policy)
-        return end_promotion(ports, self.policy, self.holder, database) if state.phase is Phase.PROMOTED else []
+        if state.phase is not Phase.PROMOTED:
+            return []
+        said = end_promotion(ports, self.policy, self.holder, database)
+        return [*said, *drop_after_promotion(ports, self.policy)]
 
     def refuse_unready(self, ports: WritePorts, *, caught_up: bool = True) -> None:
         """Raise all that stands in the way of a failover but news and differences.
@@ -152,7 +156,8 @@ class Failover:
             # Also what was applied meanwhile: a source that is written was not quiet.
             self._refuse_news(ports, end)
 
-        return promote(ports, self.policy, self.holder, How.PLANNED, nothing_came)
+        said = promote(ports, self.policy, self.holder, How.PLANNED, nothing_came)
+        return [*said, *drop_after_promotion(ports, self.policy)]
 
     def _refuse_other_fence(self, ports: ReadPorts, token: str) -> None:
         now = standing_fence(ports, self.policy)

@@ -12,7 +12,10 @@ from twinhive.model.errors import ActNow, Refused, TwinhiveError
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
+from twinhive.model.switching.fence import QUOTA
 from twinhive.model.text import Text
+from twinhive.operations.fence.directories import directories_to_fence, source_database
+from twinhive.operations.fence.snapshots import said_without, without_snapshots
 from twinhive.operations.operation import following_state
 from twinhive.operations.replica_status import ReplicaStatus, read_status
 from twinhive.ports import ReadPorts, WritePorts
@@ -41,8 +44,10 @@ def readiness(ports: WritePorts, policy: Policy) -> Readiness:
     """Look at both clusters. Raises ActNow for a replica that does not follow its source."""
     following_state(ports, policy, "a failover")
     status = read_status(ports, policy)
-    lasting = (*_of_servers(ports, policy), *_of_functions(ports, policy), *_of_tables(policy, status))
-    return Readiness((*lasting, *_under_way(policy, status)), tuple(_told(ports, policy, status)), lasting)
+    barred, unfenced = _of_fence(ports, policy)
+    lasting = (*_of_servers(ports, policy), *_of_functions(ports, policy), *_of_tables(policy, status), *unfenced)
+    told = (*_told(ports, policy, status), *barred)
+    return Readiness((*lasting, *_under_way(policy, status)), told, lasting)
 
 
 def _again(policy: Policy) -> Text:
@@ -130,6 +135,18 @@ def _of_tables(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
             expected="none",
             next_step="mend the causes; then: " + command("twinhive", "repair", policy.name, "--quarantined"),
         )
+
+
+def _of_fence(ports: WritePorts, policy: Policy) -> tuple[list[Text], list[TwinhiveError]]:
+    """Return what a fence could not bring back after an abort, and why it cannot be set."""
+    if QUOTA not in policy.fence.rungs:
+        return [], []
+    try:
+        found = directories_to_fence(ports, policy, source_database(ports, policy))
+        barred = without_snapshots(ports.trees.source, found)
+    except TwinhiveError as error:
+        return [], [error]
+    return ([said_without(barred)] if barred else []), []
 
 
 def _under_way(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:

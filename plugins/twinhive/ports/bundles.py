@@ -34,11 +34,15 @@ class ReadPorts(SourcePorts):
 
 @dataclass(frozen=True)
 class TreePorts:
-    """What a copy of directory trees may use. The lease is that of one directory, not of the policy."""
+    """What a copy of directory trees may use. The lease is that of one directory, not of the policy.
+
+    `restored` is the source once more, for what a fence has let be destroyed there; nothing else writes it.
+    """
 
     source: TreeSource
     replica: TreeWriter
     lease: LeaseKeeper
+    restored: TreeWriter
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) 
         dump_files=files(dumps),
         lease=lease_keeper(replica.files, settle_seconds=replica.metastore.timeout_seconds),
         source_marker=MetastoreMarker(at_source),
-        trees=TreePorts(files(source.files), files(replica.files), tree_lease),
+        trees=TreePorts(files(source.files), files(replica.files), tree_lease, restored=files(source.files)),
     )
 
 

@@ -72,7 +72,7 @@ class CopiesWorld:
             dump_files=self.north,
             lease=self.lease,
             source_marker=MetastoreMarker(self.metastore),
-            trees=TreePorts(self.files, self.north, self.lease),
+            trees=TreePorts(self.files, self.north, self.lease, self.files),
         )
 
     def run(self, ports: WritePorts | None = None) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class World:
             dump_files=self.source_files,
             lease=self.lease,
             source_marker=MetastoreMarker(self.source),
-            trees=TreePorts(self.source_files, self.replica_files, self.lease),
+            trees=TreePorts(self.source_files, self.replica_files, self.lease, self.source_files),
         )
 
     def add_table(self, table: Table, *partitions: tuple[tuple[str, ...], dict[str, bytes]]) -> Table:
@@ -186,7 +186,12 @@ def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
         dump_files=Killable(ports.dump_files, switch),
         lease=ports.lease,
         source_marker=Killable(ports.source_marker, switch),
-        trees=TreePorts(Killable(ports.trees.source, switch), Killable(ports.trees.replica, switch), ports.trees.lease),
+        trees=TreePorts(
+            Killable(ports.trees.source, switch),
+            Killable(ports.trees.replica, switch),
+            ports.trees.lease,
+            Killable(ports.trees.restored, switch),
+        ),
     )
 
 

@@ -45,7 +45,9 @@ def untouchable(ports: WritePorts) -> WritePorts:
         dump_files=Untouchable(ports.dump_files),
         lease=lease,
         source_marker=Untouchable(ports.source_marker),
-        trees=TreePorts(Untouchable(ports.trees.source), Untouchable(ports.trees.replica), lease),
+        trees=TreePorts(
+            Untouchable(ports.trees.source), Untouchable(ports.trees.replica), lease, Untouchable(ports.trees.source)
+        ),
     )
 
 

@@ -86,7 +86,7 @@ def test_what_was_copied_to_another_place_than_it_belongs_now_does_not_count(fil
 def test_a_look_counts_from_before_its_listing(files: InMemoryFiles) -> None:
     moment = Moment(event_id=120, at=60.0)
     seen = DirectorySync(
-        Entry(TableName("sales", "events"), "", PLACE), POLICY, TreePorts(*[None] * 3), moment, ENTRY
+        Entry(TableName("sales", "events"), "", PLACE), POLICY, TreePorts(*[None] * 4), moment, ENTRY
     ).seen()  # type: ignore
     assert (seen.event_id, seen.began) == (120, 60.0)
 

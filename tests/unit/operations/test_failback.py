@@ -95,7 +95,7 @@ class Switched:
             dump_files=world.replica_files,
             lease=self.back_lease,
             source_marker=MetastoreMarker(world.replica),
-            trees=TreePorts(world.replica_files, world.source_files, self.back_lease),
+            trees=TreePorts(world.replica_files, world.source_files, self.back_lease, world.replica_files),
         )
 
     def go_on(self, policy: Policy, ports: Callable[[], WritePorts]) -> None:

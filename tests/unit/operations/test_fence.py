@@ -1,5 +1,6 @@
 """Writers are kept away while a replica takes over: rung by rung, killed anywhere, taken away again."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,13 +12,17 @@ from tests.support.worlds.fake_world import SOURCE_ADDRESS, killable
 from tests.support.worlds.twins import contents
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.operations.test_failover import HOLDER, parameters, promotion, ready
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Foreign, Promoted, Refused
+from twinhive.model.files import Attributes
 from twinhive.model.marks import PHASE
 from twinhive.model.policy import Policy
-from twinhive.model.switching.fence import COMMAND, FENCED, QUOTA, FenceMark, FenceRules
+from twinhive.model.switching.fence import COMMAND, FENCED, QUOTA, FenceMark, FenceNote, FenceRules
+from twinhive.model.text import render
 from twinhive.operations.failover import Failover
 from twinhive.operations.fence.lifting import AbortFailover
 from twinhive.operations.forget import Forget
+from twinhive.operations.readiness import readiness
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 
@@ -233,6 +238,162 @@ def test_a_table_that_lost_its_directory_behind_the_fence_is_named(fenced: Fence
     fenced.failover().fence(fenced.world.ports())
     fenced.world.source_files.delete(f"{HOME}/plain")
     assert any("TRUNCATE" in line and "plain" in line for line in fenced.abort().run(fenced.world.ports()))
+
+
+class Kept(Fenced):
+    """A fence whose directory can have snapshots, behind which files were deleted as a TRUNCATE does."""
+
+    def __init__(self) -> None:
+        super().__init__(QUOTA, COMMAND)
+        self.world.source_files.allow_snapshots(HOME)
+
+    def truncated(self, *directories: str) -> "Kept":
+        self.failover().fence(self.world.ports())
+        for one in directories:
+            self.world.source_files.delete(f"{HOME}/{one}")
+        return self
+
+    @property
+    def snapshots(self) -> list[str] | None:
+        return self.world.source_files.snapshots(HOME)
+
+    def before(self) -> Any:
+        return contents(self.world.source, self.world.source_files)
+
+
+def test_what_a_truncate_behind_the_fence_deletes_is_brought_back() -> None:
+    kept = Kept()
+    before = kept.before()
+    kept.truncated("plain", "orders/p=a b", "empty")
+    assert kept.before() != before and kept.snapshots == [f"twinhive_fence_{kept.mark.token}"]
+    told = "\n".join(kept.abort().plan(kept.world.ports()))
+    assert "would bring back what was deleted behind the fence of: empty, orders, plain" in told
+    lines = "\n".join(kept.abort().run(kept.world.ports()))
+    assert "brought back: 3 files of plain" in lines and "brought back: 2 files of orders" in lines
+    assert kept.before() == before and kept.snapshots == []
+    assert kept.world.source_files.status(f"{HOME}/empty").is_directory
+    kept.assert_open()
+
+
+def test_what_is_brought_back_is_whose_it_was() -> None:
+    kept = Kept()
+    files = kept.world.source_files
+    files.set_attributes(f"{HOME}/plain", Attributes("ann", "sales", 0o770, extended={"user.a": b"1"}))
+    files.set_attributes(f"{HOME}/plain/data", Attributes("ann", "sales", 0o640, modified_ms=1_234_000))
+
+    def look(name: str) -> Any:
+        there = files.status(f"{HOME}/{name}")
+        return replace(there, file_id=0, accessed_ms=0), files.extended_attributes(there.path)
+
+    before = look("plain"), look("plain/data")
+    kept.truncated("plain").abort().run(kept.world.ports())
+    assert (look("plain"), look("plain/data")) == before
+
+
+def test_a_single_file_that_is_gone_is_brought_back_and_another_stays_as_it_is() -> None:
+    kept = Kept().truncated("plain/data", "plain/_SUCCESS")
+    ids = kept.world.source_files.status(f"{HOME}/plain/zero").file_id
+    lines = kept.abort().run(kept.world.ports())
+    assert any("brought back: 1 files of plain" in line for line in lines)
+    assert kept.world.source_files.read(f"{HOME}/plain/data") == b"plain"
+    assert kept.world.source_files.status(f"{HOME}/plain/_SUCCESS") is None
+    assert kept.world.source_files.status(f"{HOME}/plain/zero").file_id == ids
+
+
+def test_an_abort_that_is_killed_while_it_brings_back_is_run_again_to_the_same_end() -> None:
+    before = Kept().before()
+
+    def act(one: Kept, switch: Any) -> None:
+        one.abort().run(killable(one.world.ports(), switch))
+
+    for left in left_by_kills(lambda: Kept().truncated("plain", "orders/p=a b"), act, least=12):
+        left.abort().run(left.world.ports())
+        assert left.before() == before and left.snapshots == []
+        beside = [path for path in left.world.source_files._tree.nodes if "twinhive_fence" in path]
+        assert beside == []
+        left.assert_open()
+
+
+def test_files_of_a_table_that_the_log_names_since_stay_in_the_snapshot() -> None:
+    kept = Kept().truncated("plain")
+    table = kept.world.source.table(kept.users.name("plain"))
+    kept.world.source.alter_table(table.name, table.with_parameters({**table.parameters, "by": "alter"}))
+    lines = "\n".join(kept.abort().run(kept.world.ports()))
+    assert "not brought back: plain: the log names it since" in lines and "hdfs dfs -deleteSnapshot" in lines
+    (name,) = kept.snapshots
+    assert kept.world.source_files.read(f"{HOME}/.snapshot/{name}/plain/data") == b"plain"
+    assert (kept.mark, kept.quota, kept.hook.shut) == (None, 5_000, False)
+
+
+def test_a_directory_with_other_files_since_is_not_mixed() -> None:
+    kept = Kept().truncated("plain")
+    kept.world.source_files.set_name_quota(HOME, None)
+    kept.world.source_files.put(f"{HOME}/plain/other", b"written by somebody who got in")
+    lines = "\n".join(kept.abort().run(kept.world.ports()))
+    assert "not brought back: plain" in lines and "holds other files since" in lines
+    assert kept.world.source_files.status(f"{HOME}/plain/data") is None and kept.snapshots
+
+
+def test_a_partition_that_was_dropped_behind_the_fence_stays_dropped() -> None:
+    kept = Kept().truncated()
+    kept.world.source.drop_partitions(kept.users.name("orders"), ["p=a b"], delete_data=True)
+    assert not any("brought back" in line for line in kept.abort().run(kept.world.ports()))
+    assert kept.world.source_files.status(f"{HOME}/orders/p=a b") is None and kept.snapshots == []
+
+
+def test_a_quota_without_room_for_it_lets_the_writers_in_all_the_same() -> None:
+    kept = Kept()
+    kept.world.source_files.set_name_quota(HOME, 2)
+    kept.truncated("orders/p=a b")
+    lines = "\n".join(kept.abort().run(kept.world.ports()))
+    assert "not brought back: orders" in lines and kept.snapshots and kept.mark is None and not kept.hook.shut
+
+
+def test_snapshots_go_when_the_replica_has_taken_over() -> None:
+    def act(one: Kept, switch: Any) -> None:
+        one.failover().run(killable(one.world.ports(), switch))
+
+    for left in left_by_kills(Kept, act):
+        left.failover().run(left.world.ports())
+        assert parameters(left)[PHASE] == "promoted" and left.snapshots == []
+
+
+def test_without_snapshots_the_failover_says_so_and_goes_on(fenced: Fenced) -> None:
+    told = [render(line) for line in readiness(fenced.world.ports(), fenced.policy).told]
+    assert any(f"hdfs dfsadmin -allowSnapshot {HOME}" in line for line in told)
+    lines = fenced.failover().run(fenced.world.ports())
+    assert any(f"-allowSnapshot {HOME}" in line for line in lines)
+    assert parameters(fenced)[PHASE] == "promoted"
+
+
+def test_a_source_that_dies_right_after_the_switch_keeps_its_snapshots_and_the_replica_is_open() -> None:
+    kept, ports = Kept(), None
+    operation = kept.failover()
+    operation.fence(kept.world.ports())
+    operation.catch_up(0.0)
+    ports = kept.world.ports()
+    end, token = operation.prove_quiet(ports), kept.mark.token
+    set_parameters = kept.world.replica.set_database_parameters
+
+    def then_it_dies(*args: Any) -> None:
+        set_parameters(*args)
+        kept.world.source_files.down = True
+
+    kept.world.replica.set_database_parameters = then_it_dies
+    lines = operation.promote(ports, end, operation.clock(), token)
+    assert any("may stay until failback" in line for line in lines)
+    kept.world.source_files.down = False
+    del kept.world.replica.set_database_parameters
+    operation.run(ports)
+    assert kept.snapshots == []
+
+
+def test_a_note_of_before_there_were_snapshots_is_read() -> None:
+    note = FenceNote("t", FenceRules((QUOTA,)), {HOME: None})
+    said = {key: value for key, value in json.loads(note.written()).items() if key not in ("snapshots", "log_end")}
+    assert FenceNote.read(json.dumps(said).encode(), "n") == note
+    full = replace(note, snapshots={HOME: note.snapshot}, log_end=Position(7, 8, "d"))
+    assert FenceNote.read(full.written(), "n") == full
 
 
 def test_forgetting_lets_the_writers_in_again(fenced: Fenced) -> None:

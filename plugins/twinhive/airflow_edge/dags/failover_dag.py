@@ -4,9 +4,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
+from twinhive.airflow_edge.dags.lanes import brings_data
 from twinhive.airflow_edge.dags.params import dry_run_first
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failover_tasks import (
@@ -24,6 +25,7 @@ from twinhive.airflow_edge.tasks.failover_tasks import (
     ProveQuiet,
     VerifyBoth,
 )
+from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal
 from twinhive.operations.failover import PROVE_QUIET
 from twinhive.operations.fence.fencing import FENCE
 from twinhive.settings import PolicyEntry
@@ -38,7 +40,8 @@ _TASKS = f"""
 | `{PREPARE}` | says what stands in the way; of an unplanned failover, what is lost | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who stops all writers of the source before | asks again |
 | `{FENCE}` | keeps writers away as `failover.fence` of the policy says; without it people do | keeps them away still |
-| `{CATCH_UP}` | waits until the replica has all that the source logged; `incremental` brings it | waits again |
+| `{START_EXTERNAL}` | where external data is copied: starts `external` behind the fence | starts it again |
+| `{CATCH_UP}` | waits until the replica has all that the source logged, and external data | waits again |
 | `{PROVE_QUIET}` | the source logs nothing of the policy for 20 seconds | proves it again |
 | `{VERIFY}` | compares all that is replicated | compares again |
 | `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
@@ -77,7 +80,12 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
         fence = FenceSource(task_id=FENCE, **of_policy)
         quiet, verify = ProveQuiet(task_id=PROVE_QUIET, **of_policy), VerifyBoth(task_id=VERIFY, **of_policy)
         promote = PromoteReplica(task_id=PROMOTE, **of_policy)
-        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> fence >> catch_up >> quiet >> verify >> promote
+        PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> fence
+        behind: BaseOperator = fence
+        if entry.settings is not None and not entry.error and brings_data(entry.settings):
+            behind = StartExternal(task_id=START_EXTERNAL, **of_policy)
+            fence >> behind
+        behind >> catch_up >> quiet >> verify >> promote
     return with_form(dag, _params())
 
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Final
 
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 
 FENCED = "twinhive.fenced"
@@ -66,17 +67,27 @@ class FenceNote:
 
     names    by fenced directory, the quota of names that it had, None where it had none
     is_shut  the operator's command was begun
+    snapshots   by directory, the name of the snapshot of what it held before
+    log_end     the newest event of the source's log before the first of these
     """
 
     token: str
     rules: FenceRules
     names: Mapping[str, int | None] = field(default_factory=dict)
     is_shut: bool = False
+    snapshots: Mapping[str, str] = field(default_factory=dict)
+    log_end: Position | None = None
+
+    @property
+    def snapshot(self) -> str:
+        """The name that this fence gives its snapshots. It is none of those that copies of directories rotate."""
+        return f"twinhive_fence_{self.token}"
 
     def written(self) -> bytes:
         """Return it as JSON."""
         rules = {"rungs": self.rules.rungs, "close": self.rules.close, "open": self.rules.open}
         said = {"token": self.token, "rules": rules, "names": dict(self.names), "is_shut": self.is_shut}
+        said |= {"snapshots": dict(self.snapshots), "log_end": self.log_end and astuple(self.log_end)}
         return json.dumps(said, indent=1).encode()
 
     @classmethod
@@ -86,8 +97,12 @@ class FenceNote:
             said = json.loads(content)
             rules = FenceRules(*(tuple(map(str, said["rules"][key])) for key in ("rungs", "close", "open")))
             names = {str(one): None if was is None else int(was) for one, was in said["names"].items()}
-            return cls(str(said["token"]), rules, names, bool(said["is_shut"]))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            # A note of a version that made no snapshots says nothing of them.
+            snapshots = {str(one): str(name) for one, name in said.get("snapshots", {}).items()}
+            log_end = said.get("log_end")
+            begin = Position(int(log_end[0]), int(log_end[1]), str(log_end[2])) if log_end else None
+            return cls(str(said["token"]), rules, names, bool(said["is_shut"]), snapshots, begin)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ActNow(
                 "the note of a fence cannot be read",
                 found=f"{path}: {error}",

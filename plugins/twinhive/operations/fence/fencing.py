@@ -17,6 +17,7 @@ from twinhive.model.text import Clear, Text
 from twinhive.operations.fence.directories import directories_to_fence, source_database
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path
+from twinhive.operations.fence.snapshots import keep_snapshots, said_without, without_snapshots
 from twinhive.operations.operation import Holder
 from twinhive.ports import Lease, ReadPorts, WritePorts
 
@@ -59,7 +60,7 @@ class Fence:
     run_command: RunCommand = run_command
     clock: Callable[[], float] = time.time
 
-    def plan(self, ports: ReadPorts) -> list[str]:
+    def plan(self, ports: WritePorts) -> list[str]:
         """Say what would be done."""
         policy, rules = self.policy, self.policy.fence
         if not rules.rungs:
@@ -71,6 +72,9 @@ class Fence:
             if rung == QUOTA:
                 found = directories_to_fence(ports, policy, database)
                 lines += [f"would let no new file into {directory} (quota of names 1)" for directory in found]
+                barred = without_snapshots(ports.trees.source, found)
+                lines += [f"would keep what {one} holds in a snapshot" for one in found if one not in barred]
+                lines += [said_without(barred)] if barred else []
             elif rung == COMMAND:
                 lines.append(f"would run: {' '.join(rules.close)}")
         return [*lines, f"until then it can be given up: twinhive failover {policy.name} --abort"]
@@ -86,6 +90,8 @@ class Fence:
                 if rung == QUOTA:
                     note = self._without_room(ports, lease, note)
                     lines += [f"no new file gets into {directory}" for directory in note.names]
+                    barred = without_snapshots(ports.trees.source, note.names, note.snapshot)
+                    lines += [said_without(barred)] if barred else []
                 elif rung == COMMAND:
                     note = self._shut(ports, lease, note)
                     lines.append(f"done: {' '.join(note.rules.close)}")
@@ -110,6 +116,7 @@ class Fence:
     def _without_room(self, ports: WritePorts, lease: Lease, note: FenceNote) -> FenceNote:
         files, policy = ports.trees.source, self.policy
         found = directories_to_fence(ports, policy, source_database(ports, policy))
+        note = keep_snapshots(ports, policy, lease, note, found)
         names = {one: files.name_quota(one) for one in found if one not in note.names}
         if names:
             note = replace(note, names={**note.names, **names})

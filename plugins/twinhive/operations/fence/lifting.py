@@ -16,6 +16,7 @@ from twinhive.operations.fence.directories import source_database
 from twinhive.operations.fence.fencing import environment_of, fence_lease
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path
+from twinhive.operations.fence.snapshots import bring_back, delete_snapshots, lost_tables
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import replica_alone
 from twinhive.ports import NameQuotas, ReadPorts, WritePorts
@@ -51,6 +52,8 @@ class AbortFailover:
             f"would let files into {one} again (quota of names {'none' if was is None else was})"
             for one, was in note.names.items()
         ]
+        if lost := lost_tables(ports, policy, note):
+            lines.append(f"would bring back what was deleted behind the fence of: {', '.join(first_of(lost, _NAMED))}")
         return [*lines, *self._damaged(ports)]
 
     def run(self, ports: WritePorts) -> list[str]:
@@ -103,22 +106,23 @@ def lift_fence(ports: WritePorts, policy: Policy, holder: Holder, run: RunComman
             ports.replica_files.delete_file(note_path(policy))
             return []
         note = note_of(ports.replica_files, mark)
-        lines = put_back(note, ports.trees.source, policy, run, lease.confirm)
+        lines = let_files_in(note, ports.trees.source, lease.confirm)
+        found = bring_back(ports, policy, note, lease.confirm)
+        delete_snapshots(note, ports.trees.source, lease.confirm, found.left)
+        # Whoever was kept away by the command comes last, and finds what was there before.
+        if note.is_shut and note.rules.open:
+            lease.confirm()
+            run(note.rules.open, environment_of(policy))
+            lines.append(f"done: {' '.join(note.rules.open)}")
         lease.confirm()
         ports.source_marker.fence(policy.source.database, None)
         ports.replica_files.delete_file(note_path(policy))
-    return [*lines, f"{policy.source} is not fenced any more: its writers may write"]
+    return [*lines, *found.lines, f"{policy.source} is not fenced any more: its writers may write"]
 
 
-def put_back(
-    note: FenceNote, files: NameQuotas, fenced_by: Policy, run: RunCommand, confirm: Callable[[], None]
-) -> list[str]:
-    """Undo what a note tells of, the last thing first."""
+def let_files_in(note: FenceNote, files: NameQuotas, confirm: Callable[[], None]) -> list[str]:
+    """Put the quotas back that a note tells of."""
     lines = []
-    if note.is_shut and note.rules.open:
-        confirm()
-        run(note.rules.open, environment_of(fenced_by))
-        lines.append(f"done: {' '.join(note.rules.open)}")
     for directory, names in note.names.items():
         with suppress(Missing):
             # What people have set since is theirs.
