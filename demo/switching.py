@@ -29,7 +29,7 @@ def failover(box: Sandbox) -> None:
     look("what would keep west from taking over? A dry run, the default of the form, reads only:")
     runs.green(f"{THERE}.failover", show="prepare")
     look("now in earnest. A person approves; a fence keeps writers away from east; both sides are proved equal:")
-    runs.green(f"{THERE}.failover", {"dry_run": False}, external=THERE, show="promote")
+    runs.green(f"{THERE}.failover", {"dry_run": False}, show="promote")
     _pause(runs, known, THERE, BACK)
     look("nothing is brought into west any more:")
     run("twinhive", "run", THERE, "incremental", refused=True)
@@ -37,12 +37,12 @@ def failover(box: Sandbox) -> None:
     _spark("west", f"INSERT INTO {DATABASE}.airlines VALUES ('{_CARRIER}', 'Written on west')", *_rows())
     _spark("west", f"INSERT INTO {DATABASE}.delays VALUES ('{_CARRIER}', 1.0)")
     look("east becomes the replica of west. Only what differs is copied; external tables return to their own paths:")
-    runs.green(f"{BACK}.failback", {"dry_run": False}, external=BACK, show="verify")
+    runs.green(f"{BACK}.failback", {"dry_run": False}, show="verify")
     _spark("east", *_rows(), f"SELECT * FROM {DATABASE}.delays WHERE carrier = '{_CARRIER}'")
     look("and back again: east takes over, and west becomes its replica:")
-    runs.green(f"{BACK}.failover", {"dry_run": False}, external=BACK, show="promote")
+    runs.green(f"{BACK}.failover", {"dry_run": False}, show="promote")
     _pause(runs, known, BACK, THERE)
-    runs.green(f"{THERE}.failback", {"dry_run": False}, external=THERE, show="verify")
+    runs.green(f"{THERE}.failback", {"dry_run": False}, show="verify")
     run("twinhive", "status", THERE)
     look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
 
@@ -68,19 +68,14 @@ class Runs:
     def __init__(self, airflow: AirflowApi) -> None:
         self.airflow = airflow
 
-    def green(self, dag_id: str, conf: Mapping[str, Any] | None = None, *, external: str = "", show: str = "") -> None:
-        """Run a DAG to its end; `external`: a policy whose external data is copied anew while the run waits for it."""
+    def green(self, dag_id: str, conf: Mapping[str, Any] | None = None, *, show: str = "") -> None:
+        """Run a DAG to its end; what it asks a person is answered."""
         began = time.monotonic()
         say(f"\n[bold]$[/] trigger {dag_id} {json.dumps(dict(conf)) if conf else ''}")
         run_id = self.airflow.trigger(dag_id, conf)
         if conf:
             self._until(dag_id, run_id, lambda states: self._answered(dag_id, run_id, states))
             say(f"[bold]$[/] approve {dag_id} {run_id}")
-        if external:
-            waiting = "catch_up" if dag_id.endswith(".failover") else "follow"
-            self._until(dag_id, run_id, lambda states: states.get(waiting) in ("up_for_reschedule", "success"))
-            say(f"[bold]$[/] trigger {external}.external")
-            self.airflow.trigger(f"{external}.external")
         self._until(dag_id, run_id, lambda states: self.airflow.dag_run(dag_id, run_id)["state"] == "success")
         print_lines(self._said(dag_id, run_id, show))
         say(f"[dim]{time.monotonic() - began:.0f} s[/]")

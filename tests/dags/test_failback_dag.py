@@ -96,6 +96,13 @@ def test_the_old_primary_follows_and_each_task_can_be_cleared(dag: DAG, switched
     assert state(switched) == ("sales_back", "following")
 
 
+def test_external_data_is_brought_back_by_a_run_of_its_own(policies: PolicyFiles) -> None:
+    policies.add("sales", external_tables={"base_directory": "hdfs://west/external"}, failover={"reverse": {}})
+    made = failback_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory)
+    row = [*ROW[: ROW.index("follow")], "start_external", *ROW[ROW.index("follow") :]]
+    assert [task.task_id for task in made.topological_sort()] == row
+
+
 def test_an_old_primary_that_is_written_is_not_adopted(
     dag: DAG, switched: Switched, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER, PLANNED
@@ -29,6 +29,7 @@ from twinhive.airflow_edge.tasks.failback_tasks import (
     VerifyFollowing,
 )
 from twinhive.airflow_edge.tasks.failover_tasks import SAID
+from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal, wants_external
 from twinhive.settings import PolicyEntry
 
 _ANSWER_WITHIN = timedelta(hours=4)
@@ -41,6 +42,7 @@ _TASKS = f"""
 | `{QUIET}` | the old primary logs nothing of its tables for 20 seconds | proves it again |
 | `{DIVERGENCE}` | copies what only the old primary has into a database of its own | goes on where it was |
 | `{ADOPT}` | stamps and marks it as the replica of this policy; no content is changed | says that it is |
+| `{START_EXTERNAL}` | where external data is copied: lets the policy go on, and starts `external` | starts it again |
 | `{FOLLOW}` | lets `incremental` bring over what differs, and waits for it | waits again |
 | `{VERIFY}` | compares both sides | compares again |
 | `{SWITCH_BACK}` | with `switch_back`: starts this policy's failover, planned; a person approves it | starts it again |
@@ -85,7 +87,12 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
             reset_dag_run=True,
             **of_policy,
         )
-        PrepareFailback(task_id=PREPARE, **of_policy) >> approve >> quiet >> keep >> adopt >> follow >> verify >> back
+        PrepareFailback(task_id=PREPARE, **of_policy) >> approve >> quiet >> keep >> adopt
+        before: BaseOperator = adopt
+        if wants_external(entry):
+            before = StartExternal(task_id=START_EXTERNAL, config=str(config), policy=entry.name, goes_on=True)
+            adopt >> before
+        before >> follow >> verify >> back
     return with_form(dag, _params())
 
 

@@ -7,7 +7,6 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
-from twinhive.airflow_edge.dags.lanes import brings_data
 from twinhive.airflow_edge.dags.params import dry_run_first
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failover_tasks import (
@@ -25,7 +24,7 @@ from twinhive.airflow_edge.tasks.failover_tasks import (
     ProveQuiet,
     VerifyBoth,
 )
-from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal
+from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal, wants_external
 from twinhive.operations.failover import PROVE_QUIET
 from twinhive.operations.fence.fencing import FENCE
 from twinhive.settings import PolicyEntry
@@ -82,8 +81,8 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
         promote = PromoteReplica(task_id=PROMOTE, **of_policy)
         PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> fence
         behind: BaseOperator = fence
-        if entry.settings is not None and not entry.error and brings_data(entry.settings):
-            behind = StartExternal(task_id=START_EXTERNAL, **of_policy)
+        if wants_external(entry):
+            behind = StartExternal(task_id=START_EXTERNAL, config=str(config), policy=entry.name)
             fence >> behind
         behind >> catch_up >> quiet >> verify >> promote
     return with_form(dag, _params())

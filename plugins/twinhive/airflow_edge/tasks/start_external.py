@@ -1,4 +1,4 @@
-"""Start the policy's data lane behind the fence: a failover wants a complete copy that began when nobody wrote."""
+"""Start the policy's data lane: a switch wants a complete copy of external data that began when nobody wrote."""
 
 from pathlib import Path
 from typing import Any
@@ -7,26 +7,34 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE
+from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE, brings_data
 from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.failover_tasks import UNPLANNED
+from twinhive.operations.pausing import Unpause
 from twinhive.operations.promoting import said_of_promoted
-from twinhive.settings import load_configuration
+from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.wiring.policies import Wiring
 
 START_EXTERNAL = "start_external"
 
 
+def wants_external(entry: PolicyEntry) -> bool:
+    """Tell whether a policy has external data to copy; one that cannot be used has none."""
+    return entry.settings is not None and not entry.error and brings_data(entry.settings)
+
+
 class StartExternal(TriggerDagRunOperator):
     """Start a run of `<policy>.external` that is named by this run; cleared, it starts that one again.
 
-    Runs of that DAG wait for each other: one that began before the fence ends first.
+    Runs of that DAG wait for each other: one that began before ends first.
+
+    goes_on   the policy is paused, and goes on with this
     """
 
     ui_color = "#fde8e8"
     template_fields = ()
 
-    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+    def __init__(self, *, config: str, policy: str, goes_on: bool = False, **kwargs: Any) -> None:
         super().__init__(
             trigger_dag_id=f"{policy}.{EXTERNAL_LANE}",
             logical_date=None,
@@ -36,15 +44,19 @@ class StartExternal(TriggerDagRunOperator):
         )
         self.config = config
         self.policy = policy
+        self.goes_on = goes_on
 
     def execute(self, context: Any) -> None:
-        """Start it, unless the failover is unplanned or has happened."""
+        """Start it, unless a failover is unplanned or has happened."""
         with as_airflow_failures():
             form = checked_form(context)
             wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
-            said = said_of_promoted(wiring.write_ports(), wiring.policy)
-        if said or form["mode"] == UNPLANNED:
-            self.log.info(said[0] if said else "nothing to do: an unplanned failover asks nothing of the source")
-            return
-        self.trigger_run_id = f"for-failover-{context['run_id']}"
+            ports = wiring.write_ports()
+            said = said_of_promoted(ports, wiring.policy)
+            if said or form.get("mode") == UNPLANNED:
+                self.log.info(said[0] if said else "nothing to do: an unplanned failover asks nothing of the source")
+                return
+            for line in Unpause(wiring.policy).run(ports) if self.goes_on else ():
+                self.log.info(line)
+        self.trigger_run_id = f"for-{context['dag'].dag_id.rpartition('.')[2]}-{context['run_id']}"
         super().execute(context)
