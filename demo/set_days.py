@@ -22,7 +22,7 @@ CONSUMERS = Path(__file__).resolve().parent / "consumers"
 TABLE, DAY = f"{DATABASE}.flights", "month=12/day=25"
 _CONFIG = Path(__file__).resolve().parent.parent / "dags"
 _SPEC = "day=25/month=12"
-_SECONDS = 90.0
+_SECONDS = 900.0
 
 
 def sets(box: Sandbox) -> None:
