@@ -1,6 +1,7 @@
 """A replica shows a set only when what it promises is there; in the end it shows all."""
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -360,6 +361,16 @@ def test_a_look_that_may_have_missed_something_is_of_all(producer: Producer, cha
     assert producer.shown == ["orders p=a b"]
 
 
+@pytest.mark.parametrize("looks", [1, 2, 3])
+def test_a_table_of_sets_that_somebody_drops_on_the_replica_is_made_again(producer: Producer, looks: int) -> None:
+    producer.mark("p=a b")
+    for _ in range(looks):
+        producer.follow()
+    producer.world.replica.drop_table(sets_table(SALES), delete_data=True)
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+
+
 def test_a_set_is_hidden_before_what_it_promised_is_written_anew(producer: Producer) -> None:
     producer.users.insert("orders", ("a b",), [b"wrong"])
     producer.mark("p=a b", token="first")
@@ -457,6 +468,30 @@ def test_sets_of_values_that_no_directory_can_be_named_by_come_over(producer: Pr
     producer.unmark(specs[2])
     producer.follow()
     assert sorted(producer.shown) == sorted(f"orders {spec}" for spec in specs if spec != specs[2])
+
+
+def test_keys_of_odd_names_and_partitions_without_a_value_have_sets(producer: Producer) -> None:
+    producer.users.create_table("odd", keys=("k=v", "a/b"))
+    producer.users.add_partitions("odd", {("1/2", "ü"): [b"x"]})
+    producer.users.add_partitions("orders", {("__HIVE_DEFAULT_PARTITION__",): [b"none"]})
+    producer.mark("k%3Dv=1%2F2/a%2Fb=ü", "odd")
+    producer.mark("p=__HIVE_DEFAULT_PARTITION__")
+    producer.follow()
+    assert producer.shown == ["odd a%2Fb=ü/k%3Dv=1%2F2", "orders p=__HIVE_DEFAULT_PARTITION__"]
+    producer.assert_sets_are_true()
+
+
+def test_marks_by_sql_that_are_no_sets_stop_nothing(producer: Producer) -> None:
+    producer.mark("*", "plain")
+    source = producer.world.source
+    sets, now = source.table(sets_table(SALES)), str(int(time.time()))
+    garbage = [("plain", "a"), ("orders", "p"), ("orders", "p="), ("orders", "=x"), ("orders", "p=%zz")]
+    garbage += [("orders", "*/p=1"), ("orders", "P=a b"), ("ORDERS", "p=a b"), ("a/b", "x/y"), ("twinhive_sets", "*")]
+    for one in garbage:
+        source.add_partitions([new_partition(sets, one, {"twinhive.set.marked": now})])
+    for _ in range(2):
+        producer.follow()
+        assert producer.shown == ["plain *"] and producer.held == {}
 
 
 def test_a_table_that_is_renamed_between_mark_and_look_has_its_sets_under_its_new_name(producer: Producer) -> None:
