@@ -98,4 +98,6 @@ def test_random_histories(settings: Settings, keeps_log: bool) -> None:
         last = drill.verify(drill.ports(Plan(), quiet=True))
         assert not last.suspects, drill.story(f"suspects at the end: {last.lines()}")
         looks, equal = looks + drill.looks, equal + drill.equal
-    assert looks > equal > 0
+    assert looks >= equal > 0
+    if MANY:  # a replica may be equal at each of the few looks of a day
+        assert looks > equal
