@@ -12,7 +12,7 @@ _ENDED = ("success", "failed", "upstream_failed", "skipped")
 _COLOURS = {"success": "green", "skipped": "yellow"}
 
 
-def follow(airflow: AirflowApi, policy: str, console: Console, seconds: float = 600) -> tuple[str, str, str]:
+def follow(airflow: AirflowApi, policy: str, console: Console, seconds: float = 3_600) -> tuple[str, str, str]:
     """Bootstrap a policy and wait until its replica is published.
 
     Return the state of the last run that belongs to it, its DAG and its id. Raises SystemExit when the
@@ -51,7 +51,7 @@ def _started_run(airflow: AirflowApi, dag_id: str, run_id: str) -> str | None:
     return started
 
 
-def _wait_for_dag(airflow: AirflowApi, dag_id: str, seconds: float = 120) -> None:
+def _wait_for_dag(airflow: AirflowApi, dag_id: str, seconds: float = 900) -> None:
     deadline = time.monotonic() + seconds
     while dag_id not in airflow.dag_ids():
         if time.monotonic() > deadline:

@@ -13,14 +13,16 @@ import yaml
 
 from demo.names import DATABASE
 from demo.showing import background, look, print_lines, run, title
+from demo.twin import remove_database
 from sandbox import Sandbox
+from twinhive.messages.announcing import OWN_DATABASE
 
 CONSUMER = "flights_of_a_day"
 CONSUMERS = Path(__file__).resolve().parent / "consumers"
 TABLE, DAY = f"{DATABASE}.flights", "month=12/day=25"
 _CONFIG = Path(__file__).resolve().parent.parent / "dags"
 _SPEC = "day=25/month=12"
-_SECONDS = 90.0
+_SECONDS = 900.0
 
 
 def sets(box: Sandbox) -> None:
@@ -35,6 +37,7 @@ def sets(box: Sandbox) -> None:
         os.environ["TWINHIVE_CONFIG"] = directory
         at_end.callback(os.environ.pop, "TWINHIVE_CONFIG")
         at_end.callback(_unmark)
+        at_end.callback(_end_messages, box)
         _unmark()
         _walk(box)
 
@@ -97,6 +100,13 @@ def _until(happens: Callable[[], Any], what: str) -> Any:
 
 def _unmark() -> None:
     subprocess.run(["twinhive", "sets", "unmark", "east", TABLE, DAY], capture_output=True, check=False)
+
+
+def _end_messages(box: Sandbox) -> None:
+    """Let the monitor be calm again: a publisher that has run once is missed from then on, and so is its broker."""
+    box.stop("activemq")
+    for name in ("east", "west"):
+        remove_database(box.clusters[name], OWN_DATABASE)
 
 
 def _configure(directory: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 _console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-_SECONDS = 30.0
+_SECONDS = 300.0
 
 
 @contextmanager

@@ -24,7 +24,7 @@ _FILES = {
 """One in a table's own directory, one in the partition that lies outside of its table's."""
 
 
-def wait_for_external(config: Path, policy: str, seconds: float = 300) -> None:
+def wait_for_external(config: Path, policy: str, seconds: float = 1_800) -> None:
     """Wait until no external table waits for its data. Raises SystemExit when some do so for too long."""
     wiring = Wiring.of(load_configuration(config), policy, resolve_from_environment)
     files = wiring.read_ports().replica_files
@@ -35,7 +35,7 @@ def wait_for_external(config: Path, policy: str, seconds: float = 300) -> None:
         time.sleep(1)
 
 
-def write_and_follow(airflow: AirflowApi, config: Path, policy: str, console: Console, seconds: float = 300) -> None:
+def write_and_follow(airflow: AirflowApi, config: Path, policy: str, console: Console) -> None:
     """Write, start the data lane, and wait until the replica has equal files. Raises SystemExit when it does not."""
     wiring = Wiring.of(load_configuration(config), policy, resolve_from_environment)
     ports = wiring.write_ports()
@@ -45,7 +45,7 @@ def write_and_follow(airflow: AirflowApi, config: Path, policy: str, console: Co
     began = time.monotonic()
     dag_id = f"{policy}.external"
     run_id = airflow.trigger(dag_id)
-    state = airflow.wait(dag_id, run_id, seconds)
+    state = airflow.wait(dag_id, run_id)
     missing = [path for path, place in places.items() if not _are_equal(ports, path, place)]
     if state != "success" or missing:
         raise SystemExit(f"{dag_id}, run {run_id}, ended as {state}; not on the replica: {missing or 'nothing'}")

@@ -15,7 +15,7 @@ from sandbox.errors import SandboxError
 
 THERE, BACK = DATABASE, f"{DATABASE}_back"
 _WAITS_FOR_A_PERSON = ("deferred", "awaiting_input")
-_SECONDS = 900.0
+_SECONDS = 1_800.0
 _CARRIER = "TOUR"
 
 

@@ -76,14 +76,27 @@ class AirflowApi:
         """Return a run; its `state` is queued, running, success or failed."""
         return self._get(f"/dags/{dag_id}/dagRuns/{run_id}")
 
-    def wait(self, dag_id: str, run_id: str, seconds: float = 300) -> str:
-        """Wait until a run has ended and return its state."""
-        deadline = time.monotonic() + seconds
+    def wait(self, dag_id: str, run_id: str, seconds: float = 900) -> str:
+        """Wait until a run has ended and return its state, however slow the machine is.
+
+        Raises SandboxError when its tasks are what they were `seconds` before.
+        """
+        deadline, known = time.monotonic() + seconds, self._progress(dag_id, run_id)
         while (state := str(self.dag_run(dag_id, run_id)["state"])) not in _FINISHED:
             if time.monotonic() > deadline:
-                raise SandboxError(f"run {run_id} of {dag_id} is still {state} after {seconds:.0f} s")
+                found = self._progress(dag_id, run_id)
+                if found == known:
+                    stuck = f"run {run_id} of {dag_id} is still {state}, and nothing has changed for {seconds:.0f} s"
+                    raise SandboxError(f"{stuck}: {found}")
+                deadline, known = time.monotonic() + seconds, found
             time.sleep(0.5)
         return state
+
+    def _progress(self, dag_id: str, run_id: str) -> list[tuple[str, int, int, str]]:
+        """Return what changes while a run goes on: states and tries of its tasks."""
+        keys = ("task_id", "map_index", "try_number")
+        found = self.task_instances(dag_id, run_id)
+        return sorted((*(one[key] for key in keys), str(one["state"])) for one in found)
 
     def task_instances(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
         """List the task instances of a run."""

@@ -41,7 +41,7 @@ class HdfsServer(JavaServer):
 
     def __init__(self, name: str, cluster: str, layout: Layout, ports: ClusterPorts, jars: list[Path]) -> None:
         webapps = layout.configuration / "hdfs-webapps"
-        super().__init__(name, layout, [webapps, *jars], _MEMORY_FLAGS)
+        super().__init__(name, layout, [*jars, webapps], _MEMORY_FLAGS)
         self._cluster = cluster
         self._webapps = webapps
         self._storage = layout.storage(f"{cluster}-hdfs")
@@ -88,11 +88,8 @@ class NameNode(HdfsServer):
             self._format()
 
     def _format(self) -> None:
-        arguments = ["-format", "-nonInteractive", "-force", "-clusterid", f"CID-{self._cluster}"]
-        launch = self.launch()
-        done = subprocess.run(
-            [*launch.command, *arguments], env=launch.environment, capture_output=True, text=True, check=False
-        )
+        launch = self.once("-format", "-nonInteractive", "-force", "-clusterid", f"CID-{self._cluster}")
+        done = subprocess.run(launch.command, env=launch.environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SandboxError(f"{self.name} could not be formatted, see {self.log_file}\n{done.stderr[-2000:]}")
 

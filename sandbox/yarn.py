@@ -49,6 +49,7 @@ class YarnServer(JavaServer):
 
     # They wait for each other when all end at once, and hold nothing that must be written.
     stop_seconds = 2.0
+    has_class_archive = False
 
     def __init__(self, name: str, layout: Layout, block: PortBlock, cache: Path) -> None:
         super().__init__(name, layout, [yarn_classes(cache)], _MEMORY_FLAGS)

@@ -91,6 +91,8 @@ def _start(lane: str, arguments: Sequence[str], output: IO[bytes] | None) -> sub
         groups = [str(_TESTS / group) for group in Lane(lane).groups]
         command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *groups]
     environment = {**os.environ, "TWINHIVE_SANDBOX": f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"}
+    # Hundreds of processes import our modules: only the first of them compiles one, whatever the caller's shell says.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     errors = subprocess.STDOUT if output else None
     process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
     with suppress(OSError):  # another kernel, or no right to it

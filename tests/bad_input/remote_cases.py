@@ -117,6 +117,17 @@ CONNECTOR_STATEMENT_CASES: tuple[Case, ...] = (
     _said("USING and VIA", "CREATE REMOTE DATABASE d USING c VIA 'ssh'", "found:    VIA", "say either USING"),
     _said("CONNECTED TO and USING", "CREATE REMOTE DATABASE d CONNECTED TO x USING c", "connector.remoteDbName"),
     _said("a table USING", "CREATE REMOTE TABLE d.t USING c", "a remote table has no USING"),
+    _said(
+        "a table by its parameter",
+        "CREATE REMOTE TABLE d.t WITH TBLPROPERTIES ('twinhive_remote' = 'a.b')",
+        "column 45",
+        "says by CONNECTED TO",
+    ),
+    _said(
+        "a connector by its parameter",
+        "CREATE REMOTE DATABASE d WITH DBPROPERTIES ('a' = 'b', 'twinhive_remote_via' = 'ssh')",
+        "says by VIA",
+    ),
     _said("the second statement", "SHOW CONNECTORS; DROP CONNECTOR", "expected: a name"),
 )
 REMOTE_COMMAND_CASES: tuple[Case, ...] = (

@@ -25,6 +25,7 @@ from twinhive.log.server_settings import wrong_in_answers
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.model.names import TableName, partition_name, partition_values
 from twinhive.model.objects import Database, TableKind
+from twinhive.model.sets.mark import sets_table
 from twinhive.model.thrift_objects import read_database, read_partition, read_table, table_id
 from twinhive.model.tjson import from_text
 from twinhive.ports import MetastoreWriter
@@ -576,6 +577,9 @@ def test_marks_of_sets_are_partitions_of_a_table_that_is_made_by_the_first(
     assert [(one.mark.spec, one.standing) for one in listed] == [
         (spec, SetStanding.DONE) for spec in (marked.spec, "region=a%2Fb", longest)
     ]
+    # So it is asked for by who knows nothing of sets, as Airflow's own sensor for a partition.
+    [asked] = metastore.partitions(sets_table(database), ["table_name=data/spec=region%3Da%252Fb"])
+    assert asked.values == ("data", "region=a%2Fb")
     assert UnmarkSet(data.name, "region=a%2Fb").run(metastore)
     assert sets_there(metastore, [wanted]) == {}
     take_away(metastore, database, listed)

@@ -16,6 +16,7 @@ from sqlalchemy import delete, select
 from tests.dags.airflow_home import parse_dags
 from tests.support.journal_records import a_copy, a_failure
 from tests.support.letter_box import Hook
+from tests.support.memory_broker import BrokerState, MemoryBroker
 from tests.support.policies import PolicyFiles
 from tests.support.status_port import DOWN, a_count, nowhere, status_port
 from tests.support.status_port import WELL as WELL_REMOTE
@@ -29,7 +30,10 @@ from twinhive.journal.reading import open_reader
 from twinhive.journal.records import SentMessage
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
+from twinhive.messages.announcing import AnnouncedDatabases
+from twinhive.messages.publishing import Publisher, PublisherRules
 from twinhive.model.errors import Unreachable
+from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.showing import HeldSet
@@ -408,6 +412,8 @@ def test_a_set_that_is_held_for_long_and_a_broker_that_is_down_need_somebody(
     clusters = (monitored.policies.directory / "clusters.yaml").read_text()
     text = clusters.replace("  east:", "  east:\n    messages: {broker: bus}", 1)
     (monitored.policies.directory / "clusters.yaml").write_text(text)
+    rules = PublisherRules(TopicRules("east"), AnnouncedDatabases(), "one")
+    Publisher(monitored.world.source, MemoryBroker(BrokerState()), rules).round()
     assert monitored.run() == ALARM
     assert "what happens on cluster east is not told: broker bus" in monitored.told[-1]
     assert monitored.metrics["twinhive.broker.down {'cluster': 'east'}"] == 1

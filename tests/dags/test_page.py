@@ -455,6 +455,9 @@ def test_announcements_are_shown_to_who_may_read_the_monitor(viewer: TestClient,
     for said in (ESCAPED, "broker bus does not answer: refused", "none sends", "4711", "10 min", "events 3 to 5"):
         assert said in html
     assert EVIL not in html
+    journal.publishers_seen([RecordedPublisher("south", now, "no publisher", False, "broker bus does not answer")])
+    section = page_of(viewer).partition("<h2>Announcements")[2].partition("</section>")[0]
+    assert '<tr class="quiet">' in section and "broker bus does not answer" in section
     # As the gateways, they are of no policy.
     know_dags("sales.incremental", stale=[MONITOR])
     assert signed_in(role=None).get(f"{ROOT}/").status_code == 403

@@ -231,6 +231,10 @@ def test_a_missing_source_directory_is_an_error_or_an_empty_directory(stage: Sta
     assert stage.ports.replica_files.status(place).is_directory
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
+    "tests/dags/test_in_process.py::test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting",
+)
 def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFiles, monkeypatch, log, report) -> None:
     users, root = stage.users, stage.root
     users.fill_external("plain", f"{root}/plain", files={f"p=a b/{number}": b"%d" % number for number in range(20)})

@@ -253,6 +253,9 @@ def test_a_text_that_is_too_long_is_named_and_nothing_is_shown(session: Session,
     assert "done" not in refused
 
 
+@pytest.mark.nightly(
+    "tests/unit/partition_writes/test_write.py::test_killed_at_any_change_and_repeated_it_comes_to_the_same_end",
+)
 def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_has_the_new_rows(
     sandbox: Sandbox, session: Session, east: Warehouse, west: Warehouse, policies: PolicyFiles, tmp_path: Path
 ) -> None:

@@ -288,6 +288,9 @@ def test_a_second_gateway_knows_what_is_defined_at_the_first(desk: Desk, gateway
         _until(lambda: first.get_all_tables(desk.shop) == ["own"])
 
 
+@pytest.mark.nightly(
+    "tests/unit/gateway/test_faults.py::test_no_wrong_row_whatever_happens_to_remotes_and_recovery_by_itself"
+)
 def test_remotes_outlive_the_metastores_and_the_gateway(
     desk: Desk, gateway_port: int, sandbox: Sandbox, east: Warehouse, west: Warehouse
 ) -> None:

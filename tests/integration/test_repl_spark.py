@@ -82,6 +82,10 @@ def statements(
     metastore.close()
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
+    "tests/unit/statements/running/test_spark_copies.py",
+)
 def test_what_is_much_is_copied_by_spark(statements: Statements, east: Warehouse, west: Warehouse) -> None:
     users, database, base = statements.users, statements.database, f"/outside/{statements.database}"
     location = f"{east.cluster.hdfs_uri}/given/{database}"

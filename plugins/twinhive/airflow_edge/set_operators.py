@@ -68,10 +68,11 @@ class _SetOperator(BaseOperator):
         self.note = note
         self.config = config
 
-    def _found(self) -> tuple[TableName, Any]:
+    def _found(self) -> tuple[TableName, Any, str]:
         configuration = load_configuration(config_directory(self.config))
         place = SetPlace.of(configuration, self.cluster, None, self.table)
-        return place.table, cluster_metastore(configuration, place.cluster, resolve_from_airflow)
+        metastore = cluster_metastore(configuration, place.cluster, resolve_from_airflow)
+        return place.table, metastore, place.settings.sets.keep
 
 
 class MarkSetDoneOperator(_SetOperator):
@@ -89,8 +90,9 @@ class MarkSetDoneOperator(_SetOperator):
         with as_airflow_failures():
             instance = context["ti"]
             token = f"{instance.dag_id} {instance.run_id} {instance.task_id} {getattr(instance, 'map_index', -1)}"
-            table, metastore = self._found()
-            outcome = MarkSet(table, set_text(self.set), token, f"airflow: {instance.dag_id}", self.note).run(metastore)
+            table, metastore, keep = self._found()
+            by = f"airflow: {instance.dag_id}"
+            outcome = MarkSet(table, set_text(self.set), token, by, self.note, keep).run(metastore)
             mark = outcome.mark
             self.log.info("set %s of %s is done%s", mark.spec, table, ", and was before" if outcome.already else "")
             announce_sets(context, self.cluster, table, [mark.spec], count=mark.count)
@@ -103,7 +105,7 @@ class UnmarkSetOperator(_SetOperator):
     def execute(self, context: Any) -> bool:
         """Take the mark away; return whether there was one."""
         with as_airflow_failures():
-            table, metastore = self._found()
+            table, metastore, _ = self._found()
             found = UnmarkSet(table, set_text(self.set)).run(metastore)
             self.log.info("the set of %s %s", table, "is not marked any more" if found else "was not marked")
             return found

@@ -6,12 +6,11 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import markup
-from rich.console import Console
 
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import error_document, print_json
@@ -19,17 +18,30 @@ from twinhive.model.errors import TryAgain, TwinhiveError
 from twinhive.model.printable import printable
 from twinhive.model.text import Text, render
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    console: Console
+    errors: Console
+
 # Where nobody sees a width, tables take what they need: their lines are for grep.
 _NO_WIDTH = 10_000
 
 
-def _console(*, stderr: bool = False) -> Console:
+@cache
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console
+
     stream = sys.stderr if stderr else sys.stdout
     return Console(stderr=stderr, width=None if stream.isatty() or "COLUMNS" in os.environ else _NO_WIDTH)
 
 
-console = _console()
-errors = _console(stderr=True)
+def __getattr__(name: str) -> Any:
+    """Make a console when it is wanted first: a publisher runs for weeks, and needs none of their 2 MB."""
+    if name in ("console", "errors"):
+        return _console(stderr=name == "errors")
+    raise AttributeError(name)
+
 
 Config = Annotated[
     Path | None,
@@ -47,7 +59,9 @@ NOTHING_CHANGED = "dry run: nothing was changed"
 
 def escape(text: str) -> str:
     """Return a text from outside as it is printed: nothing in it is markup, and no terminal obeys it."""
-    return markup.escape(printable(text))
+    from rich.markup import escape as without_markup
+
+    return without_markup(printable(text))
 
 
 @contextmanager
@@ -66,7 +80,7 @@ def errors_shown(*, as_json: bool = False) -> Iterator[None]:
 def show_error(error: TwinhiveError, of: str = "") -> None:
     """Print an error, of a policy where there are several, where it does not mix with results."""
     family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
-    errors.print(
+    _console(stderr=True).print(
         f"[bold red]error[/]{of and f' in policy {of}'} ({family}): {escape(str(error))}",
         highlight=False,
         soft_wrap=True,
@@ -75,6 +89,7 @@ def show_error(error: TwinhiveError, of: str = "") -> None:
 
 def waiting(what: str) -> AbstractContextManager[object]:
     """Say on a terminal what a command is waiting for, until it is there."""
+    errors = _console(stderr=True)
     return errors.status(what) if errors.is_terminal else nullcontext()
 
 
@@ -86,10 +101,10 @@ def holder_of(task: str) -> dict[str, str]:
 def say(*lines: Text) -> None:
     """Print lines as they are."""
     for line in lines:
-        console.print(escape(render(line)), highlight=False, soft_wrap=True)
+        _console(stderr=False).print(escape(render(line)), highlight=False, soft_wrap=True)
 
 
 def print_stderr(*lines: Text) -> None:
     """Print lines of progress where they do not mix with results."""
     for line in lines:
-        errors.print(escape(render(line)), highlight=False, soft_wrap=True)
+        _console(stderr=True).print(escape(render(line)), highlight=False, soft_wrap=True)

@@ -30,16 +30,21 @@ def decode_message(row: EventRow) -> dict[str, Any]:
     if message_format not in (*_PLAIN, *_GZIPPED):
         raise unreadable(row, f"format {row.message_format!r}", f"one of {', '.join((*_PLAIN, *_GZIPPED))}")
     try:
-        content = _unzipped(row.message) if message_format in _GZIPPED else row.message.encode()
-        if len(content) > MOST_BYTES:
-            raise unreadable(row, f"more than {MOST_BYTES:,} bytes", "a message that fits into memory")
-        fields = parse_json(content.decode())
+        fields = parse_json(_text(row, is_packed=message_format in _GZIPPED))
     # zlib's own error is no ValueError, a cut gzip stream raises EOFError.
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise unreadable(row, f"{type(error).__name__}: {error}") from error
     if not isinstance(fields, dict):
         raise unreadable(row, f"JSON of type {type(fields).__name__}", "an object")
     return fields
+
+
+def _text(row: EventRow, *, is_packed: bool) -> str:
+    """Return the JSON, and leave no second copy of it in memory. Raises ActNow for one that is too long."""
+    content = _unzipped(row.message) if is_packed else row.message.encode()
+    if len(content) > MOST_BYTES:
+        raise unreadable(row, f"more than {MOST_BYTES:,} bytes", "a message that fits into memory")
+    return content.decode() if is_packed else row.message
 
 
 def _unzipped(message: str) -> bytes:

@@ -10,7 +10,7 @@ from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
 from twinhive.gateway.handing_on import PassingOn, PieceSink
 from twinhive.ports.byte_links import ByteLink, Take
-from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
 
@@ -115,7 +115,7 @@ class Link:
     def is_ready(self) -> bool:
         """Say whether there is a connection on which a call can be sent at once."""
         link = self._bytes
-        return link is not None and not link.has_ended and not link.is_full and not self._reader.held
+        return link is not None and not link.has_ended and not link.is_full and not self._holds_more(link)
 
     def send(self, raw: bytes, taker: Take) -> None:
         """Send a call on a connection that is ready; what comes back goes to `taker` until `rest`, `done` or `drop`."""
@@ -133,7 +133,7 @@ class Link:
         reader = self._reader
         reader.put(begun)
         try:
-            return await self._guarded(lambda: self._answer(reader, message.head.method))
+            return await self._guarded(lambda: self._answer(reader, message.head))
         except NoAnswerError as error:
             if isinstance(error.__cause__, TimeoutError):
                 raise
@@ -186,8 +186,8 @@ class Link:
         return NoAnswerError(text, was_sent=was_sent)
 
     async def _opened(self) -> tuple[MessageReader, ByteLink]:
-        if self._bytes is not None and self._bytes.has_ended:
-            self.close()  # it was closed while nothing was asked: a new one loses nothing
+        if self._bytes is not None and (self._bytes.has_ended or self._holds_more(self._bytes)):
+            self.drop()  # it was closed, or has said something, while nothing was asked: a new one loses nothing
         if self._bytes is None:
             async with asyncio.timeout(self._limits.connect):
                 self._bytes = await self._open()
@@ -217,13 +217,22 @@ class Link:
     async def _exchange(self, reader: MessageReader, link: ByteLink, message: WireMessage) -> WireMessage | LongAnswer:
         link.write(message.raw)
         await link.flush()
-        return await self._answer(reader, message.head.method)
+        return await self._answer(reader, message.head)
 
-    async def _answer(self, reader: MessageReader, method: str) -> WireMessage | LongAnswer:
-        answer = await reader.read_answer(self._limits.held(method))
-        if answer.head.method != method:
-            raise WireError(f"an answer to {answer.head.method}, where {method} was asked")
+    async def _answer(self, reader: MessageReader, asked: Head) -> WireMessage | LongAnswer:
+        answer = await reader.read_answer(self._limits.held(asked.method))
+        head = answer.head
+        if head.kind not in (MessageKind.REPLY, MessageKind.EXCEPTION):
+            raise WireError(f"a {head.kind.name}, where an answer was expected")
+        if head.method != asked.method:
+            raise WireError(f"an answer to {head.method}, where {asked.method} was asked")
+        if head.sequence != asked.sequence:
+            raise WireError(f"an answer to call {head.sequence}, where call {asked.sequence} was made")
         return answer
+
+    def _holds_more(self, link: ByteLink) -> bool:
+        """True where something has come behind the last answer: it is nobody's, and not the next call's above all."""
+        return bool(self._reader.held) or link.is_held
 
 
 class HandingOn:

@@ -29,7 +29,7 @@ from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.ports import MessageBroker, MetastoreWriter
 
 _MOST_ROWS, _MOST_BYTES, _MOST_MESSAGES = 300, 2**18, 100
-_FIRST_ROWS, _BYTES_PER_CALL = 2, 2**18
+_FIRST_ROWS, _BYTES_PER_CALL = 1, 2**18
 """A publisher runs beside others, for ever, and is to stay small: it reads little at a time."""
 _WRITE_SECONDS = 5.0
 """How often the position is written while there is something to send; also the sign that this publisher lives."""

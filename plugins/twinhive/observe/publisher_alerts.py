@@ -39,6 +39,8 @@ def publisher_alerts(found: Iterable[PublisherSeen]) -> Iterator[Alert]:
 
 def standing_line(one: PublisherSeen) -> str:
     """Say in one line how a cluster's messages are."""
+    if _has_not_begun(one):
+        return "no publisher has ever run, and no broker answers: nothing is told yet"
     if one.broker_trouble is not None:
         return f"nothing can be sent: {_in_line(one.broker_trouble)}"
     if one.trouble is not None:
@@ -58,7 +60,14 @@ def is_silent(one: PublisherSeen) -> bool:
     return one.max_silence is not None and _silent(one, one.max_silence) is not None
 
 
+def _has_not_begun(one: PublisherSeen) -> bool:
+    """True where a broker is only named yet: nobody misses a message. The first start of a publisher ends that."""
+    return one.behind is None and one.trouble is None and isinstance(one.broker_trouble, Unreachable)
+
+
 def _silent(one: PublisherSeen, most: float) -> TwinhiveError | None:
+    if _has_not_begun(one):
+        return None
     if one.broker_trouble is not None:
         return _broker_down(one, one.broker_trouble)
     if one.trouble is not None:

@@ -22,5 +22,12 @@ def announcements(reader: JournalReader, now: float) -> tuple[PublisherRow, ...]
 
 
 def _row(one: RecordedPublisher, now: float) -> PublisherRow:
-    level = Level.BAD if one.is_silent else Level.WARN if one.gap or one.broker_trouble else Level.GOOD
-    return PublisherRow(one, level, is_stale(one.at, now))
+    return PublisherRow(one, _level(one), is_stale(one.at, now))
+
+
+def _level(one: RecordedPublisher) -> Level:
+    if one.is_silent:
+        return Level.BAD
+    if one.broker_trouble and one.position is None:
+        return Level.QUIET  # no publisher has ever run: a broker that does not answer keeps nothing from anybody
+    return Level.WARN if one.gap or one.broker_trouble else Level.GOOD

@@ -18,7 +18,7 @@ from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.predicates import Disjunction, Predicate, judge_of, not_known
 from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
-from twinhive.routing.uses import ReadTable, StatementUses
+from twinhive.routing.uses import ReadTable, StatementUses, may_be_path
 
 ReadView = Callable[[str, str], Sequence[ReadTable]]
 """Reads the text of a view whose names without a database are in a database."""
@@ -90,13 +90,20 @@ class Resolver:
                 expected="tables alone, or a cluster that is named",
                 next_step="name the cluster that this is on: USE CLUSTER <name>, or --cluster <name>",
             )
-        outputs = [self._output(table) for name in uses.outputs if (table := self._table(name)) is not None]
+        outputs = [self._output(table) for name in uses.outputs if (table := self._written(name)) is not None]
         inputs = [self._residence(table, where) for table, where in self._opened(uses.inputs)]
         return route(outputs, inputs, chosen=chosen, default=self.clusters.default)
 
     def new_tables(self, uses: StatementUses) -> list[TableName]:
         """Return the tables that a statement makes."""
         return [name for name in uses.made if self._table(name) is None]
+
+    def _written(self, name: TableName) -> Table | None:
+        """Return a table that is written, None for a new one. Raises ActNow for what may be files."""
+        table = self._table(name)
+        if table is None and may_be_path(name):
+            raise _may_be_files(name)
+        return table
 
     def _output(self, table: Table) -> TableResidence:
         move = move_of(table.parameters)
@@ -206,6 +213,15 @@ def _not_there(name: TableName) -> ActNow:
         found="a statement that reads it",
         expected="a table or a view of this metastore",
         next_step="correct the name, or the database of the session (--database)",
+    )
+
+
+def _may_be_files(name: TableName) -> ActNow:
+    return ActNow(
+        f"where {name} is written cannot be told",
+        found="no table of this name, and one that means files by their path to Spark",
+        expected="a table of this metastore, or a name that can only be one",
+        next_step="make it a table of the metastore, or run it by the Spark of the cluster that the files are on",
     )
 
 

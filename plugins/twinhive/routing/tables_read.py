@@ -9,11 +9,10 @@ from twinhive.model.names import TableName
 from twinhive.routing.conditions import conditions_of
 from twinhive.routing.predicates import ALL, Predicate
 from twinhive.routing.trees import LONGEST_SHOWN, not_understood
-from twinhive.routing.uses import ReadTable
+from twinhive.routing.uses import FILE_FORMATS, ReadTable
 from twinhive.views.reading import is_word_before_a_table
 
 _CATALOGS = ("", "hive", "spark_catalog")
-_FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
 _TABLE_FUNCTIONS = (
     *("range", "stack", "json_tuple", "parse_url_tuple", "explode_outer", "posexplode_outer", "inline_outer"),
     *("variant_explode", "variant_explode_outer", "sql_keywords", "collations"),
@@ -42,7 +41,7 @@ class TablesRead:
             raise not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
         if table.catalog.lower() not in _CATALOGS:
             raise not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
-        if table.db.lower() in _FILE_FORMATS and "/" in table.name:
+        if table.db.lower() in FILE_FORMATS and "/" in table.name:
             self.unknown.append(f"it reads files by their path: {table.name[:LONGEST_SHOWN]}")
             return None
         return TableName((table.db or self.database).lower(), table.name.lower())

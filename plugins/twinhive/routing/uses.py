@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from twinhive.model.names import TableName
 from twinhive.routing.predicates import ALL, Predicate
 
+FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
+"""What stands before a path in place of a database, for Spark."""
+_OF_EXTENSIONS = ("delta", "iceberg", "hudi", "xml")
+
 
 @dataclass(frozen=True)
 class ReadTable:
@@ -28,3 +32,8 @@ class StatementUses:
     unknown: tuple[str, ...] = field(default=())
     temporary: tuple[TableName, ...] = ()
     made: tuple[TableName, ...] = ()
+
+
+def may_be_path(name: TableName) -> bool:
+    """True for a name that means files to Spark where no table has it: of such files nobody knows the cluster."""
+    return "/" in name.table or name.database in (*FILE_FORMATS, *_OF_EXTENSIONS)

@@ -1,7 +1,7 @@
 """List the sets of a database, and take away what does not count any more."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -9,7 +9,7 @@ from enum import Enum
 from twinhive.model.errors import AlreadyThere, InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
-from twinhive.model.sets.mark import SetMark, is_expired, is_findable, sets_table
+from twinhive.model.sets.mark import SetMark, is_expired, is_findable, mark_name, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -120,12 +120,29 @@ def take_away(metastore: MetastoreWriter, database: str, some: Sequence[ListedSe
     sets = find_sets_table(metastore, database)
     if sets is None:
         return
-    for one in some:
-        if one.moved_to is not None:
-            mark = replace(one.mark, table=one.moved_to)
+    names = dict.fromkeys(one.mark.name for one in some)
+    moved = [replace(one.mark, table=one.moved_to) for one in some if one.moved_to is not None]
+    for mark in moved:
+        if mark.name not in names:
             # It is there when it was marked under the new name since, or when this was killed before.
             with suppress(AlreadyThere):
-                metastore.add_partitions([new_partition(sets, (mark.table.table, mark.spec), mark.parameters())])
-    names = [one.mark.name for one in some]
+                metastore.add_partitions([_partition(sets, mark)])
+    # What lies in the way of others goes with the same call that brings those: of tables that have changed their names
+    # among each other, and of one whose name another table has taken.
+    taken = {mark.name: mark for mark in moved if mark.name in names}
+    _replace(metastore, sets, taken)
+    gone = [name for name in names if name not in taken]
+    for start in range(0, len(gone), _PER_CALL):
+        metastore.drop_partitions(sets_table(database), gone[start : start + _PER_CALL], delete_data=True)
+
+
+def _replace(metastore: MetastoreWriter, sets: Table, marks: Mapping[str, SetMark]) -> None:
+    names = sorted(marks)
     for start in range(0, len(names), _PER_CALL):
-        metastore.drop_partitions(sets_table(database), names[start : start + _PER_CALL], delete_data=True)
+        there = metastore.partitions(sets.name, names[start : start + _PER_CALL])
+        new = [(one, _partition(sets, marks[mark_name(*one.values)])) for one in there]
+        metastore.alter_partitions([replace(mark, thrift=one.thrift, location=one.location) for one, mark in new])
+
+
+def _partition(sets: Table, mark: SetMark) -> Partition:
+    return new_partition(sets, (mark.table.table, mark.spec), mark.parameters())

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, TryAgain
@@ -12,6 +13,7 @@ from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.ports import MetastoreReader, MetastoreWriter
 from twinhive.sets.table import data_table, find_sets_table, make_sets_table, refuse_replica
+from twinhive.sets.there import DEFAULT_KEEP, is_valid
 
 _LONGEST_TOKEN = 1_000
 _LONGEST_NOTE = 1_000
@@ -32,7 +34,8 @@ class MarkSet:
     """Mark a set of a table as done.
 
     spec   a set as people write it, `key=value/key=value` or `*`
-    token  names the work that marks: a rerun with the same one counts once
+    token  names the work that marks: a rerun with the same one counts once, as long as the mark does not expire
+    keep   how long marks are kept of tables that do not say it themselves
     """
 
     table: TableName
@@ -40,13 +43,14 @@ class MarkSet:
     token: str
     by: str | None = None
     note: str | None = None
+    keep: str = DEFAULT_KEEP
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
     def plan(self, metastore: MetastoreReader) -> MarkOutcome:
         """Return what a run would leave. Reads only."""
         table = self._table(metastore)
         wanted = self._wanted(metastore, table)
-        return _after(_kept(metastore, wanted), wanted, table)
+        return self._after(_kept(metastore, wanted), wanted, table)
 
     def run(self, metastore: MetastoreWriter) -> MarkOutcome:
         """Mark it. Raises InvalidSettings, Missing, ActNow; TryAgain when nobody knows whether it is marked."""
@@ -55,7 +59,7 @@ class MarkSet:
         sets = make_sets_table(metastore, self.table.database, self.by)
         for _ in range(_TIMES):
             kept = _kept(metastore, wanted)
-            after = _after(kept, wanted, table)
+            after = self._after(kept, wanted, table)
             if after.already:
                 return after
             partition = new_partition(sets, (wanted.table.table, wanted.spec), after.mark.parameters())
@@ -79,6 +83,20 @@ class MarkSet:
             next_step="mark it again with the same token, " + self.token,
         )
 
+    def _after(self, kept: Partition | None, wanted: SetMark, table: Table) -> MarkOutcome:
+        before = None if kept is None else SetMark.read(kept)
+        if before is None or not self._counts(before, table):
+            return MarkOutcome(wanted)
+        if wanted.token is not None and before.knows(wanted.token):
+            return MarkOutcome(before, already=True)
+        return MarkOutcome(before.again(wanted))
+
+    def _counts(self, before: SetMark, table: Table) -> bool:
+        """Tell whether an earlier mark still counts: one that has expired must not keep a rerun from marking."""
+        with suppress(InvalidSettings):  # who waits is told of a property without sense
+            return is_valid(before, table, self.keep, self.clock())
+        return before.is_of(table)
+
     def _is_overwritten(self, metastore: MetastoreReader, wanted: SetMark) -> bool:
         """True when another one's mark has replaced ours; not for a set that was unmarked meanwhile."""
         now = _kept(metastore, wanted)
@@ -93,6 +111,13 @@ class MarkSet:
                     expected=f"at most {limit}",
                     next_step="shorten it",
                 )
+        if not self.token:
+            raise InvalidSettings(
+                "a set is marked without a token",
+                found="an empty text",
+                expected="a text that names the work, so that a rerun of it counts once",
+                next_step="give one, such as the run's id",
+            )
         refuse_replica(metastore, self.table.database)
         return data_table(metastore, self.table)
 
@@ -153,14 +178,3 @@ def _kept(metastore: MetastoreReader, wanted: SetMark) -> Partition | None:
     sets = find_sets_table(metastore, wanted.table.database)
     found = metastore.partitions(sets.name, [wanted.name]) if sets else []
     return found[0] if found else None
-
-
-def _after(kept: Partition | None, wanted: SetMark, table: Table) -> MarkOutcome:
-    if kept is None:
-        return MarkOutcome(wanted)
-    before = SetMark.read(kept)
-    if not before.is_of(table):
-        return MarkOutcome(wanted)
-    if wanted.token is not None and before.knows(wanted.token):
-        return MarkOutcome(before, already=True)
-    return MarkOutcome(before.again(wanted))

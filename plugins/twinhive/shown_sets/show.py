@@ -127,6 +127,9 @@ class ShowSets:
         ids = {**({} if of.names is None else of.looked.tables), **sides.ids()}
         if SETS_TABLE not in ids:
             ids |= table_ids(self.ports, self.policy, frozenset())
+        if plan.show and ids[SETS_TABLE][1] is None:
+            # What is shown makes the table: nobody knows it yet, so the next look is of all.
+            del ids[SETS_TABLE]
         is_new = of.is_worth_keeping or plan.changes or held != of.looked.open
         return replace(of, looked=replace(of.looked, tables=ids, open=held), is_worth_keeping=is_new)
 

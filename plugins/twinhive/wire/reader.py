@@ -31,10 +31,10 @@ class ByteStream(Protocol):
 
 
 class NotStrictBinary(WireError):
-    """The client speaks something else, which `spoken` names."""
+    """The other side speaks something else, which `spoken` names."""
 
     def __init__(self, found: Spoken) -> None:
-        super().__init__(f"the client speaks {found.value}; served is {Spoken.STRICT_BINARY.value}, not framed")
+        super().__init__(f"the other side speaks {found.value}, and not {Spoken.STRICT_BINARY.value}, unframed")
         self.spoken = found
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,14 +13,14 @@ from tests.support.worlds.fake_world import World, a_world
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE
 from twinhive.messages.publishing import Publisher, PublisherRules
-from twinhive.model.errors import ActNow, Unreachable
+from twinhive.model.errors import ActNow, TryAgain, Unreachable
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import new_partition
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import GRACE_SECONDS
 from twinhive.observe.lag_alerts import Alert
-from twinhive.observe.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
+from twinhive.observe.publisher_alerts import cluster_of, is_silent, messages_of, publisher_alerts, standing_line
 from twinhive.observe.publishers import PublisherSeen, Told, look_at_publishers
 
 LOGS = TableName("sales", "logs")
@@ -111,6 +112,18 @@ def test_a_broker_that_is_down_is_told_after_two_minutes_and_one_that_refuses_at
 def test_a_cluster_whose_publisher_was_never_started_is_told(site: Site) -> None:
     [alert] = site.alerts()
     assert "no publisher of cluster east has ever run" in str(alert.error)
+
+
+def test_a_broker_that_is_only_named_yet_is_no_trouble_until_a_publisher_is_started(site: Site) -> None:
+    site.broker.down = True
+    seen = site.look()
+    assert site.alerts() == [] and not is_silent(seen)
+    assert standing_line(seen) == "no publisher has ever run, and no broker answers: nothing is told yet"
+    with suppress(TryAgain):
+        site.publisher().round()
+    site.add("1")
+    [alert] = site.alerts()
+    assert "broker memory does not answer" in str(alert.error)
 
 
 def test_a_metastore_that_is_away_is_told_by_its_policies_and_a_foreign_table_by_this(site: Site) -> None:

@@ -1,5 +1,6 @@
 """Write partitions of a source, kill it at any change, repeat it; and see on a replica what the log was told."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import Killable
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow, Foreign, TryAgain, TwinhiveError
+from twinhive.model.marks import LAST_ID
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.tjson import from_text, to_text
@@ -178,6 +180,39 @@ def test_killed_at_any_change_and_repeated_it_comes_to_the_same_end(mode: str, m
         assert left.rows() == undisturbed.rows()
         left.follow()
         left.assert_twin()
+
+
+class Readers:
+    """Read all rows before and after each change of a write."""
+
+    def __init__(self, written: Written) -> None:
+        self.written = written
+        self.seen: list[dict[str, list[str]]] = []
+
+    def change(self, effect: Callable[[], Any]) -> Any:
+        self.seen.append(self.written.rows())
+        result = effect()
+        self.seen.append(self.written.rows())
+        return result
+
+
+@pytest.mark.parametrize("merging", [None, SmallFiles(at_least=2)], ids=["as written", "merged"])
+def test_readers_amid_an_overwrite_have_old_or_new_rows_and_the_replica_has_the_new_by_the_inserts_events(
+    written: Written, merging: SmallFiles | None
+) -> None:
+    old, new = {"a": ["1", "2"], "b": ["3"]}, {"a": ["7", "8", "9"], "b": ["6"]}
+    written.write(old)
+    written.follow()
+    before = written.world.source.current_event_id()
+    readers = Readers(written)
+    written.write(new, "overwrite", "two", switch=readers, tasks=3, small_files=merging)
+    for value in old:
+        assert {tuple(one[value]) for one in readers.seen} == {tuple(old[value]), tuple(new[value])}
+    inserts = [row.event_id for row in written.world.source.events_after(before, 100) if row.event_type == "INSERT"]
+    written.follow()
+    written.assert_twin()
+    there = written.world.replica.partitions(NAME, ["p=a", "p=b"])
+    assert sorted(int(one.parameters[LAST_ID]) for one in there) == inserts
 
 
 def test_two_who_do_the_same_job_at_once_come_to_the_same_end(written: Written) -> None:

@@ -187,6 +187,25 @@ def test_what_is_not_there_and_what_is_elsewhere_is_said() -> None:
         routed(world, "select * from plain")
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from delta.`/x`",
+        "insert into delta.`hdfs://north/x` select * from plain",
+        "merge into iceberg.`x` using plain on 1 = 1 when matched then delete",
+        "truncate table parquet.`x`",
+        "create table delta.`s3://b/x` as select * from there",
+    ],
+)
+@pytest.mark.parametrize("chosen", [None, "north"])
+def test_files_that_are_written_by_their_path_are_on_no_cluster_that_anybody_knows(
+    sql: str, chosen: str | None
+) -> None:
+    world = a_world_with_a_table_of_north()
+    with pytest.raises(ActNow, match="is written cannot be told"):
+        routed(world, sql, chosen)
+
+
 def test_a_table_that_is_read_twice_needs_what_either_wants() -> None:
     world = a_world()
     world.settle()

@@ -2,6 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
+from sandbox.box import Sandbox
 from sandbox.configuration import Database, hadoop_client, hdfs_server, metastore, render_xml, with_twins
 from sandbox.ports import PortBlock
 
@@ -47,3 +48,15 @@ def test_xml_keeps_a_blank_value_and_escapes_markup():
     root = ET.fromstring(render_xml({"blank": " ", "markup": "<a&b>"}))
     found = {entry.findtext("name"): entry.findtext("value") for entry in root.iter("property")}
     assert found == {"blank": " ", "markup": "<a&b>"}
+
+
+def test_classes_are_found_in_jars_only_as_long_as_an_archive_may_hold_them(tmp_path):
+    servers = Sandbox("archived", tmp_path / "state", tmp_path / "cache").servers
+    for name in ("east-namenode", "east-datanode", "east-metastore"):
+        launch = servers[name].launch()
+        path = launch.environment["CLASSPATH"].split(":")
+        directories = [entry for entry in path if not entry.endswith(".jar")]
+        assert directories, path
+        assert path[-len(directories) :] == directories
+        [archive] = [flag for flag in launch.command if flag.startswith("-XX:SharedArchiveFile=")]
+        assert archive.startswith(f"-XX:SharedArchiveFile={tmp_path}/cache/")

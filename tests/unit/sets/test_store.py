@@ -169,7 +169,8 @@ def test_two_who_mark_a_set_at_once_are_both_told_whatever_the_order_of_their_ca
         if begins_marked:
             store.mark("day=1", "a")
         order = Random(seed)
-        both = [Pausable(partial(MarkSet(LOGS, "day=1", token).run, Slow(store.metastore))) for token in tokens]
+        marks = [MarkSet(LOGS, "day=1", token, clock=lambda now=store.now: now) for token in tokens]
+        both = [Pausable(partial(mark.run, Slow(store.metastore))) for mark in marks]
         while left := [one for one in both if not one.ended]:
             order.choice(left).step()
         assert [one.error for one in both] == [None, None]
@@ -216,6 +217,93 @@ def test_sets_of_a_renamed_table_go_with_it(store: Store) -> None:
     assert store.mark("day=1", "a", renamed).count == 1
 
 
+def test_sets_of_tables_that_change_names_among_each_other_stay_with_their_data(store: Store) -> None:
+    records, aside = TableName("sales", "records"), TableName("sales", "aside")
+    store.metastore.create_table(a_table("sales.records", partition_keys=("day", "region")))
+    store.mark("day=1", "logs")
+    store.mark("day=1", "records", records)
+    store.mark("day=2", "records", records)
+    for before, after in ((LOGS, aside), (records, LOGS), (aside, records)):
+        store.metastore.alter_table(before, store.metastore.table(before).at(after, None))
+    assert store.done("day=1") is store.done("day=1", table=records) is None
+    listed = SetsOfDatabase(store.metastore, "sales", clock=lambda: store.now)
+    for _ in range(2):
+        take_away(store.metastore, "sales", left_behind(listed))
+    kept = {(mark.table.table, mark.spec): mark.token for mark in store.kept()}
+    assert kept == {("records", "day=1"): "logs", ("logs", "day=1"): "records", ("logs", "day=2"): "records"}
+    assert store.done("day=2") == "day=2"
+
+
+def test_a_mark_of_the_table_before_gives_way_to_that_of_the_one_that_has_its_name_now(store: Store) -> None:
+    fresh = TableName("sales", "fresh")
+    store.metastore.create_table(a_table("sales.fresh", partition_keys=("day", "region")))
+    store.mark("day=1", "old")
+    store.mark("day=1", "new", fresh)
+    store.metastore.drop_table(LOGS, delete_data=True)
+    store.metastore.alter_table(fresh, store.metastore.table(fresh).at(LOGS, None))
+    take_away(store.metastore, "sales", left_behind(SetsOfDatabase(store.metastore, "sales", clock=lambda: store.now)))
+    assert [(mark.table, mark.token) for mark in store.kept()] == [(LOGS, "new")]
+    assert store.done("day=1") == "day=1"
+
+
+def test_a_rerun_marks_anew_what_has_expired(store: Store) -> None:
+    assert store.mark("day=1", "a").count == 1
+    store.now += 30 * 86_400
+    assert store.done("day=1") is None
+    assert store.mark("day=1", "a").count == 1
+    assert store.done("day=1") == "day=1"
+
+
+def test_sets_that_are_kept_for_no_time_are_told_and_never_there(store: Store) -> None:
+    table = store.metastore.table(LOGS)
+    store.metastore.alter_table(LOGS, table.with_parameters({**table.parameters, "twinhive.sets.keep": "0s"}))
+    for token in ("a", "b"):
+        assert store.mark("day=1", token).count == 1
+        assert store.done("day=1") is None
+    assert store.events()[1:] == [AddPartitions, AlterPartitions]
+    assert store.standings() == [("day=1", SetStanding.EXPIRED)]
+
+
+def test_a_clock_that_is_a_little_behind_takes_no_set_away_and_one_that_was_far_ahead_is_put_right(
+    store: Store,
+) -> None:
+    store.mark("day=1", "a")
+    store.now -= 30
+    assert store.mark("day=1", "b").marked == 1_000
+    assert store.done("day=1", since=1_000) == "day=1"
+    store.now = 1e9
+    store.mark("day=1", "far ahead")
+    store.now = 2_000.0
+    assert store.done("day=1") == "day=1"
+    assert store.mark("day=1", "c").marked == 2_000
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a/b", "a=b", "*", "100%", "%25", "it's", 'a "b"', "ü 日本", "a:b\\c", "x ", "{1}", "#[]^?", "day=1", "A"],
+)
+def test_values_that_a_directory_cannot_be_named_by_are_marked_and_found(store: Store, value: str) -> None:
+    spec = str(SetSpec((("day", value),)))
+    store.metastore.add_partitions([new_partition(store.metastore.table(LOGS), (value, "us"), {})])
+    for other in ("b", "*x", "100"):
+        store.mark(str(SetSpec((("day", other),))), other)
+    assert store.done(spec) is None
+    mark = store.mark(spec, value)
+    assert (mark.spec, mark.partitions) == (spec, 1)
+    assert store.done(f"region=us/{spec}") == spec
+    assert store.done("day=1/region=us") == (spec if value == "1" else None)
+    assert UnmarkSet(LOGS, spec).run(store.metastore)
+    assert store.done(spec) is None
+
+
+def test_one_token_for_several_sets_and_tables_counts_once_for_each(store: Store) -> None:
+    plain = TableName("sales", "plain")
+    for _ in range(2):
+        marks = [store.mark("day=1", "job"), store.mark("*", "job"), store.mark("*", "job", plain)]
+        assert [mark.count for mark in marks] == [1, 1, 1]
+    assert len(store.kept()) == 3
+
+
 def test_each_table_says_how_long_its_sets_are_kept(store: Store) -> None:
     table = store.metastore.table(LOGS)
     store.metastore.alter_table(LOGS, table.with_parameters({**table.parameters, "twinhive.sets.keep": "1s"}))
@@ -258,7 +346,7 @@ def test_marks_of_plain_sql_are_taken_as_they_are(store: Store) -> None:
     store.mark("day=2")
     store.by_sql("logs", "day=1")
     store.by_sql("logs", "region=us/day=3")
-    store.now = 2e9
+    store.now = store.metastore._log.now()
     assert store.done("day=1/region=us", keep="forever") == "day=1"
     assert dict(store.standings("forever"))["region=us/day=3"] is SetStanding.UNREADABLE
     assert store.mark("day=1", "a").count == 2
@@ -309,6 +397,7 @@ def test_what_makes_no_sense_changes_nothing(store: Store) -> None:
         (LOGS, "hour=1", "t"),
         (TableName("sales", "nowhere"), "*", "t"),
         (LOGS, "day=1", "t" * 1_001),
+        (LOGS, "day=1", ""),
         (TableName("sales", "plain"), "day=1", "t"),
     ):
         with pytest.raises(ActNow):

@@ -1,6 +1,7 @@
 """A replica shows a set only when what it promises is there; in the end it shows all."""
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from twinhive.pipeline.phases import INCREMENTAL, SCAN
 from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.replica.held_sets import held_sets
 from twinhive.requests.request_files import request_table
-from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.listing import SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.sets.marking import MarkSet, UnmarkSet, partitions_of
 from twinhive.sets.waiting import wait_for_set, wanted_set
 
@@ -360,6 +361,16 @@ def test_a_look_that_may_have_missed_something_is_of_all(producer: Producer, cha
     assert producer.shown == ["orders p=a b"]
 
 
+@pytest.mark.parametrize("looks", [1, 2, 3])
+def test_a_table_of_sets_that_somebody_drops_on_the_replica_is_made_again(producer: Producer, looks: int) -> None:
+    producer.mark("p=a b")
+    for _ in range(looks):
+        producer.follow()
+    producer.world.replica.drop_table(sets_table(SALES), delete_data=True)
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+
+
 def test_a_set_is_hidden_before_what_it_promised_is_written_anew(producer: Producer) -> None:
     producer.users.insert("orders", ("a b",), [b"wrong"])
     producer.mark("p=a b", token="first")
@@ -440,3 +451,121 @@ def test_a_dry_run_says_what_would_be_shown_and_held(producer: Producer) -> None
     assert any("show" in line and "orders p=a b" in line for line in said), said
     assert any("hold back, by their data" in line and "plain *" in line for line in said), said
     assert len(producer.world.replica.events) == before
+
+
+ODD_VALUES = ["a/b", "a=b", "*", "100%", "%25", "it's", "ü 日本", "a:b", "x ", "{1}", "p=1", "A", "a\\b", "#?^[]"]
+
+
+def test_sets_of_values_that_no_directory_can_be_named_by_come_over(producer: Producer) -> None:
+    producer.users.add_partitions("orders", {(value,): [value.encode()] for value in ODD_VALUES})
+    specs = [str(SetSpec((("p", value),))) for value in ODD_VALUES]
+    for spec in specs:
+        producer.mark(spec)
+    producer.follow()
+    assert sorted(producer.shown) == sorted(f"orders {spec}" for spec in specs)
+    producer.assert_sets_are_true()
+    producer.users.drop_partitions("orders", [("*",)])
+    producer.unmark(specs[2])
+    producer.follow()
+    assert sorted(producer.shown) == sorted(f"orders {spec}" for spec in specs if spec != specs[2])
+
+
+def test_keys_of_odd_names_and_partitions_without_a_value_have_sets(producer: Producer) -> None:
+    producer.users.create_table("odd", keys=("k=v", "a/b"))
+    producer.users.add_partitions("odd", {("1/2", "ü"): [b"x"]})
+    producer.users.add_partitions("orders", {("__HIVE_DEFAULT_PARTITION__",): [b"none"]})
+    producer.mark("k%3Dv=1%2F2/a%2Fb=ü", "odd")
+    producer.mark("p=__HIVE_DEFAULT_PARTITION__")
+    producer.follow()
+    assert producer.shown == ["odd a%2Fb=ü/k%3Dv=1%2F2", "orders p=__HIVE_DEFAULT_PARTITION__"]
+    producer.assert_sets_are_true()
+
+
+def test_marks_by_sql_that_are_no_sets_stop_nothing(producer: Producer) -> None:
+    producer.mark("*", "plain")
+    source = producer.world.source
+    sets, now = source.table(sets_table(SALES)), str(int(time.time()))
+    garbage = [("plain", "a"), ("orders", "p"), ("orders", "p="), ("orders", "=x"), ("orders", "p=%zz")]
+    garbage += [("orders", "*/p=1"), ("orders", "P=a b"), ("ORDERS", "p=a b"), ("a/b", "x/y"), ("twinhive_sets", "*")]
+    for one in garbage:
+        source.add_partitions([new_partition(sets, one, {"twinhive.set.marked": now})])
+    for _ in range(2):
+        producer.follow()
+        assert producer.shown == ["plain *"] and producer.held == {}
+
+
+def test_a_table_that_is_renamed_between_mark_and_look_has_its_sets_under_its_new_name(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.mark("*", "plain")
+    producer.users.rename_table("orders", "later")
+    producer.follow()
+    assert producer.shown == ["plain *"]
+    source = producer.world.source
+    take_away(source, SALES, left_behind(SetsOfDatabase(source, SALES)))
+    producer.follow()
+    assert producer.shown == ["later p=a b", "plain *"]
+    producer.assert_sets_are_true()
+
+
+@pytest.mark.parametrize("shows", [False, True])
+def test_a_table_that_is_made_anew_between_mark_and_look_has_none_of_the_old_sets(
+    producer: Producer, shows: bool
+) -> None:
+    producer.mark("p=a b")
+    if shows:
+        producer.follow()
+        assert producer.shown == ["orders p=a b"]
+    producer.users.drop_table("orders")
+    producer.users.create_table("orders", keys=("p",))
+    producer.users.add_partitions("orders", {("a b",): [b"another"]})
+    producer.follow()
+    assert producer.shown == []
+    producer.mark("p=a b")
+    producer.follow()
+    assert producer.shown == ["orders p=a b"]
+    producer.assert_sets_are_true()
+
+
+def test_tables_that_change_names_among_each_other_take_their_sets_along(producer: Producer) -> None:
+    producer.users.create_table("fresh", keys=("p",))
+    producer.users.add_partitions("fresh", {("1",): [b"fresh"], ("2",): [b"2"]})
+    producer.mark("p=1", token="old")
+    for value in ("1", "2"):
+        producer.mark(f"p={value}", "fresh", "new")
+    producer.follow()
+    assert producer.shown == ["fresh p=1", "fresh p=2", "orders p=1"]
+    for before, after in (("orders", "aside"), ("fresh", "orders"), ("aside", "fresh")):
+        producer.users.rename_table(before, after)
+    producer.follow()
+    assert producer.shown == []
+    source = producer.world.source
+    take_away(source, SALES, left_behind(SetsOfDatabase(source, SALES)))
+    producer.follow()
+    assert producer.shown == ["fresh p=1", "orders p=1", "orders p=2"]
+    producer.assert_sets_are_true()
+
+
+def test_sets_of_a_table_without_partitions_and_of_one_that_has_lost_its_keys(producer: Producer) -> None:
+    producer.mark("*", "plain")
+    producer.mark("p=a b")
+    producer.follow()
+    assert producer.shown == ["orders p=a b", "plain *"]
+    producer.users.drop_table("orders")
+    producer.users.create_table("orders", files=[b"no keys"])
+    producer.follow()
+    assert producer.shown == ["plain *"]
+    producer.mark("*")
+    producer.follow()
+    assert producer.shown == ["orders *", "plain *"]
+
+
+def test_a_set_that_is_kept_for_no_time_never_shows_and_stops_nothing(producer: Producer) -> None:
+    producer.users.set_parameters("orders", {"twinhive.sets.keep": "0s"})
+    producer.mark("p=a b")
+    producer.mark("*", "plain")
+    producer.follow()
+    assert producer.shown == ["plain *"] and producer.held == {}
+    producer.users.set_parameters("orders", {"twinhive.sets.keep": "1h"})
+    producer.mark("p=a b", token="again")
+    producer.follow()
+    assert producer.shown == ["orders p=a b", "plain *"]

@@ -177,7 +177,7 @@ def test_a_message_that_comes_byte_by_byte_takes_time_in_proportion() -> None:
 )
 def test_other_protocols_are_named_by_their_first_byte(first: bytes, named: Spoken) -> None:
     assert spoken(first[:1]) is named
-    with pytest.raises(NotStrictBinary, match="served is strict binary Thrift") as caught:
+    with pytest.raises(NotStrictBinary, match="and not strict binary Thrift, unframed") as caught:
         asyncio.run(read_all(first))
     assert caught.value.spoken is named
 

@@ -121,7 +121,7 @@ def _list(asked: _Asked) -> _Answer:
 
 
 def _mark(asked: _Asked) -> _Answer:
-    order = MarkSet(asked.table, asked.spec, asked.token, getpass.getuser(), asked.note)
+    order = MarkSet(asked.table, asked.spec, asked.token, getpass.getuser(), asked.note, asked.keep)
     outcome = order.plan(asked.metastore) if asked.dry_run else order.run(asked.metastore)
     mark, would = outcome.mark, "would be" if asked.dry_run else "is"
     held = "" if mark.partitions is None else f", with {mark.partitions} partitions"

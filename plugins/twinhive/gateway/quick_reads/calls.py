@@ -63,7 +63,7 @@ class QuickReads:
     def __init__(self, shared: Shared, local: LocalCalls, remotes: RemoteCalls, ends: Ends) -> None:
         self._shared, self._local, self._remotes, self._ends = shared, local, remotes, ends
         self._plan: QuickPlan | None = None
-        self._asked = b""
+        self._asked = self._head = b""
         self._link: Link
         self._held = b""
         self._began = 0.0
@@ -106,6 +106,7 @@ class QuickReads:
         if not link.is_ready or (remote is not None and not remote.guard.enter()):
             return False
         self._asked, self._plan, self._link, self._held, self._began = raw, plan, link, b"", now
+        self._head = plan.head_of(raw)
         self._shared.deadlines.add(self, now, link.seconds)
         link.send(raw if plan.body is None else raw[: plan.at] + plan.body, self._take)
         return True
@@ -123,12 +124,12 @@ class QuickReads:
             self._ends.left(Begun(self._request(plan), plan, None, self._began))
             return
         held = self._held = self._held + data if self._held else data
-        if plan.is_as_last(held):
+        if plan.is_as_last(held, self._head):
             self._answered(plan, held if plan.became is None else held[: plan.at] + plan.became)
             return
         if plan.begins_as_last(held):
             return
-        match _seen(held, plan.reply):
+        match _seen(held, self._head):
             case _Seen.WHOLE:
                 self._whole(plan, held)
             case _Seen.BEGUN if len(held) <= _MOST_BYTES and not plan.is_long:
@@ -182,12 +183,12 @@ class QuickReads:
             plan.remote.guard.leave()
 
 
-def _seen(held: bytes, reply: bytes) -> _Seen:
-    """Say what bytes are that came where a reply should begin."""
-    at = len(reply) + _SEQUENCE
+def _seen(held: bytes, head: bytes) -> _Seen:
+    """Say what bytes are that came where a reply with this head should begin."""
+    at = len(head)
     if len(held) <= at:
-        return _Seen.BEGUN if reply.startswith(held[: len(reply)]) else _Seen.OTHER
-    if not held.startswith(reply):
+        return _Seen.BEGUN if head.startswith(held) else _Seen.OTHER
+    if not held.startswith(head):
         return _Seen.OTHER
     try:
         return _Seen.WHOLE if end_of(held, at) == len(held) else _Seen.OTHER

@@ -57,11 +57,15 @@ class QuickPlan:
         at = self.at
         return at < len(answer) < at + len(self.came) and self.came.startswith(answer[at:])
 
-    def is_as_last(self, answer: bytes) -> bool:
-        """True for an answer with the body of the last one; nothing has to be looked at in it then."""
+    def is_as_last(self, answer: bytes, head: bytes) -> bool:
+        """True for an answer with this head and the body of the last one; nothing has to be looked at in it then."""
         came = self.came
         is_so_long = len(answer) == self.at + len(came) != self.at
-        return is_so_long and answer.endswith(came) and answer.startswith(self.reply)
+        return is_so_long and answer.endswith(came) and answer.startswith(head)
+
+    def head_of(self, asked: bytes) -> bytes:
+        """Return the head of the answer to a request: it bears the same number."""
+        return self.reply + asked[self.at - _SEQUENCE : self.at]
 
 
 class Plans:

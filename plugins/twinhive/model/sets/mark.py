@@ -29,7 +29,7 @@ _SHOWN, _SHOWN_BY, _KEEP = _PREFIX + "shown", _PREFIX + "shown_by", _PREFIX + "k
 _DDL_TIME = "transient_lastDdlTime"
 _EARLIER_TOKENS = 20
 _SKEW_SECONDS = 60
-"""So far apart the clocks of two metastores of one warehouse may be."""
+"""So far apart the clocks of two hosts may be."""
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
@@ -89,7 +89,8 @@ class SetMark:
         return SetMark(
             new.table,
             new.spec,
-            new.marked,
+            # A clock that is a little behind must not take the set from those who wait for one of this hour.
+            max(new.marked, self.marked) if self.marked - new.marked <= _SKEW_SECONDS else new.marked,
             new.by,
             self.count + 1,
             new.partitions,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lark import Token, Tree
 
+from twinhive.model.remotes.definitions import REMOTE
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.syntax import Grammar, Node
@@ -35,6 +36,10 @@ _FAMILY = re.compile(
     r"(?:\s|--[^\n]*\n)*(?:(?:create|drop|show)(?:\s|--[^\n]*\n)+(?:remote|connectors?)\b|desc(?:ribe)?|use)\b",
     re.IGNORECASE,
 )
+
+_SAID_ELSEWHERE: Mapping[str, str] = {REMOTE: "CONNECTED TO", f"{REMOTE}_via": "VIA"}
+"""Keys by which a remote is kept: a property of this name would be passed over without a word."""
+_NOTHING: Mapping[str, str] = {}
 
 _NAMES: Mapping[str, str] = {
     **{f"_{word}": word for word in ("CREATE", "DROP", "SHOW", "DESCRIBE", "USE", "REMOTE", "TABLE", "DATABASE")},
@@ -83,7 +88,7 @@ def _create_table(tree: Node) -> CreateRemoteTable:
         _name(parts["name"]),
         _name(parts_of(parts["connected"])["name"]) if "connected" in parts else None,
         _via(parts),
-        _properties(parts.get("table_properties")),
+        _properties(parts.get("table_properties"), _SAID_ELSEWHERE),
         "if_not_exists" in parts,
     )
 
@@ -94,7 +99,7 @@ def _create_database(tree: Node) -> CreateRemoteDatabase:
         _database(parts["name"]),
         _database(parts_of(parts["connected"])["name"]) if "connected" in parts else None,
         _via(parts),
-        _properties(parts.get("database_properties")),
+        _properties(parts.get("database_properties"), {} if "using" in parts else _SAID_ELSEWHERE),
         "if_not_exists" in parts,
         _checked_name(tokens_of(parts["using"])[0], "connector") if "using" in parts else None,
     )
@@ -195,7 +200,7 @@ def _via(parts: Mapping[str, Node]) -> str | None:
     return said_by(tokens_of(parts["via"])[0]) if "via" in parts else None
 
 
-def _properties(tree: Node | None) -> tuple[Property, ...]:
+def _properties(tree: Node | None, said_elsewhere: Mapping[str, str] = _NOTHING) -> tuple[Property, ...]:
     tokens = [] if tree is None else tokens_of(tree)
     properties: dict[str, str] = {}
     for key_token, value_token in zip(tokens[::2], tokens[1::2], strict=True):
@@ -204,6 +209,13 @@ def _properties(tree: Node | None) -> tuple[Property, ...]:
             found = f"key {key} for the second time" if key.strip() else "a key without a name"
             raise Misplaced(
                 key_token.start_pos or 0, found=found, expected="each key once, with a name", next_step=CORRECT_IT
+            )
+        if key in said_elsewhere:
+            raise Misplaced(
+                key_token.start_pos or 0,
+                found=f"{key}, which the statement says by {said_elsewhere[key]}",
+                expected="what the connector is told",
+                next_step=CORRECT_IT,
             )
         properties[key] = said_by(value_token)
     return tuple(properties.items())

@@ -1,0 +1,126 @@
+"""A remote that says more than it was asked, or something else: no client takes that for the answer to its own call."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+import pytest
+
+from tests.support.answering_metastore import whole_message
+from tests.support.breaking_server import BreakingServer
+from tests.support.running_gateway import RunningGateway
+from tests.support.wire_messages import request
+from tests.support.wire_metastore import Contents, WireMetastore
+from twinhive.gateway.bodies import error_text, texts_at
+from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
+from twinhive.wire.ends import Short, end_of
+from twinhive.wire.message import (
+    STOP,
+    Head,
+    MessageKind,
+    WireMessage,
+    message_with,
+    read_head,
+    reply,
+    text_field,
+    texts_field,
+)
+
+
+def _calls(data: bytes) -> Iterator[WireMessage]:
+    """Read calls that came together."""
+    while (read := read_head(data)) is not None:
+        try:
+            end = end_of(data, read[1])
+        except Short:
+            return
+        yield WireMessage(read[0], data[:end], read[1])
+        data = data[end:]
+
+
+class Remote:
+    """Answers `get_all_tables` with one name, the number of the call, and what a test puts behind that."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.kind, self.off, self.behind = MessageKind.REPLY, 0, 0
+        self.server = BreakingServer(self._answers)
+
+    def _answers(self, data: bytes) -> list[bytes | None]:
+        return [part for one in _calls(data) for part in self._answer(one)]
+
+    def _answer(self, asked: WireMessage) -> Iterator[bytes | None]:
+        if asked.head.method == "get_config_value":  # how gateways greet
+            yield reply(asked.head.method, asked.head.sequence, text_field(0, "") + STOP).raw
+            return
+        self.calls += 1
+        yield self._of(asked, f"call {self.calls}", self.off)
+        yield from [self._of(asked, "of another call", self.off)] * self.behind
+
+    def _of(self, asked: WireMessage, name: str, off: int) -> bytes:
+        head = Head(self.kind, asked.head.method, asked.head.sequence + off)
+        return message_with(head, texts_field(0, [name]) + STOP).raw
+
+
+@contextmanager
+def running(remote: Remote, age: float) -> Iterator[RunningGateway]:
+    local = WireMetastore(Contents("here"))
+    far = RemoteDatabase("far", "sales", properties={"port": str(remote.server.port)})
+    gateway = RunningGateway(local.port, Definitions({}, {"far": far}), definitions_age=age)
+    try:
+        yield gateway
+    finally:
+        gateway.stop()
+        local.close()
+        remote.server.close()
+
+
+def asked(client: socket.socket, number: int = 1) -> str:
+    """Ask for the tables of the remote; return the name, or the text of the error."""
+    message = request("get_all_tables", db_name="far")
+    client.sendall(message_with(replace(message.head, sequence=number), message.body).raw)
+    read = whole_message(client)
+    assert read is not None
+    answer, left = read
+    assert (answer.head.sequence, left) == (number, b"")
+    return error_text(answer) or (texts_at(answer, (0,)) or ("",))[0]
+
+
+AGES = pytest.mark.parametrize("age", [60.0, 0.0], ids=["small reads are quick", "none is"])
+
+
+@AGES
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_comes_behind_an_answer_is_not_the_next_ones(age: float, waits: bool) -> None:
+    """Java's clients number their calls; of others it is told by having come before the next call."""
+    remote = Remote()
+    with running(remote, age) as gateway, closing(socket.create_connection(("127.0.0.1", gateway.port))) as client:
+        assert asked(client) == "call 1"
+        remote.behind = 1
+        for number in range(2, 8):
+            assert asked(client, 1 if waits else number).startswith("call ")
+            time.sleep(0.1 * waits)
+
+
+@AGES
+@pytest.mark.parametrize("off", [1, -1, 1 << 20])
+def test_an_answer_to_a_call_of_another_number_is_none(age: float, off: int) -> None:
+    remote = Remote()
+    with running(remote, age) as gateway, closing(socket.create_connection(("127.0.0.1", gateway.port))) as client:
+        assert asked(client) == "call 1"
+        remote.off = off
+        assert "does not answer: an answer to call" in asked(client)
+        remote.off = 0
+        assert asked(client).startswith("call ")
+
+
+@AGES
+@pytest.mark.parametrize("kind", [MessageKind.CALL, MessageKind.ONEWAY])
+def test_a_call_is_no_answer(age: float, kind: MessageKind) -> None:
+    remote = Remote()
+    remote.kind = kind
+    with running(remote, age) as gateway, closing(socket.create_connection(("127.0.0.1", gateway.port))) as client:
+        for _ in range(2):
+            assert f"does not answer: a {kind.name}, where an answer was expected" in asked(client)
