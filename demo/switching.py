@@ -34,8 +34,12 @@ def failover(box: Sandbox) -> None:
     look("nothing is brought into west any more:")
     run("twinhive", "run", THERE, "incremental", refused=True)
     look("users write on west, managed and external tables:")
-    _spark("west", f"INSERT INTO {DATABASE}.airlines VALUES ('{_CARRIER}', 'Written on west')", *_rows())
-    _spark("west", f"INSERT INTO {DATABASE}.delays VALUES ('{_CARRIER}', 1.0)")
+    _spark(
+        "west",
+        f"INSERT INTO {DATABASE}.airlines VALUES ('{_CARRIER}', 'Written on west')",
+        f"INSERT INTO {DATABASE}.delays VALUES ('{_CARRIER}', 1.0)",
+        *_rows(),
+    )
     look("east becomes the replica of west. Only what differs is copied; external tables return to their own paths:")
     runs.green(f"{BACK}.failback", {"dry_run": False}, show="verify")
     _spark("east", *_rows(), f"SELECT * FROM {DATABASE}.delays WHERE carrier = '{_CARRIER}'")

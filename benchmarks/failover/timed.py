@@ -9,7 +9,7 @@ from benchmarks.sides import Clusters, Twinhive
 from tests.support.users.source_writer import SourceWriter
 from twinhive.model.errors import TryAgain
 from twinhive.model.policy import Policy
-from twinhive.operations.failover import QUIET_SECONDS, Failover
+from twinhive.operations.failover import Failover
 from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_bootstrap, run_phase
@@ -27,7 +27,7 @@ def timed() -> None:
     policy, ports, _ = _followed(clusters)
     began = time.monotonic()
     Failover(policy, _HOLDER).run(ports)
-    _say("planned: from the last write to a replica that users may write", began, QUIET_SECONDS)
+    _say("planned: from the last write to a replica that users may write", began, policy.quiet_seconds)
     policy, ports, users = _followed(clusters)
     users.insert("plain", None, {"f": b"x,1\n", "g": b"y,2\n"})
     users.insert("orders", ("0",), {"f": b"x,1\n"})

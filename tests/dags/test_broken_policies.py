@@ -8,6 +8,7 @@ from airflow.sdk import BaseSensorOperator
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
+from tests.dags.test_failback_dag import BEGINNING
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct, TaskStopped
 
@@ -21,7 +22,7 @@ TASKS = {
     "operate": {"operate"},
     "give_up": {"give_up"},
     "failover": {"prepare", "approve", "fence", "catch_up", "prove_quiet", "verify", "promote"},
-    "failback": {"prepare", "approve", "prove_quiet", "divergence", "adopt", "follow", "verify", "switch_back"},
+    "failback": {*BEGINNING, "follow", "verify", "switch_back"},
 }
 SIDES = {"source": {"cluster": "east", "database": "sales"}, "replica": {"cluster": "west", "database": "sales"}}
 

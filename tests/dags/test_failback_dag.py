@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import DownstreamTasksSkipped
+from airflow.sdk.exceptions import DagRunTriggerException, DownstreamTasksSkipped
 
 from tests.dags.task_context import a_context
 from tests.dags.test_failover_dag import Run
@@ -16,11 +16,13 @@ from twinhive.airflow_edge.dags.failback_dag import failback_dag
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.model.marks import PHASE, POLICY
 from twinhive.operations.failover import Failover
+from twinhive.operations.old_primary import QuietOldPrimary
 from twinhive.pipeline.runner import run_whole
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
 
-ROW = ["prepare", "approve", "prove_quiet", "divergence", "adopt", "follow", "verify", "switch_back"]
+BEGINNING = ["prepare", "approve", "prove_quiet", "divergence", "adopt", "start_incremental"]
+ROW = [*BEGINNING, "follow", "verify", "switch_back"]
 
 
 class Follows(Run):
@@ -99,8 +101,30 @@ def test_the_old_primary_follows_and_each_task_can_be_cleared(dag: DAG, switched
 def test_external_data_is_brought_back_by_a_run_of_its_own(policies: PolicyFiles) -> None:
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"}, failover={"reverse": {}})
     made = failback_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory)
-    row = [*ROW[: ROW.index("follow")], "start_external", *ROW[ROW.index("follow") :]]
+    row = [*BEGINNING, "start_external", *ROW[len(BEGINNING) :]]
     assert [task.task_id for task in made.topological_sort()] == row
+
+
+def test_both_directions_wait_for_as_long_as_the_policy_says(policies: PolicyFiles, switched: Switched) -> None:
+    policies.add("sales", external_tables={"include": False}, failover={"reverse": {}, "quiet_seconds": 90})
+    known = load_configuration(policies.directory)
+    for name in ("sales", "sales_back"):
+        waited: list[float] = []
+        policy = Wiring.of(known, name, resolve_from_airflow).policy
+        QuietOldPrimary(policy, wait=waited.append).run(switched.ports())
+        assert waited == [90.0]
+
+
+def test_the_run_that_brings_over_what_differs_is_started_at_once(dag: DAG, switched: Switched) -> None:
+    run = Follows(dag, switch_back=False)
+    for task in ("prepare", "prove_quiet", "divergence", "adopt"):
+        run.do(task)
+    for _ in range(2):
+        with pytest.raises(DagRunTriggerException) as started:
+            run.do("start_incremental")
+        assert (started.value.trigger_dag_id, started.value.reset_dag_run) == ("sales_back.incremental", True)
+    go_on(dag, switched)
+    assert run.do("follow") is True
 
 
 def test_an_old_primary_that_is_written_is_not_adopted(

@@ -11,7 +11,7 @@ from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.sets.mark import SETS_TABLE
-from twinhive.model.switching.fence import FenceRules
+from twinhive.model.switching.fence import QUIET_SECONDS, FenceRules
 
 _LEFT_OUT = {
     TableKind.EXTERNAL: "external table: the policy leaves them out",
@@ -112,7 +112,8 @@ class Policy:
     a dump made under another text is not loaded. `dump_directory` is where the dumps of a statement lie, ''
     for a policy whose dumps lie below its dump root.
 
-    `fence` says how writers are kept away from the source while the replica takes over.
+    `fence` says how writers are kept away from the source while the replica takes over, and `quiet_seconds` for how
+    long its log must tell nothing before.
 
     A placement is one as well: `source` and `replica` are then two clusters of one metastore, and the same database;
     `copies` says what is kept there of its tables.
@@ -131,6 +132,7 @@ class Policy:
     dump_directory: str = ""
     copies: KeptCopies | None = None
     fence: FenceRules = field(default_factory=FenceRules)
+    quiet_seconds: float = QUIET_SECONDS
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope; the table of sets has a way of its own."""

@@ -29,8 +29,6 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
 
-QUIET_SECONDS = 20.0
-"""So long the source must log nothing of the policy: longer than a writer takes from its last file to its event."""
 PROVE_QUIET = "prove_quiet"
 """The task of the DAG <policy>.failover from which on all is proved again."""
 OLD_SECONDS = 900.0
@@ -50,7 +48,6 @@ class Failover:
 
     policy: Policy
     holder: Holder
-    quiet_seconds: float = QUIET_SECONDS
     wait: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.time
     catch_up: Callable[[float], None] = lambda since: None
@@ -67,7 +64,7 @@ class Failover:
             *map(render, found.told),
             *(f"in the way: {render(problem.text)}" for problem in found.problems),
             *self._fence.plan(ports),
-            f"would wait {self.quiet_seconds:.0f} s in which {self.policy.source} must log nothing of this policy",
+            f"would wait {self._quiet}, in which {self.policy.source} must log nothing of this policy",
             "would compare all that is replicated, on both sides, at the same event",
             f"would open {self.policy.replica} to writers; nothing is brought into it from then on",
         ]
@@ -93,6 +90,10 @@ class Failover:
             return []
         self.refuse_unready(ports, caught_up=False)
         return self._fence.run(ports)
+
+    @property
+    def _quiet(self) -> str:
+        return f"{self.policy.quiet_seconds:.0f} s"
 
     @property
     def _fence(self) -> Fence:
@@ -201,7 +202,7 @@ class Failover:
                 next_step="stop all writers; then bring it further with: "
                 + command("twinhive", "run", self.policy.name, "incremental"),
             )
-        self.wait(self.quiet_seconds)
+        self.wait(self.policy.quiet_seconds)
         self._refuse_news(ports, end)
         return end
 
@@ -213,7 +214,7 @@ class Failover:
                 + (" behind its fence" if self.policy.fence.rungs else "")
                 + ": no failover without loss",
                 found=f"after event {quiet_since.event_id}: {_told(news)}",
-                expected=f"no event of this policy for {self.quiet_seconds:.0f} s, nor while both sides are compared",
+                expected=f"no event of this policy for {self._quiet}, nor while both sides are compared",
                 next_step="find these writers and stop them; then again: "
                 + command("twinhive", "failover", self.policy.name)
                 + "; "

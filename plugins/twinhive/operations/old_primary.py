@@ -10,7 +10,6 @@ from twinhive.model.changes.events import NOWHERE
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
-from twinhive.operations.failover import QUIET_SECONDS
 from twinhive.ports import ReadPorts, SourcePorts
 
 _NAMED = 5
@@ -21,7 +20,6 @@ class QuietOldPrimary:
     """The database that the reverse policy is going to replicate into must log nothing of it for a while."""
 
     policy: Policy
-    quiet_seconds: float = QUIET_SECONDS
     wait: Callable[[float], None] = time.sleep
 
     def run(self, ports: ReadPorts) -> list[str]:
@@ -31,14 +29,14 @@ class QuietOldPrimary:
         backwards = replace(policy, source=policy.replica, replica=policy.source)
         here = SourcePorts(ports.replica, ports.replica_files, ports.dump_files)
         begin = newest_position(ports.replica, NOWHERE)
-        self.wait(self.quiet_seconds)
+        self.wait(policy.quiet_seconds)
         rows = list(EventStream(here, backwards).rows_after(begin))
         if rows:
             said = (f"event {row.event_id} {row.event_type} {row.table or row.database}" for row in rows)
             raise ActNow(
                 f"the old primary {policy.replica} is still written",
                 found="; ".join(first_of(said, _NAMED)),
-                expected=f"no event of its tables for {self.quiet_seconds:.0f} s: it is about to become a replica",
+                expected=f"no event of its tables for {policy.quiet_seconds:.0f} s: it is about to become a replica",
                 next_step="find these writers and let them write "
                 + str(policy.source)
                 + "; what they wrote is kept by the next try; then run this again",

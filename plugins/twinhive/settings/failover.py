@@ -1,9 +1,11 @@
 """What a policy file says of a failover: how writers are kept away from the source, and the way back."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from twinhive.model.switching.fence import FenceRules
-from twinhive.settings.kinds import AbsolutePath, Strict
+from pydantic import Field
+
+from twinhive.model.switching.fence import QUIET_SECONDS, FenceRules
+from twinhive.settings.kinds import AbsolutePath, Strict, Unit
 
 
 class ReverseSettings(Strict):
@@ -28,7 +30,9 @@ class FailoverSettings(Strict):
     `TWINHIVE_POLICY`, `TWINHIVE_CLUSTER` and `TWINHIVE_DATABASE`"""
     open_command: tuple[str, ...] = ()
     """the words of the command that lets them in again, when a failover is aborted or the database becomes a replica"""
-
+    quiet_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = QUIET_SECONDS
+    """so long the source must log nothing of the policy before its replica takes over, and an old primary before it
+    becomes a replica: longer than the slowest writer takes from its last file to its event"""
     reverse: ReverseSettings | None = None
     """`{}` is enough: makes the policy `<policy>_back`, the same the other way round; external tables return to the
     paths that they came from. Its DAGs are there, paused; it does nothing, and nobody watches it, until

@@ -56,6 +56,7 @@ class Wiring:
             fingerprint=self.placement.fingerprint if self.placement else settings.fingerprint,
             copies=copies,
             fence=settings.failover.rules,
+            quiet_seconds=settings.failover.quiet_seconds,
         )
 
     @property

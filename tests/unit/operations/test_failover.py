@@ -102,6 +102,12 @@ def test_an_equal_replica_takes_over_and_no_hive_calls_it_a_replica(followed: Fo
     assert unplanned(followed, at).run(followed.world.ports()) == lines[-2:]
 
 
+def test_the_source_must_be_quiet_for_as_long_as_the_policy_says(followed: Followed) -> None:
+    waited: list[float] = []
+    Failover(replace(followed.policy, quiet_seconds=90.0), HOLDER, wait=waited.append).run(followed.world.ports())
+    assert waited[0] == 90.0
+
+
 def test_nothing_is_brought_into_it_from_then_on(followed: Followed) -> None:
     planned(followed).run(followed.world.ports())
     before = parameters(followed)

@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
-from twinhive.airflow_edge.dags.failover_dag import FAILOVER, PLANNED
+from twinhive.airflow_edge.dags.failover_dag import ANSWER_WITHIN, FAILOVER, PLANNED, POKE_SECONDS
+from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE
 from twinhive.airflow_edge.dags.params import dry_run_first
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failback_tasks import (
@@ -29,21 +31,21 @@ from twinhive.airflow_edge.tasks.failback_tasks import (
     VerifyFollowing,
 )
 from twinhive.airflow_edge.tasks.failover_tasks import SAID
-from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal, wants_external
+from twinhive.airflow_edge.tasks.start_lane import START_EXTERNAL, START_INCREMENTAL, StartLane, wants_external
 from twinhive.settings import PolicyEntry
 
-_ANSWER_WITHIN = timedelta(hours=4)
 _CAUGHT_UP_WITHIN = timedelta(days=7)
 _TASKS = f"""
 | task | what it does | cleared, it |
 |---|---|---|
 | `{PREPARE}` | says since when the two are parted, and what only the old primary has | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who keeps users away from the old primary | asks again |
-| `{QUIET}` | the old primary logs nothing of its tables for 20 seconds | proves it again |
+| `{QUIET}` | the old primary logs nothing of its tables for `failover.quiet_seconds` | proves it again |
 | `{DIVERGENCE}` | copies what only the old primary has into a database of its own | goes on where it was |
 | `{ADOPT}` | stamps and marks it as the replica of this policy; no content is changed | says that it is |
-| `{START_EXTERNAL}` | where external data is copied: lets the policy go on, and starts `external` | starts it again |
-| `{FOLLOW}` | lets `incremental` bring over what differs, and waits for it | waits again |
+| `{START_INCREMENTAL}` | lets the policy go on, and starts `incremental` | starts it again |
+| `{START_EXTERNAL}` | where external data is copied: starts `external` | starts it again |
+| `{FOLLOW}` | waits until `incremental` has brought over what differs | waits again |
 | `{VERIFY}` | compares both sides | compares again |
 | `{SWITCH_BACK}` | with `switch_back`: starts this policy's failover, planned; a person approves it | starts it again |
 
@@ -54,7 +56,7 @@ Only where this policy's source has taken over from its replica. The same from a
 
 def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
     """Build the DAG. A policy that cannot be used gives the same tasks, and the first fails with the reason."""
-    of_policy = {"config": str(config), "policy": entry.name}
+    of_policy: dict[str, Any] = {"config": str(config), "policy": entry.name}
     with DAG(
         description="the old primary becomes the replica of what took over from it",
         doc_md=_documentation(entry),
@@ -67,13 +69,13 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
             subject=f"Make the old primary the replica of {entry.name}?",
             body=f"{{{{ ti.xcom_pull(task_ids='{PREPARE}', key='{SAID}') }}}}",
             ignore_downstream_trigger_rules=True,
-            response_timeout=_ANSWER_WITHIN,
+            response_timeout=ANSWER_WITHIN,
             execution_timeout=None,
         )
         follow = Follow(
             task_id=FOLLOW,
             mode="reschedule",
-            poke_interval=15,
+            poke_interval=POKE_SECONDS,
             timeout=_CAUGHT_UP_WITHIN.total_seconds(),
             **of_policy,
         )
@@ -88,10 +90,12 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
             **of_policy,
         )
         PrepareFailback(task_id=PREPARE, **of_policy) >> approve >> quiet >> keep >> adopt
-        before: BaseOperator = adopt
+        before: BaseOperator = StartLane(task_id=START_INCREMENTAL, phase=EVENT_LANE, goes_on=True, **of_policy)
+        adopt >> before
         if wants_external(entry):
-            before = StartExternal(task_id=START_EXTERNAL, config=str(config), policy=entry.name, goes_on=True)
-            adopt >> before
+            external = StartLane(task_id=START_EXTERNAL, phase=EXTERNAL_LANE, **of_policy)
+            before >> external
+            before = external
         before >> follow >> verify >> back
     return with_form(dag, _params())
 

@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
+from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE
 from twinhive.airflow_edge.dags.params import dry_run_first
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failover_tasks import (
@@ -24,14 +26,16 @@ from twinhive.airflow_edge.tasks.failover_tasks import (
     ProveQuiet,
     VerifyBoth,
 )
-from twinhive.airflow_edge.tasks.start_external import START_EXTERNAL, StartExternal, wants_external
+from twinhive.airflow_edge.tasks.start_lane import START_EXTERNAL, StartLane, wants_external
 from twinhive.operations.failover import PROVE_QUIET
 from twinhive.operations.fence.fencing import FENCE
 from twinhive.settings import PolicyEntry
 
 FAILOVER = "failover"
 PLANNED = "planned"
-_ANSWER_WITHIN = timedelta(hours=4)
+ANSWER_WITHIN = timedelta(hours=4)
+POKE_SECONDS = 5.0
+"""Between two looks whether the replica has caught up: users wait for it."""
 _CAUGHT_UP_WITHIN = timedelta(hours=12)
 _TASKS = f"""
 | task | what it does | cleared, it |
@@ -41,7 +45,7 @@ _TASKS = f"""
 | `{FENCE}` | keeps writers away as `failover.fence` of the policy says; without it people do | keeps them away still |
 | `{START_EXTERNAL}` | where external data is copied: starts `external` behind the fence | starts it again |
 | `{CATCH_UP}` | waits until the replica has all that the source logged, and external data | waits again |
-| `{PROVE_QUIET}` | the source logs nothing of the policy for 20 seconds | proves it again |
+| `{PROVE_QUIET}` | the source logs nothing of the policy for `failover.quiet_seconds` | proves it again |
 | `{VERIFY}` | compares all that is replicated | compares again |
 | `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
 
@@ -53,7 +57,7 @@ passes over what proves it equal. The same from a terminal: `twinhive failover` 
 
 def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
     """Build the DAG. A policy that cannot be used gives the same tasks, and the first fails with the reason."""
-    of_policy = {"config": str(config), "policy": entry.name}
+    of_policy: dict[str, Any] = {"config": str(config), "policy": entry.name}
     with DAG(
         description="the replica takes over from its source",
         doc_md=_documentation(entry),
@@ -66,13 +70,13 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
             subject=f"Let the replica of {entry.name} take over ({{{{ params.mode }}}})?",
             body=f"{{{{ ti.xcom_pull(task_ids='{PREPARE}', key='{SAID}') }}}}",
             ignore_downstream_trigger_rules=True,
-            response_timeout=_ANSWER_WITHIN,
+            response_timeout=ANSWER_WITHIN,
             execution_timeout=None,
         )
         catch_up = CatchUp(
             task_id=CATCH_UP,
             mode="reschedule",
-            poke_interval=15,
+            poke_interval=POKE_SECONDS,
             timeout=_CAUGHT_UP_WITHIN.total_seconds(),
             **of_policy,
         )
@@ -82,7 +86,7 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
         PrepareFailover(task_id=PREPARE, **of_policy) >> approve >> fence
         behind: BaseOperator = fence
         if wants_external(entry):
-            behind = StartExternal(task_id=START_EXTERNAL, config=str(config), policy=entry.name)
+            behind = StartLane(task_id=START_EXTERNAL, phase=EXTERNAL_LANE, **of_policy)
             fence >> behind
         behind >> catch_up >> quiet >> verify >> promote
     return with_form(dag, _params())

@@ -14,6 +14,8 @@ QUOTA: Final = "quota"
 """No new name below the database's directories: HDFS refuses each create, mkdir and rename, to superusers too."""
 COMMAND: Final = "command"
 """A command of the operator's own: stops HiveServer2, takes rights away in Ranger, pauses jobs."""
+QUIET_SECONDS = 20.0
+"""So long a source must log nothing: longer than a writer takes from its last file to its event."""
 FULL = 1
 """The quota of names of a fenced directory: it counts itself, so that nothing more has room."""
 

@@ -1,4 +1,4 @@
-"""Start the policy's data lane: a switch wants a complete copy of external data that began when nobody wrote."""
+"""Start a lane of the policy for a switch, which would wait for the lane's clock otherwise."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE, brings_data
+from twinhive.airflow_edge.dags.lanes import brings_data
 from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.failover_tasks import UNPLANNED
 from twinhive.operations.pausing import Unpause
@@ -15,7 +15,7 @@ from twinhive.operations.promoting import said_of_promoted
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.wiring.policies import Wiring
 
-START_EXTERNAL = "start_external"
+START_INCREMENTAL, START_EXTERNAL = "start_incremental", "start_external"
 
 
 def wants_external(entry: PolicyEntry) -> bool:
@@ -23,8 +23,8 @@ def wants_external(entry: PolicyEntry) -> bool:
     return entry.settings is not None and not entry.error and brings_data(entry.settings)
 
 
-class StartExternal(TriggerDagRunOperator):
-    """Start a run of `<policy>.external` that is named by this run; cleared, it starts that one again.
+class StartLane(TriggerDagRunOperator):
+    """Start a run of the DAG of a phase that is named by this run; cleared, it starts that one again.
 
     Runs of that DAG wait for each other: one that began before ends first.
 
@@ -34,9 +34,9 @@ class StartExternal(TriggerDagRunOperator):
     ui_color = "#fde8e8"
     template_fields = ()
 
-    def __init__(self, *, config: str, policy: str, goes_on: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, phase: str, config: str, policy: str, goes_on: bool = False, **kwargs: Any) -> None:
         super().__init__(
-            trigger_dag_id=f"{policy}.{EXTERNAL_LANE}",
+            trigger_dag_id=f"{policy}.{phase}",
             logical_date=None,
             reset_dag_run=True,
             openlineage_inject_parent_info=False,
