@@ -80,6 +80,7 @@ SET_CASES: tuple[Case, ...] = (
     Case(
         "sets: a token that is too long", ("sets", "mark", *_ORDERS, "*", "--token", "t" * 1_001), ("token of a set",)
     ),
+    Case("sets: an empty token", ("sets", "mark", *_ORDERS, "*", "--token", ""), ("without a token", "an empty text")),
     Case(
         "sets: a table of somebody else", ("sets", "mark", *_ORDERS, "*"), ("is not a table of sets",), spoil=_foreign
     ),

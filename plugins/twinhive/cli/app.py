@@ -124,6 +124,11 @@ def _add_what_was_found(error: Any) -> None:
 
 def main() -> None:
     """Run the command line; leave at once, because a JVM in this process may take its time."""
+    if "publish" in sys.argv[1:2]:
+        # It runs for weeks, and all else that it loads then finds room in what this leaves free.
+        from twinhive.wiring.lean import keep_client_alone
+
+        keep_client_alone()
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()

@@ -59,6 +59,8 @@ def read_events(
             yield row
             expected += 1
         limit = _next_limit(rows, bytes_per_call or _BYTES_PER_CALL)
+        # A row may be large: the next call need not find those before it still here.
+        del rows, row
 
 
 def _next_limit(rows: Sequence[EventRow], bytes_per_call: int) -> int:
@@ -77,11 +79,16 @@ def bounded(rows: Iterable[EventRow], most_events: int, most_bytes: int) -> Iter
     length = 0
     for row in rows:
         row_length = len(row.message.encode())
-        if batch and (len(batch) >= most_events or length + row_length > most_bytes):
+        if batch and length + row_length > most_bytes:
             yield batch
             batch, length = [], 0
         batch.append(row)
         length += row_length
+        if len(batch) >= most_events or length >= most_bytes:
+            # Full: what comes next is not fetched before this has been used.
+            del row
+            yield batch
+            batch, length = [], 0
     if batch:
         yield batch
 

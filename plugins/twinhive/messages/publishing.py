@@ -163,6 +163,7 @@ class Publisher:
             self._send(self._messages(rows))
             self._reached = rows[-1].position
             self._others |= any((row.database or "").lower() != OWN_DATABASE for row in rows)
+            rows.clear()  # before the next ones are fetched
             self._write_if_due()
             if is_over():
                 return

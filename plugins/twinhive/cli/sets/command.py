@@ -99,7 +99,7 @@ def sets(
             table,
             set_,
             configuration.clusters[chosen].sets.keep,
-            token or f"terminal-{uuid.uuid4().hex}",
+            f"terminal-{uuid.uuid4().hex}" if token is None else token,
             note,
             timeout,
             dry_run,
