@@ -24,7 +24,7 @@ WRITES = [name for name, kind in KIND_OF.items() if kind in (MethodKind.WRITE, M
 READS = [name for name, kind in KIND_OF.items() if kind is MethodKind.READ]
 
 
-def _places(methods: list[str]) -> list[tuple[str, str, Role]]:
+def places_of(methods: list[str]) -> list[tuple[str, str, Role]]:
     """List where databases stand in the requests of methods, by themselves or before a table."""
     return [
         (method, place.path, place.role)
@@ -34,7 +34,7 @@ def _places(methods: list[str]) -> list[tuple[str, str, Role]]:
     ]
 
 
-PLACES = _places(WRITES)
+PLACES = places_of(WRITES)
 OWN = TableName("shop", "own")
 
 
@@ -181,7 +181,7 @@ def test_what_names_local_tables_alone_is_sent_as_it_is(world: World) -> None:
 def test_a_read_goes_to_its_owner_or_to_nobody(world: World, here: TableName, there: str) -> None:
     world.asked.clear()
     passed_on, refused = set(), set()
-    for method, path, _ in _places(READS):
+    for method, path, _ in places_of(READS):
         message = Call(method, path, here).message
         if here.table.encode() not in message.raw and here.database == "shop":
             continue  # it names databases alone
