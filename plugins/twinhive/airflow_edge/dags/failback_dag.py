@@ -4,21 +4,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
-from twinhive.airflow_edge.dags.failover_dag import ANSWER_WITHIN, FAILOVER, PLANNED, POKE_SECONDS
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER, PLANNED, POKE_SECONDS
 from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE
 from twinhive.airflow_edge.dags.params import dry_run_first
+from twinhive.airflow_edge.dags.switch_approval import APPROVE, approval
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failback_tasks import (
     ADOPT,
-    APPROVE,
     DIVERGENCE,
     FAILBACK,
     FOLLOW,
-    PREPARE,
     QUIET,
     SWITCH_BACK,
     VERIFY,
@@ -30,7 +28,7 @@ from twinhive.airflow_edge.tasks.failback_tasks import (
     SwitchBack,
     VerifyFollowing,
 )
-from twinhive.airflow_edge.tasks.failover_tasks import SAID
+from twinhive.airflow_edge.tasks.failover_tasks import PREPARE
 from twinhive.airflow_edge.tasks.start_lane import START_EXTERNAL, START_INCREMENTAL, StartLane, wants_external
 from twinhive.settings import PolicyEntry
 
@@ -64,14 +62,7 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
         is_paused_upon_creation=False,
         **dag_arguments(entry, config, FAILBACK, TaskKind.FORMS),
     ) as dag:
-        approve = ApprovalOperator(
-            task_id=APPROVE,
-            subject=f"Make the old primary the replica of {entry.name}?",
-            body=f"{{{{ ti.xcom_pull(task_ids='{PREPARE}', key='{SAID}') }}}}",
-            ignore_downstream_trigger_rules=True,
-            response_timeout=ANSWER_WITHIN,
-            execution_timeout=None,
-        )
+        approve = approval(f"Make the old primary the replica of {entry.name}?")
         follow = Follow(
             task_id=FOLLOW,
             mode="reschedule",

@@ -4,19 +4,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
 from twinhive.airflow_edge.dags.lanes import EXTERNAL_LANE
 from twinhive.airflow_edge.dags.params import dry_run_first
+from twinhive.airflow_edge.dags.switch_approval import APPROVE, approval
 from twinhive.airflow_edge.dags.task_places import TaskKind
 from twinhive.airflow_edge.tasks.failover_tasks import (
-    APPROVE,
     CATCH_UP,
     PREPARE,
     PROMOTE,
-    SAID,
     UNPLANNED,
     VERIFY,
     CatchUp,
@@ -33,7 +31,6 @@ from twinhive.settings import PolicyEntry
 
 FAILOVER = "failover"
 PLANNED = "planned"
-ANSWER_WITHIN = timedelta(hours=4)
 POKE_SECONDS = 5.0
 """Between two looks whether the replica has caught up: users wait for it."""
 _CAUGHT_UP_WITHIN = timedelta(hours=12)
@@ -65,14 +62,7 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
         is_paused_upon_creation=False,
         **dag_arguments(entry, config, FAILOVER, TaskKind.FORMS),
     ) as dag:
-        approve = ApprovalOperator(
-            task_id=APPROVE,
-            subject=f"Let the replica of {entry.name} take over ({{{{ params.mode }}}})?",
-            body=f"{{{{ ti.xcom_pull(task_ids='{PREPARE}', key='{SAID}') }}}}",
-            ignore_downstream_trigger_rules=True,
-            response_timeout=ANSWER_WITHIN,
-            execution_timeout=None,
-        )
+        approve = approval(f"Let the replica of {entry.name} take over ({{{{ params.mode }}}})?")
         catch_up = CatchUp(
             task_id=CATCH_UP,
             mode="reschedule",

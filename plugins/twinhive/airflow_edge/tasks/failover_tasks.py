@@ -5,18 +5,11 @@ compared. Once the replica has taken over, all of them say so and change nothing
 """
 
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
-
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
-from twinhive.airflow_edge.monitor.recording import recorded_task
-from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
+from twinhive.airflow_edge.tasks.stage_task import holder
+from twinhive.airflow_edge.tasks.switch_task import SAID, SwitchSensor, SwitchTask
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
@@ -27,13 +20,9 @@ from twinhive.operations.operation import a_reason
 from twinhive.operations.promoting import said_of_promoted
 from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.ports import WritePorts
-from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
 
-PREPARE, APPROVE, CATCH_UP, VERIFY, PROMOTE = "prepare", "approve", "catch_up", "verify", "promote"
+PREPARE, CATCH_UP, VERIFY, PROMOTE = "prepare", "catch_up", "verify", "promote"
 UNPLANNED = "unplanned"
-SAID = "said"
-"""Under this key `prepare` leaves what is to be approved, as one text."""
 Found = dict[str, Any] | None
 
 
@@ -45,49 +34,29 @@ def planned_failover(policy: Policy, context: Any) -> Failover:
     )
 
 
-class FailoverOperator(BaseOperator):
-    """Be one task of a failover; `execute` does what the task is called."""
+class FailoverTask(SwitchTask):
+    """Be one task of a failover; `_prove` is what a planned one does before the replica takes over."""
 
     ui_color = "#fde8e8"
+    switch = "failover"
 
-    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.config = config
-        self.policy = policy
-
-    def execute(self, context: Any) -> Found:
-        """Do the task's part; return what others need of it."""
-        with as_airflow_failures():
-            form = checked_form(context)
-            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
-            stage = StageOf(self.config, self.policy, "failover", self.task_id)
-            with recorded_task(stage, context):
-                return self._do(context, form, wiring, wiring.write_ports())
-
-    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
-        if said := said_of_promoted(ports, wiring.policy):
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
+        if said := said_of_promoted(ports, policy):
             self._say(said)
             return None
         if form["mode"] == UNPLANNED:
             self.log.info("nothing to do: the failover is unplanned, and asks nothing of the source")
             return None
-        return self._prove(planned_failover(wiring.policy, context), ports)
+        return self._prove(planned_failover(policy, context), ports)
 
     def _prove(self, failover: Failover, ports: WritePorts) -> Found:
         raise NotImplementedError
 
-    def _say(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            self.log.info(line)
 
-
-class PrepareFailover(FailoverOperator, SkipMixin):
+class PrepareFailover(FailoverTask):
     """Say what stands in the way, or what would be lost; in a dry run that is all."""
 
-    inherits_from_skipmixin = True
-
-    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
-        policy = wiring.policy
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
         unplanned = form["mode"] == UNPLANNED
         planned = planned_failover(policy, context)
         found: Found = None
@@ -100,20 +69,17 @@ class PrepareFailover(FailoverOperator, SkipMixin):
         self._say(lines)
         if form["dry_run"]:
             self.log.info(NOTHING_CHANGED)
-            # Skipping ends the task, so that nothing after this line would be pushed.
-            self.skip(context["ti"], [context["dag"].get_task(one) for one in sorted(self._all_after(context))])
             return found
         if not unplanned and not said_of_promoted(ports, policy):
             planned.refuse_unready(ports)
         context["ti"].xcom_push(key=SAID, value="\n".join(f"* {line}" for line in lines))
         return found
 
-    @staticmethod
-    def _all_after(context: Any) -> set[str]:
-        return set(context["task"].get_flat_relative_ids(upstream=False))
+    def _is_last(self, form: dict[str, Any]) -> bool:
+        return bool(form["dry_run"])
 
 
-class FenceSource(FailoverOperator):
+class FenceSource(FailoverTask):
     """Keep writers away from the source, where the policy says how; people do, where it does not."""
 
     def _prove(self, failover: Failover, ports: WritePorts) -> Found:
@@ -121,7 +87,7 @@ class FenceSource(FailoverOperator):
         return None
 
 
-class ProveQuiet(FailoverOperator):
+class ProveQuiet(FailoverTask):
     """Prove that nobody writes the source any more."""
 
     def _prove(self, failover: Failover, ports: WritePorts) -> Found:
@@ -131,7 +97,7 @@ class ProveQuiet(FailoverOperator):
         return {"event_id": end.event_id, "time": end.time, "digest": end.digest, "fence": fence}
 
 
-class VerifyBoth(FailoverOperator):
+class VerifyBoth(FailoverTask):
     """Prove that the replica equals its source."""
 
     def _prove(self, failover: Failover, ports: WritePorts) -> Found:
@@ -139,11 +105,11 @@ class VerifyBoth(FailoverOperator):
         return {"compared_at": time.time()}
 
 
-class PromoteReplica(FailoverOperator):
+class PromoteReplica(FailoverTask):
     """Let the replica take over: the point of no return."""
 
-    def _do(self, context: Any, form: dict[str, Any], wiring: Wiring, ports: WritePorts) -> Found:
-        policy, instance = wiring.policy, context["ti"]
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
+        instance = context["ti"]
         planned = planned_failover(policy, context)
         if ended := planned.ended(ports):
             self._say(ended)
@@ -168,25 +134,12 @@ class PromoteReplica(FailoverOperator):
         return found
 
 
-class CatchUp(BaseSensorOperator):
+class CatchUp(SwitchSensor):
     """Wait until the replica has all that its source has logged; the policy's own runs bring it there."""
 
     ui_color = "#fde8e8"
 
-    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.config = config
-        self.policy = policy
-
-    def poke(self, context: Any) -> bool:
-        """Tell whether nothing is missing any more."""
-        with as_airflow_failures():
-            form = checked_form(context)
-            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
-            ports = wiring.write_ports()
-            if form["mode"] == UNPLANNED or said_of_promoted(ports, wiring.policy):
-                return True
-            missing = planned_failover(wiring.policy, context).is_behind(ports)
-        if missing:
-            self.log.info("%s", missing)
-        return missing is None
+    def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
+        if form["mode"] == UNPLANNED or said_of_promoted(ports, policy):
+            return None
+        return planned_failover(policy, context).is_behind(ports)

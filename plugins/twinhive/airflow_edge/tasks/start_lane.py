@@ -1,19 +1,17 @@
 """Start a lane of the policy for a switch, which would wait for the lane's clock otherwise."""
 
-from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.lanes import brings_data
 from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.failover_tasks import UNPLANNED
+from twinhive.airflow_edge.tasks.switch_task import wired
 from twinhive.operations.pausing import Unpause
 from twinhive.operations.promoting import said_of_promoted
-from twinhive.settings import PolicyEntry, load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.settings import PolicyEntry
 
 START_INCREMENTAL, START_EXTERNAL = "start_incremental", "start_external"
 
@@ -50,7 +48,7 @@ class StartLane(TriggerDagRunOperator):
         """Start it, unless a failover is unplanned or has happened."""
         with as_airflow_failures():
             form = checked_form(context)
-            wiring = Wiring.of(load_configuration(Path(self.config)), self.policy, resolve_from_airflow)
+            wiring = wired(self.config, self.policy)
             ports = wiring.write_ports()
             said = said_of_promoted(ports, wiring.policy)
             if said or form.get("mode") == UNPLANNED:

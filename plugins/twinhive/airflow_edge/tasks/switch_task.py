@@ -1,0 +1,86 @@
+"""What the tasks of a failover and of a failback have in common: their policy, their record, and what they skip."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
+
+from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.forms import checked_form
+from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.tasks.stage_task import StageOf
+from twinhive.model.policy import Policy
+from twinhive.ports import WritePorts
+from twinhive.settings import load_configuration
+from twinhive.wiring.policies import Wiring
+
+SAID = "said"
+"""Under this key `prepare` leaves what is to be approved, as one text."""
+
+
+def wired(config: str, policy: str) -> Wiring:
+    """Look the task's policy up. Raises InvalidSettings."""
+    return Wiring.of(load_configuration(Path(config)), policy, resolve_from_airflow)
+
+
+class SwitchTask(BaseOperator, SkipMixin):
+    """Be one task of a switch; `_do` is what the task is called.
+
+    switch   the DAG that it belongs to
+    """
+
+    inherits_from_skipmixin = True
+    switch: ClassVar[str]
+
+    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.policy = policy
+
+    def execute(self, context: Any) -> Any:
+        """Do the task's part; return what others need of it."""
+        with as_airflow_failures():
+            form = checked_form(context)
+            wiring = wired(self.config, self.policy)
+            with recorded_task(StageOf(self.config, self.policy, self.switch, self.task_id), context):
+                found = self._do(context, form, wiring.policy, wiring.write_ports())
+        if self._is_last(form):
+            # Skipping ends the task, so that nothing that it returns would be pushed.
+            after = context["task"].get_flat_relative_ids(upstream=False)
+            self.skip(context["ti"], [context["dag"].get_task(one) for one in sorted(after)])
+        return found
+
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Any:
+        raise NotImplementedError
+
+    def _is_last(self, form: dict[str, Any]) -> bool:
+        """Tell whether all tasks after this one are passed over."""
+        return False
+
+    def _say(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.log.info(line)
+
+
+class SwitchSensor(BaseSensorOperator):
+    """Wait until nothing is missing any more."""
+
+    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.policy = policy
+
+    def poke(self, context: Any) -> bool:
+        """Tell whether nothing is missing any more."""
+        with as_airflow_failures():
+            form = checked_form(context)
+            wiring = wired(self.config, self.policy)
+            missing = self._missing(context, form, wiring.policy, wiring.write_ports())
+        if missing:
+            self.log.info("%s", missing)
+        return missing is None
+
+    def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
+        raise NotImplementedError
