@@ -38,7 +38,7 @@ _SPARK_JOB = "copy_files.py"
 WAITS_FOR_A_PERSON = ("awaiting_input", "deferred")
 
 
-def until(happens: Callable[[], Any], what: str, seconds: float = 240, every: float = 0.3) -> Any:
+def until(happens: Callable[[], Any], what: str, seconds: float = 600, every: float = 0.3) -> Any:
     """Wait until something is true, and return it."""
     deadline = time.monotonic() + seconds
     while not (value := happens()):
