@@ -48,7 +48,7 @@ def main() -> int:
 
 def _ours(clusters: Clusters, partitions: int) -> dict[str, Measured]:
     writer = _filled(clusters, partitions)
-    place = _places()
+    place = statement_places()
     taken: dict[str, Measured] = {}
     with measured() as taken["dump"], _busy(writer):
         ((directory, event_id),) = run_statement(f"REPL DUMP {writer.database}", place["east"], {}, _say).rows
@@ -65,7 +65,8 @@ def _ours(clusters: Clusters, partitions: int) -> dict[str, Measured]:
     return taken
 
 
-def _places() -> dict[str, StatementPlace]:
+def statement_places() -> dict[str, StatementPlace]:
+    """Return where statements are said to: each cluster by its name."""
     directory = PolicyFiles(Path(tempfile.mkdtemp(prefix="twinhive-")) / "config").directory
     clusters = directory / "clusters.yaml"
     # The tests' time-out is short, because a take-over of the lease waits for it.
