@@ -1,14 +1,14 @@
 """Run a server on the Java 21 of the wheel.
 
-Java reads most classes of a server from an archive, which lies with the jars and which the first server of its kind
-that ends makes: that halves the work of a start. Java makes it anew when a jar, or Java itself, is another.
+Java reads most classes of a server from an archive, which lies with the jars and which the first server of its kind,
+of the first cluster, that ends makes: that halves the work of a start. It is made anew when a jar or Java is another.
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sandbox.configuration import USER
+from sandbox.configuration import CLUSTERS, USER
 from sandbox.java import SERVER_FLAGS, server_java_home
 from sandbox.layout import Layout
 from sandbox.logging_setup import log4j2_flags, write_log4j2
@@ -38,7 +38,9 @@ class JavaServer(Server):
 
     def launch(self) -> Launch:
         """Return the command to run."""
-        return self._run(self.arguments(), ["-XX:+AutoCreateSharedArchive"])
+        # One of a kind writes: when there is no archive yet, all that run would do so when they end.
+        writes = self.name.startswith(f"{CLUSTERS[0]}-")
+        return self._run(self.arguments(), ["-XX:+AutoCreateSharedArchive"] if writes else [])
 
     def once(self, *arguments: str) -> Launch:
         """Return the command that does something else than serve; it needs few classes, and writes no archive."""

@@ -19,6 +19,7 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
 
+_PATIENCE_SECONDS = 300
 DAYS = tuple(f"2026-01-{day:02}" for day in range(1, 11))
 BOTH = (
     "CREATE REMOTE DATABASE {far} CONNECTED TO {sales} WITH DBPROPERTIES ({uris}); "
@@ -88,9 +89,21 @@ def status_port(gateway_ports: tuple[int, ...]) -> int:
     return gateway_ports[1]
 
 
-def remote_calls(status_port: int) -> dict[str, int]:
-    """Return how many calls of each method remotes have answered so far."""
-    time.sleep(1.5)  # the workers say once a second what they have counted
+def remote_calls(status_port: int, since: dict[str, int] | None = None) -> dict[str, int]:
+    """Return how many calls of each method remotes have answered so far, some more than `since`.
+
+    The workers say what they have counted once a second, on a busy machine later: so it is looked at until two looks
+    are the same.
+    """
+    last, deadline = None, time.monotonic() + _PATIENCE_SECONDS
+    while (found := _counted_calls(status_port)) != last or found == since:
+        assert time.monotonic() < deadline, f"the gateway says no other calls than {since}"
+        last = found
+        time.sleep(1.5)
+    return found
+
+
+def _counted_calls(status_port: int) -> dict[str, int]:
     with urlopen(f"http://127.0.0.1:{status_port}/metrics") as answer:
         page = answer.read().decode()
     counted = re.findall(r'calls_total{remote="thrift:[^"]*",method="(\w+)",ending="answered"} (\d+)', page)

@@ -18,6 +18,8 @@ from sandbox.spark import spark_conf, spark_submit_environment
 from twinhive.spark.environment import QUIET_AND_QUICK
 
 ANSWER = "answer "
+ONE_WORKER = "local[1]"
+"""The master of jobs of two tasks, one after the other: each process that executes tasks starts a Java of its own."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -75,7 +77,7 @@ def main() -> int:
     os.environ.update(spark_submit_environment(cluster))
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[1]").appName("users")
+    builder = SparkSession.builder.master(ONE_WORKER).appName("users")
     chosen = {**spark_conf(cluster), **QUIET_AND_QUICK, **dict(setting.split("=", 1) for setting in settings)}
     for key, value in chosen.items():
         builder = builder.config(key, value)

@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from sandbox import Sandbox
+from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -186,17 +187,16 @@ def test_statements_run_where_all_that_they_need_is(placed: Placed) -> None:
 def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     path = placed.policies.directory / "placements/near.yaml"
     said = yaml.safe_load(path.read_text())
-    said["options"] |= {"spark_above_files": 0, "batch_objects": 2}
+    said["options"] |= {"spark_above_files": 0}
     placed.policies.write("placements/near.yaml", said)
     wiring = placed.policies.wiring(placed.name)
     ports, sides = wiring.write_ports(), (wiring.source_endpoint, wiring.replica_endpoint, wiring.dump_endpoint)
     listed = ListCopies(Work(wiring.policy)).run(ports)
-    assert len(listed.batches) == 2
-    for batch in listed.batches:
-        job = CopyObjects(Work(wiring.policy, batch.name, listed.dump)).job(ports)
-        assert job is not None
-        settings = JobSettings(job, *sides, listed.dump, batch.name)
-        copy_by_spark(settings, SparkCluster.of("local[2]", 2, []), NextSteps("act", "mend", "again"), print)
+    (batch,) = listed.batches
+    job = CopyObjects(Work(wiring.policy, batch.name, listed.dump)).job(ports)
+    assert job is not None
+    settings = JobSettings(job, *sides, listed.dump, batch.name)
+    copy_by_spark(settings, SparkCluster.of(ONE_WORKER, 2, []), NextSteps("act", "mend", "again"), print)
     assert PublishCopies(Work(wiring.policy)).run(ports).published == 4
     placed.assert_copied()
 

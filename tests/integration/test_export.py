@@ -8,6 +8,7 @@ from hive_metastore import ttypes
 
 from sandbox import Sandbox
 from sandbox.peer import run_statements
+from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -182,7 +183,7 @@ def test_a_large_table_is_exported_and_imported_by_spark(traveller: Traveller, r
     traveller.east.create_table(database, "large", files=many)
     traveller.west.client.create_database(ttypes.Database(name=database))
     local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m"}
-    spark = SparkCluster("local[2]", 2, local)
+    spark = SparkCluster(ONE_WORKER, 2, local)
     traveller.say("east", f"EXPORT TABLE {database}.large TO '{exports}/large'", spark)
     assert [line for line in traveller.report if "510 files" in line and "copied by Spark" in line], traveller.report
     traveller.report.clear()

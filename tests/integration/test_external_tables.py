@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox import Sandbox
+from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from tests.support.users.external_users import ExternalUsers
 from tests.support.users.thrift_source import ThriftSource
@@ -247,7 +248,7 @@ def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFile
         wiring.source_endpoint,
         wiring.replica_endpoint,
         is_little=lambda files, length: files < 20,
-        cluster=lambda: SparkCluster.of("local[2]", 2, quiet.items()),
+        cluster=lambda: SparkCluster.of(ONE_WORKER, 2, quiet.items()),
         next_steps=NextSteps("clear", "mend", "again"),
     )
     (batch,) = listed.batches

@@ -230,7 +230,7 @@ def test_of_a_remote_table_spark_asks_for_the_partitions_that_it_reads(
     spark.ask(query)
     before = remote_calls(status_port)
     [rows] = spark.ask(f"{query} WHERE day = '{DAYS[3]}'")
-    after = remote_calls(status_port)
+    after = remote_calls(status_port, before)
     assert rows == [[7]]
     asked = {method for method, count in after.items() if count > before.get(method, 0)}
     assert "get_partitions_by_filter_req" in asked

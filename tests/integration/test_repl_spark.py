@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Sandbox
+from tests.integration.spark_sql import ONE_WORKER
 from tests.integration.test_spark_tree import PLUGINS, command_lines, end_of, wait_until
 from tests.support.policies import PolicyFiles
 from tests.support.users.external_writer import ExternalWriter
@@ -29,7 +30,7 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "512m",
 }
-SPARK = SparkCluster("local[2]", 2, LOCAL)
+SPARK = SparkCluster(ONE_WORKER, 2, LOCAL)
 ALL_BY_SPARK = "'hive.exec.copyfile.maxnumfiles'='0', 'hive.exec.copyfile.maxsize'='0'"
 LENGTH, MANY = 40_000, 60
 _PATIENCE_SECONDS = 60

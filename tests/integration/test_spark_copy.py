@@ -19,6 +19,7 @@ import pytest
 from hive_metastore import ttypes
 
 import twinhive
+from tests.integration.spark_sql import ONE_WORKER
 from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
@@ -42,7 +43,7 @@ class Job:
     target: HadoopFiles
     place: str
     sides: dict[str, dict[str, Any]]
-    master: str = "local[2]"
+    master: str = ONE_WORKER
     executor_python: str = sys.executable
     archives: bool = False
     items: list[CopyItem] = field(default_factory=list)

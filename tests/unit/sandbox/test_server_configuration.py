@@ -1,6 +1,7 @@
 """The configuration: what must be in it for the clusters to work together."""
 
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 from sandbox.box import Sandbox
 from sandbox.configuration import Database, hadoop_client, hdfs_server, metastore, render_xml, with_twins
@@ -60,3 +61,16 @@ def test_classes_are_found_in_jars_only_as_long_as_an_archive_may_hold_them(tmp_
         assert path[-len(directories) :] == directories
         [archive] = [flag for flag in launch.command if flag.startswith("-XX:SharedArchiveFile=")]
         assert archive.startswith(f"-XX:SharedArchiveFile={tmp_path}/cache/")
+
+
+def test_one_cluster_writes_archives_of_classes_and_the_other_uses_those_that_are_there(tmp_path):
+    servers = Sandbox("archived", tmp_path / "state", tmp_path / "cache").servers
+    east, west = servers["east-namenode"], servers["west-namenode"]
+    [used] = [flag for flag in east.launch().command if flag.startswith("-XX:SharedArchiveFile=")]
+    assert "-XX:+AutoCreateSharedArchive" in east.launch().command
+    assert used not in west.launch().command
+    archive = Path(used.partition("=")[2])
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    assert used in west.launch().command
+    assert "-XX:+AutoCreateSharedArchive" not in west.launch().command
