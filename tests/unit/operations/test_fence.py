@@ -318,6 +318,8 @@ def test_files_of_a_table_that_the_log_names_since_stay_in_the_snapshot() -> Non
     kept = Kept().truncated("plain")
     table = kept.world.source.table(kept.users.name("plain"))
     kept.world.source.alter_table(table.name, table.with_parameters({**table.parameters, "by": "alter"}))
+    told = "\n".join(kept.abort().plan(kept.world.ports()))
+    assert "would not be brought back: plain: the log names it since" in told and "would bring back" not in told
     lines = "\n".join(kept.abort().run(kept.world.ports()))
     assert "not brought back: plain: the log names it since" in lines and "hdfs dfs -deleteSnapshot" in lines
     (name,) = kept.snapshots
@@ -337,6 +339,7 @@ def test_a_directory_with_other_files_since_is_not_mixed() -> None:
 def test_a_partition_that_was_dropped_behind_the_fence_stays_dropped() -> None:
     kept = Kept().truncated()
     kept.world.source.drop_partitions(kept.users.name("orders"), ["p=a b"], delete_data=True)
+    assert not any("bring back" in line for line in kept.abort().plan(kept.world.ports()))
     assert not any("brought back" in line for line in kept.abort().run(kept.world.ports()))
     assert kept.world.source_files.status(f"{HOME}/orders/p=a b") is None and kept.snapshots == []
 

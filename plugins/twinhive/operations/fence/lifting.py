@@ -16,7 +16,7 @@ from twinhive.operations.fence.directories import source_database
 from twinhive.operations.fence.fencing import environment_of, fence_lease
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path
-from twinhive.operations.fence.snapshots import bring_back, delete_snapshots, lost_tables
+from twinhive.operations.fence.snapshots import bring_back, delete_snapshots, would_bring_back
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import replica_alone
 from twinhive.ports import NameQuotas, ReadPorts, WritePorts
@@ -52,9 +52,7 @@ class AbortFailover:
             f"would let files into {one} again (quota of names {'none' if was is None else was})"
             for one, was in note.names.items()
         ]
-        if lost := lost_tables(ports, policy, note):
-            lines.append(f"would bring back what was deleted behind the fence of: {', '.join(first_of(lost, _NAMED))}")
-        return [*lines, *self._damaged(ports)]
+        return [*lines, *would_bring_back(ports, policy, note), *self._damaged(ports)]
 
     def run(self, ports: WritePorts) -> list[str]:
         """Put it back. Waits for a promotion that is under way, and is refused after it."""

@@ -122,22 +122,28 @@ def bring_back(ports: WritePorts, policy: Policy, note: FenceNote, confirm: Call
             lines += damage.mended(confirm)
             if damage.refused:
                 left.add(directory)
-                why = "; ".join(first_of([f"{one}: {what}" for one, what in sorted(damage.refused.items())], _NAMED))
                 lines.append(
-                    f"not brought back: {why}. What was there before is in {directory}/.snapshot/{name}, which stays: "
-                    f"take out what you need, then: hdfs dfs -deleteSnapshot {directory} {name}"
+                    f"not brought back: {_said(damage.refused)}. What was there before is in "
+                    f"{directory}/.snapshot/{name}, which stays: take out what you need, "
+                    f"then: hdfs dfs -deleteSnapshot {directory} {name}"
                 )
     return BroughtBack(tuple(lines), frozenset(left))
 
 
-def lost_tables(ports: WritePorts, policy: Policy, note: FenceNote) -> list[str]:
-    """Return the tables of which something was deleted since the snapshots."""
+def would_bring_back(ports: WritePorts, policy: Policy, note: FenceNote) -> Iterator[str]:
+    """Say of which tables `bring_back` would bring something back, and of which it could not."""
     found: set[str] = set()
+    refused: dict[str, str] = {}
     for directory, name in note.snapshots.items():
         with suppress(Missing):
             if name in (ports.trees.source.snapshots(directory) or ()):
-                found |= set(_Damage(ports, policy, note, directory).tables())
-    return sorted(found)
+                damage = _Damage(ports, policy, note, directory)
+                found |= damage.tables()
+                refused |= damage.refused
+    if found:
+        yield f"would bring back what was deleted behind the fence of: {', '.join(first_of(sorted(found), _NAMED))}"
+    if refused:
+        yield f"would not be brought back: {_said(refused)}"
 
 
 class _Damage:
@@ -158,10 +164,10 @@ class _Damage:
         self._seen: tuple[int, frozenset[TableName] | None] = (-1, None)
         self.refused: dict[str, str] = {}
 
-    def tables(self) -> list[str]:
-        """Return the names of the tables that have lost something."""
+    def tables(self) -> set[str]:
+        """Return the names of the tables of which something would be brought back."""
         lost = self._lost()
-        return sorted({leaf.table.table for leaf in self._leaves_of(lost)}) if lost else []
+        return {leaf.table.table for leaf in self._leaves_of(lost) if self._may_mend(leaf)} if lost else set()
 
     def mended(self, confirm: Callable[[], None]) -> Iterator[str]:
         """Bring back what is lost, leaf by leaf; yield what was."""
@@ -246,12 +252,18 @@ class _Damage:
         """Return where a path is in the snapshot."""
         return join(self._before, relative_to(path, self._directory))
 
-    def _mend(self, leaf: _Leaf, confirm: Callable[[], None]) -> int | None:
-        """Return how many files were brought back, None where nothing was, or may be."""
+    def _may_mend(self, leaf: _Leaf) -> bool:
+        """Tell whether a leaf lacks something that may be brought back."""
         if why := self._why_not(leaf):
             self.refused[leaf.table.table] = why
-            return None
+            return False
         if self._files.status(self._then(leaf.place)) is None:
+            return False
+        return bool(self._missing(leaf)) or self._files.status(leaf.place) is None
+
+    def _mend(self, leaf: _Leaf, confirm: Callable[[], None]) -> int | None:
+        """Return how many files were brought back, None where nothing was, or may be."""
+        if not self._may_mend(leaf):
             return None
         missing = self._missing(leaf)
         made = {name: self._made(status, confirm) for name, status in missing.items()}
@@ -338,6 +350,10 @@ def drop_after_promotion(ports: WritePorts, policy: Policy) -> list[str]:
         why = render(error.words.what)
         return [f"snapshots of the fence of {policy.source} may stay until failback or twinhive forget: {why}"]
     return []
+
+
+def _said(refused: Mapping[str, str]) -> str:
+    return "; ".join(first_of([f"{one}: {why}" for one, why in sorted(refused.items())], _NAMED))
 
 
 def _is_of(before: FileStatus | None, now: FileStatus) -> bool:
