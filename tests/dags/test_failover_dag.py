@@ -18,7 +18,7 @@ from tests.unit.operations.test_readiness import READY
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.failover_dag import failover_dag
 from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
-from twinhive.airflow_edge.tasks import failover_tasks
+from twinhive.airflow_edge.tasks.switch_task import SAID
 from twinhive.model.marks import PHASE
 from twinhive.operations import failover
 from twinhive.pipeline.runner import run_bootstrap, run_whole
@@ -242,5 +242,5 @@ def test_a_replica_that_has_moved_since_it_was_approved_is_refused(dag: DAG, wor
 def test_what_is_approved_stands_in_the_question(dag: DAG) -> None:
     approve = dag.get_task("approve")
     assert "xcom_pull(task_ids='prepare', key='said')" in str(approve.body)
-    assert failover_tasks.SAID == "said"
+    assert SAID == "said"
     assert "{{ params.mode }}" in approve.subject

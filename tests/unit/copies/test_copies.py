@@ -325,6 +325,20 @@ def test_a_thousand_copies_are_published_in_five_calls_of_the_metastore() -> Non
     assert len(counting.calls) <= 5, counting.calls
 
 
+@pytest.mark.parametrize(("batch_objects", "batches"), [(1, 5), (2, 3), (5, 1)])
+def test_a_batch_holds_as_many_objects_as_the_placement_says_and_each_is_copied_alone(
+    batch_objects: int, batches: int
+) -> None:
+    world = CopiesWorld(a_placement(options={"batch_objects": batch_objects}))
+    world.users.create_table("orders", ("day",))
+    world.users.add_partitions("orders", {(f"{number}",): {"f": b"%d" % number} for number in range(5)})
+    listed = ListCopies(Work(world.placement)).run(world.ports())
+    assert len(listed.batches) == batches
+    for batch in reversed(listed.batches):
+        CopyObjects(Work(world.placement, batch.name, listed.dump)).run(world.ports())
+    assert PublishCopies(Work(world.placement)).run(world.ports()).published == 5
+
+
 def test_a_placement_without_a_change_costs_nothing_for_its_partitions() -> None:
     costs = []
     for partitions in (2, 200):
