@@ -204,15 +204,16 @@ def test_tables_have_to_leave_a_cluster(
     place = users.location("moving")
     stopped = threading.Event()
 
-    def write() -> None:
-        # As fast as can be: however slow the machine is, the move finds no moment in which nothing has changed.
+    def write(own: int) -> None:
         for number in itertools.count():
             if stopped.is_set():
                 return
-            users.files.write(f"{place}/late{number % 5}", b"6\n")
+            users.files.write(f"{place}/late{own}{number % 5}", b"6\n")
 
-    writer = threading.Thread(target=write)
-    writer.start()
+    # Several at once: while HDFS is slow to take the file of one, the move finds no moment in which nothing changes.
+    writers = [threading.Thread(target=write, args=(own,)) for own in range(6)]
+    for writer in writers:
+        writer.start()
     try:
         run = airflow.trigger(MOVE, **form, dry_run=False)
         ended = {"failed", "up_for_retry", "success"}
@@ -221,7 +222,8 @@ def test_tables_have_to_leave_a_cluster(
         oncall.read(run, "move", "written all the time")
     finally:
         stopped.set()
-        writer.join()
+        for writer in writers:
+            writer.join()
     oncall.clear(run, "move")
     before = contents(users.files, place)
     assert users.location("moving").startswith("hdfs://north/home/")
