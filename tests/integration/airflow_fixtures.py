@@ -17,6 +17,7 @@ from sandbox.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from sandbox.ports import is_free
 from tests.integration.damage import frozen
+from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from twinhive.pipeline.phases import PHASES
 
@@ -28,8 +29,15 @@ _SETTINGS = {
     "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
     "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
-    # It looks for work less often than the sandbox's own, which nobody shares a core with.
-    "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.5",
+    # It looks for work less often than the sandbox's own, which nobody shares a core with, and counts nothing.
+    "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "1",
+    **{f"AIRFLOW__SCHEDULER__{kind}_METRICS_INTERVAL": "3600" for kind in ("POOL", "TI", "DAGRUN")},
+    # Tests ask for a file to be parsed when they have changed what it reads.
+    "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "120",
+    **{
+        f"AIRFLOW_CONN_{cluster}_SPARK": json.dumps({"conn_type": "spark", "host": ONE_WORKER})
+        for cluster in ("EAST", "WEST")
+    },
     # Two cores that also run clusters and Spark are slow at times, which is not what these tests are about.
     "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "120",
     "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "180",
@@ -38,7 +46,7 @@ _SPARK_JOB = "copy_files.py"
 WAITS_FOR_A_PERSON = ("awaiting_input", "deferred")
 
 
-def until(happens: Callable[[], Any], what: str, seconds: float = 600, every: float = 0.3) -> Any:
+def until(happens: Callable[[], Any], what: str, seconds: float = 900, every: float = 0.5) -> Any:
     """Wait until something is true, and return it."""
     deadline = time.monotonic() + seconds
     while not (value := happens()):
@@ -196,7 +204,7 @@ class Run:
 
     def wait(self) -> str:
         """Wait for the end and return the state."""
-        return self.airflow.api.wait(self.dag_id, self.run_id, seconds=400)
+        return self.airflow.api.wait(self.dag_id, self.run_id)
 
     def instances(self, task: str = "") -> list[dict[str, Any]]:
         """Return the task instances whose id ends with `task`."""
