@@ -26,7 +26,7 @@ class Scripts:
         self.desk, self._directory, self._capfd = desk, directory, capfd
 
     def say(self, text: str, *options: str) -> tuple[int, str, str]:
-        """Return the exit code, the rows or the plan, and what was said meanwhile or went wrong."""
+        """Return the exit code, the rows, and what was said meanwhile or went wrong."""
         file = self._directory / "script.sql"
         file.write_text(self.desk.meant(text), encoding="utf-8")
         code = run(["sql", "-f", str(file), "--config", str(self.desk.config), *options])
@@ -68,11 +68,6 @@ def test_each_statement_of_a_file_is_said_to_the_cluster_that_is_named_before_it
 ) -> None:
     desk = scripts.desk
     text = NIGHTLY.replace("TABLE brought", "TABLE {shop}.brought")
-    before = (east.client.get_all_databases(), west.client.get_all_databases())
-    code, planned, _ = scripts.say(text, "--dry-run")
-    assert code == 0 and "would" in planned
-    assert (east.client.get_all_databases(), west.client.get_all_databases()) == before
-    assert east.client.get_all_tables(desk.shop) == ["own"]
     code, rows, said = scripts.say(text, "--json")
     assert code == 0, said
     assert json.loads(rows)["rows"] == [["bought", f"{desk.sales}.parts", "thrift"]]
