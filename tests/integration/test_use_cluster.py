@@ -51,11 +51,11 @@ def scripts(
 
 NIGHTLY = """
 -- USE CLUSTER west; in a comment is none
-USE CLUSTER west; /* west has the table */ EXPORT TABLE {sales}.orders TO 'hdfs://west/exports-of-{sales}';
+USE CLUSTER west; -- west has the table
+EXPORT TABLE {sales}.orders TO 'hdfs://west/exports-of-{sales}';
 use cluster `east`;
 IMPORT TABLE brought FROM 'hdfs://west/exports-of-{sales}' LOCATION 'hdfs://east/brought-to-{shop}';
 CREATE REMOTE DATABASE {far} CONNECTED TO {sales} WITH DBPROPERTIES ({uris}, 'comment' = 'USE CLUSTER west; x');
-USE CLUSTER north; -- whose tables are those of east's metastore
 USE {shop};
 CREATE REMOTE TABLE bought CONNECTED TO {sales}.parts WITH TBLPROPERTIES ({uris});
 SHOW REMOTE TABLES;
@@ -69,7 +69,7 @@ def test_each_statement_of_a_file_is_said_to_the_cluster_that_is_named_before_it
     desk = scripts.desk
     text = NIGHTLY.replace("TABLE brought", "TABLE {shop}.brought")
     code, rows, said = scripts.say(text, "--json")
-    assert code == 0, said
+    assert code == 0, rows + said
     assert json.loads(rows)["rows"] == [["bought", f"{desk.sales}.parts", "thrift"]]
     assert sorted(east.client.get_all_tables(desk.shop)) == ["bought", "brought", "own"]
     assert desk.far in east.client.get_all_databases() and desk.far not in west.client.get_all_databases()
@@ -82,6 +82,7 @@ def test_each_statement_of_a_file_is_said_to_the_cluster_that_is_named_before_it
     [
         ("USE CLUSTER south;", "there is no cluster south"),
         ("USE CLUSTER north; SELECT * FROM {shop}.own", "twinhive route --cluster north"),
+        ("USE CLUSTER north; USE {shop}; SHOW REMOTE TABLES", "name east instead"),
         ("USE CLUSTER west east; REPL STATUS x", "USE CLUSTER west east"),
         ("USE CLUSTER west; REPL STATUS", "^"),
         ("USE CLUSTER west; CREATE REMOTE TABLE t CONNECTED", "^"),

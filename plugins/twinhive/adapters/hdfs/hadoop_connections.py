@@ -35,7 +35,8 @@ class HadoopConnections:
         return self._client.java
 
     def _path(self, path: str) -> Any:
-        return self._client.to_java(path)
+        # What lies at the top has `hdfs://east` around it, which Java takes for no path at all.
+        return self._client.to_java(f"{path}/" if path == self.root else path)
 
     def _changed(self, path: str) -> Any:
         return self._client.to_change(path)

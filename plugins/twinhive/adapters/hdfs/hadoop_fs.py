@@ -90,7 +90,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents; one that exists is fine."""
         with translated(self.root, path):
-            if not self._java.mkdirs(self._changed(path)):
+            if not self._java.mkdirs(self._path(path) if path == self.root else self._changed(path)):
                 raise Refused(f"{path}: {self.root} did not make the directory")
 
     def make_private(self, path: str) -> None:

@@ -348,7 +348,9 @@ def drop_after_promotion(ports: WritePorts, policy: Policy) -> list[str]:
             delete_snapshots(note_of(ports.replica_files, mark), ports.trees.source, lambda: None)
     except TwinhiveError as error:
         why = render(error.words.what)
-        return [f"snapshots of the fence of {policy.source} may stay until failback or twinhive forget: {why}"]
+        return [
+            f"snapshots of the fence of {policy.source} may stay until failback, or until the policy is given up: {why}"
+        ]
     return []
 
 

@@ -40,7 +40,12 @@ def said_in(script: str, place: StatementPlace) -> list[Said]:
     """Return what a text says. Raises InvalidSettings, ActNow for SQL that engines run."""
     cuts = cut(script)
     # Of a text without a statement the parser says what it misses.
-    return list(_said(script, cuts, place)) if cuts else [Said(script, place)]
+    said = list(_said(script, cuts, place)) if cuts else [Said(script, place)]
+    # All are looked at before the first is run.
+    for one in said:
+        if one.place.cluster and one.place.cluster != place.cluster:
+            one.place.cluster_named(one.place.cluster, "USE CLUSTER")
+    return said
 
 
 def _said(script: str, cuts: Sequence[Cut], place: StatementPlace) -> Iterator[Said]:
