@@ -151,7 +151,7 @@ def test_a_failback(oncall: OnCall, users: SourceWriter, east: Warehouse, west: 
     run.wait_for("approve", *WAITS_FOR_A_PERSON)
     cleared(run, "prepare")
     run.approve()
-    run.wait_for("follow", "up_for_reschedule")
+    run.wait_for("follow", "up_for_reschedule", "success")
     back.read(run, "adopt", "is the replica of policy")
     cleared(run, "prove_quiet", "divergence", "adopt")
     back.green_run()
