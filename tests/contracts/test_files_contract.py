@@ -282,6 +282,18 @@ class TestOnlyTheRealOne:
         assert other.checksum(f"{copy}/f", form) == hdfs.checksum(f"{directory}/f", form)
         other.delete(copy)
 
+    def test_the_top_is_a_directory_that_may_be_made_and_is_never_deleted(self, hdfs: HadoopFiles) -> None:
+        hdfs.make_directories(hdfs.root)
+        top = hdfs.status(hdfs.root)
+        assert top is not None and top.is_directory
+        before = [child.path for _, page in hdfs.list_directories([f"{hdfs.root}/"]) for child in page or ()]
+        for call in (hdfs.delete, hdfs.delete_file):
+            with pytest.raises(Refused, match="cannot be used like this"):
+                call(hdfs.root)
+        with pytest.raises(Refused, match="cannot be used like this"):
+            hdfs.rename(hdfs.root, f"{hdfs.root}/elsewhere")
+        assert [child.path for _, page in hdfs.list_directories([f"{hdfs.root}/"]) for child in page or ()] == before
+
     def test_a_server_that_cannot_list_in_bulk(self, hdfs: HadoopFiles, directory: str) -> None:
         hdfs.write(f"{directory}/a/f", b"")
         asked = [f"{directory}/a", f"{directory}/none", directory]
