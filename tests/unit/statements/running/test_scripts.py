@@ -1,6 +1,7 @@
 """Scripts: USE CLUSTER says where the next statements go, and what cannot be run is refused before anything is."""
 
 import pytest
+import yaml
 
 from tests.unit.statements.running.speaker import Speaker
 from twinhive.model.errors import ActNow, InvalidSettings
@@ -71,6 +72,20 @@ def test_use_cluster_of_none_that_is_there_is_refused_and_nothing_is_run(speaker
         speaker.say(f"USE CLUSTER east; REPL DUMP sales {speaker.without_external}; USE CLUSTER south")
     assert "east" in str(refused.value.text)
     assert not [path for path in speaker.world.source_files.paths() if "/repl/" in path]
+
+
+def test_a_cluster_that_shares_a_metastore_is_refused_before_anything_is_run(speaker: Speaker) -> None:
+    clusters = speaker.policies.directory / "clusters.yaml"
+    said = yaml.safe_load(clusters.read_text())
+    said["clusters"]["north"] = {**said["clusters"]["east"], "metastore": {"of": "east"}}
+    speaker.policies.write("clusters.yaml", said)
+    with pytest.raises(InvalidSettings, match="USE CLUSTER names a cluster that has no metastore") as refused:
+        speaker.say(f"USE CLUSTER east; REPL DUMP sales {speaker.without_external}; USE CLUSTER north; REPL STATUS x")
+    assert "name east instead" in str(refused.value.text)
+    assert not [path for path in speaker.world.source_files.paths() if "/repl/" in path]
+    # SQL there is no statement of ours, and is told how it is run on that cluster.
+    with pytest.raises(ActNow, match="the Spark of a cluster runs it"):
+        speaker.say("USE CLUSTER north; SELECT 1")
 
 
 @pytest.mark.parametrize(
