@@ -31,6 +31,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.switching.fence import FenceNote
 from twinhive.model.text import render
+from twinhive.model.unfinished import is_unfinished
 from twinhive.operations.fence.note import mark_of, note_of, note_path
 from twinhive.ports import FileReader, Lease, SnapshotReader, SnapshotWriter, TreeWriter, WritePorts
 from twinhive.replica.source_scope import read_selected
@@ -386,7 +387,7 @@ def _files_below(files: FileReader, directory: str) -> Iterator[FileStatus]:
         for _, page in files.list_pages(level):
             for entry in page or ():
                 # Names of unfinished writes are many, and nobody wants them back.
-                if entry.is_directory and not base_name(entry.path).startswith((".hive-staging", "_temporary")):
+                if entry.is_directory and not is_unfinished(base_name(entry.path)):
                     below.append(entry.path)
                 elif not entry.is_directory:
                     yield entry
