@@ -1,12 +1,13 @@
 """Measure what a failover, a failback, a repair and a proof of equality cost.
 
 `nights` and `counted` ask no server: partitions are made up, or clusters are in memory; calls and bytes are counted.
-`timed` starts the sandbox, and says the seconds of failovers between two clusters.
+`timed` starts the sandbox, and says the seconds of failovers between two clusters; `beside` those of Hive's as well.
 """
 
 import argparse
 from tempfile import TemporaryDirectory
 
+from benchmarks.failover.beside import beside
 from benchmarks.failover.counted import counted
 from benchmarks.failover.nights import nights
 from benchmarks.failover.timed import timed
@@ -16,7 +17,7 @@ from benchmarks.measuring import machine
 def main() -> None:
     """Print tables for the documents."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("nights", "counted", "timed"))
+    parser.add_argument("what", choices=("nights", "counted", "timed", "beside"))
     parser.add_argument("--leaves", type=int, default=1_000_000, help="nights: partitions of all tables together")
     parser.add_argument("--tables", type=int, default=10, help="nights: so many tables")
     parser.add_argument("--partitions", type=int, default=10_000, help="counted: of the table that is failed back")
@@ -27,6 +28,8 @@ def main() -> None:
             nights(asked.leaves, asked.tables, kept)
     elif asked.what == "counted":
         counted(asked.partitions)
+    elif asked.what == "beside":
+        beside()
     else:
         timed()
 

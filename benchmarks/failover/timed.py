@@ -50,14 +50,12 @@ def _followed(clusters: Clusters) -> tuple[Policy, WritePorts, SourceWriter]:
         users.add_partitions("orders", {(str(number),): {"a": b"x,1\n"} for number in range(start, start + 100)})
     ours = Twinhive.of(database)
     holder = {"run": uuid.uuid4().hex}
-    _until_done(lambda: bool(run_bootstrap(ours.policy, ours.ports, holder, lambda line: None)))
-    _until_done(
-        lambda: bool(run_phase(INCREMENTAL, ours.policy, ours.ports, _HOLDER, lambda line: None)["window"].idle)
-    )
+    until_done(lambda: bool(run_bootstrap(ours.policy, ours.ports, holder, lambda line: None)))
+    until_done(lambda: bool(run_phase(INCREMENTAL, ours.policy, ours.ports, _HOLDER, lambda line: None)["window"].idle))
     return ours.policy, ours.ports, users
 
 
-def _until_done(work: Callable[[], bool]) -> None:
+def until_done(work: Callable[[], bool]) -> None:
     """Do it again until it is done; what may pass is tried again, as Airflow does."""
     for left in reversed(range(_TRIES)):
         try:

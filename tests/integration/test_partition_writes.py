@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,7 +48,11 @@ for line in sys.stdin:
     for statement in given.pop("before", []):
         spark.sql(statement)
     if "ask" in given:
-        print("ANSWER" + json.dumps([list(row) for row in spark.sql(given["ask"]).collect()], default=str), flush=True)
+        try:
+            answer = [list(row) for row in spark.sql(given["ask"]).collect()]
+        except Exception as error:
+            answer = {"error": str(error)}
+        print("ANSWER" + json.dumps(answer, default=str), flush=True)
         continue
     frame = spark.sql(given.pop("sql")).repartition(given.pop("tasks", 1))
     if "kill" in given:
@@ -274,6 +279,68 @@ def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_ha
     assert counted(session, table) == [24, sum(range(100, 124)), 12]
     follow_all(policies, policy)
     assert_equal_twin(east, database, west)
+
+
+@dataclass
+class Reading:
+    """Another session that reads a table again and again, in a thread of its own."""
+
+    session: Session
+    table: str
+    seen: list[list[Any]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    is_enough: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        while not self.is_enough.is_set():
+            found = self.session.call(
+                before=[f"REFRESH TABLE {self.table}"],
+                ask=f"SELECT day, region, min(id), max(id), count(*) FROM {self.table} GROUP BY day, region",
+            )
+            if found is None:
+                return
+            if isinstance(found, dict):
+                self.errors.append(found["error"])
+            else:
+                self.seen.append(found)
+
+
+@pytest.mark.nightly("tests/unit/partition_writes/test_write.py::test_readers_amid_an_overwrite_have_old_or_new_rows")
+def test_spark_that_reads_while_partitions_are_overwritten_has_old_or_new_rows(
+    sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path
+) -> None:
+    """Each of twelve partitions has, in each reading, all rows of one version and none of another; never older ones.
+
+    A query that meets files which are gone since it was planned fails, as after Hive's INSERT OVERWRITE.
+    """
+    table = a_table(session, east.create_database("read"), "days")
+    session.write(table, rows("0, 120"), job="0")
+    reader = Session(sandbox, tmp_path / "log")
+    reading = Reading(reader, table)
+    thread = threading.Thread(target=reading.run)
+    thread.start()
+    try:
+        for version in range(1, 9):
+            start = 120 * version
+            session.write(table, rows(f"{start}, {start + 120}"), job=str(version), mode="overwrite", tasks=3)
+            # The one that runs now may have begun before.
+            last = len(reading.seen)
+            while thread.is_alive() and len(reading.seen) < last + 2:
+                thread.join(0.2)
+    finally:
+        reading.is_enough.set()
+        thread.join(60)
+        reader.close()
+    assert len({tuple(map(tuple, sorted(one, key=str))) for one in reading.seen}) > 1, "it saw one state only"
+    assert all("FILE_NOT_EXIST" in one for one in reading.errors), reading.errors
+    versions: dict[tuple[str, str], int] = {}
+    for found in reading.seen:
+        assert len(found) == 12
+        for day, region, least, most, count in found:
+            assert (count, least // 120) == (10, most // 120), found
+            assert least // 120 >= versions.get((day, region), 0), "rows that were replaced came back"
+            versions[day, region] = least // 120
+    assert set(versions.values()) == {8}
 
 
 @dataclass

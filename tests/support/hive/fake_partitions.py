@@ -7,7 +7,7 @@ from tests.support.hive import fake_messages as messages
 from tests.support.hive.fake_state import MetastoreState, is_managed, owns_files, put_location, text_map
 from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.files import qualified
-from twinhive.model.names import TableName
+from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.thrift_objects import fresh_partition, read_partition
 
@@ -60,12 +60,12 @@ class PartitionsInMemory(MetastoreState):
             table = self._existing(name)
             added: dict[str, Partition] = {}
             for partition in partitions:
-                partition_name = _name(table, partition)
-                if partition_name in self._partitions[name] or partition_name in added:
-                    raise AlreadyThere(f"partition {partition_name} of {name} exists already")
-                place = f"{table.location}/{partition_name}" if table.location else None
+                called = _name(table, partition)
+                if called in self._partitions[name] or called in added:
+                    raise AlreadyThere(f"partition {called} of {name} exists already")
+                place = f"{table.location}/{called}" if table.location else None
                 location = partition.location and qualified(partition.location, self.file_system)
-                added[partition_name] = self._settled_partition(partition.at(name, location), place)
+                added[called] = self._settled_partition(partition.at(name, location), place)
             self._add(table, added)
 
     def alter_partition(self, partition: Partition) -> None:
@@ -165,9 +165,11 @@ class PartitionsInMemory(MetastoreState):
         return self._settled_partition(after.with_parameters(kept | self._storage.count(after.location)), "")
 
     def _existing_partition(self, table: Table, values: tuple[str, ...]) -> Partition:
-        for partition in self._partitions[table.name].values():
-            if partition.values == values:
-                return partition
+        there = self._partitions[table.name]
+        if len(values) == len(table.partition_keys):
+            found = there.get(partition_name(table.partition_keys, values))
+            if found is not None and found.values == values:
+                return found
         raise Missing(f"{table.name} has no partition {values}")
 
     def _settled_partition(self, partition: Partition, default_location: str | None) -> Partition:
