@@ -99,6 +99,8 @@ class Hives:
     database: str
 
     def replicate(self) -> None:
+        """Load a first copy and what came after it: Hive lets no replica be dumped before that."""
+        self._pair("east", "west")
         self._pair("east", "west")
 
     def fail_over(self) -> float:
