@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,19 +20,23 @@ _CARRIER = "TOUR"
 
 
 def failover(box: Sandbox) -> None:
-    """Fail the flights over, write on west, fail back, and leave them as they were."""
-    title("Failover: west takes the flights over, users write there, and east becomes the primary again")
-    known = set(box.airflow.dag_ids())
-    if f"{BACK}.failback" not in known:
-        raise SystemExit(f"Airflow does not know the DAG {BACK}.failback: `make demo-down`, then `make demo`")
-    runs = Runs(box.airflow)
+    """Let west take the flights over."""
+    title("Failover: west takes the flights over")
+    runs = Runs.of(box)
     look("what would keep west from taking over? A dry run, the default of the form, reads only:")
     runs.green(f"{THERE}.failover", show="prepare")
     look("now in earnest. A person approves; a fence keeps writers away from east; both sides are proved equal:")
     runs.green(f"{THERE}.failover", {"dry_run": False}, show="promote")
-    _pause(runs, known, THERE, BACK)
+    _pause(runs, THERE, BACK)
     look("nothing is brought into west any more:")
     run("twinhive", "run", THERE, "incremental", refused=True)
+    look("the next chapters go on from here: failback, home, twin")
+
+
+def failback(box: Sandbox) -> None:
+    """Write on west, and make east its replica; the chapter failover comes before."""
+    title("Failback: users write on west, and east becomes its replica")
+    runs = Runs.of(box)
     look("users write on west, managed and external tables:")
     _spark(
         "west",
@@ -43,10 +47,20 @@ def failover(box: Sandbox) -> None:
     look("east becomes the replica of west. Only what differs is copied; external tables return to their own paths:")
     runs.green(f"{BACK}.failback", {"dry_run": False}, show="verify")
     _spark("east", *_rows(), f"SELECT * FROM {DATABASE}.delays WHERE carrier = '{_CARRIER}'")
-    look("and back again: east takes over, and west becomes its replica:")
+
+
+def home(box: Sandbox) -> None:
+    """Let east take over again; the chapter failback comes before."""
+    title("Home again: east takes over from west, with all that was written there")
+    runs = Runs.of(box)
     runs.green(f"{BACK}.failover", {"dry_run": False}, show="promote")
-    _pause(runs, known, BACK, THERE)
-    runs.green(f"{THERE}.failback", {"dry_run": False}, show="verify")
+    _pause(runs, BACK, THERE)
+
+
+def twin(box: Sandbox) -> None:
+    """Make west the replica that it was; the chapter home comes before."""
+    title("The twin again: west follows east as before")
+    Runs.of(box).green(f"{THERE}.failback", {"dry_run": False}, show="verify")
     run("twinhive", "status", THERE)
     look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
 
@@ -55,9 +69,9 @@ def _rows() -> tuple[str, ...]:
     return (f"SELECT * FROM {DATABASE}.airlines WHERE carrier = '{_CARRIER}'",)
 
 
-def _pause(runs: "Runs", known: set[str], away: str, other: str) -> None:
+def _pause(runs: "Runs", away: str, other: str) -> None:
     """Let the DAGs of one direction rest, and those of the other run, as people do after each switch."""
-    phases = [one.partition(".")[2] for one in sorted(known) if one.startswith(f"{BACK}.")]
+    phases = [one.partition(".")[2] for one in sorted(runs.known) if one.startswith(f"{BACK}.")]
     moving = [phase for phase in phases if phase in ("incremental", "external", "scan")]
     look(f"people pause the DAGs of {away}, which refuse from now on, and let those of {other} run:")
     for phase in moving:
@@ -69,8 +83,16 @@ def _pause(runs: "Runs", known: set[str], away: str, other: str) -> None:
 class Runs:
     """Start DAGs as people do in the page or by REST, and answer what they ask."""
 
-    def __init__(self, airflow: AirflowApi) -> None:
-        self.airflow = airflow
+    def __init__(self, airflow: AirflowApi, known: Collection[str]) -> None:
+        self.airflow, self.known = airflow, known
+
+    @classmethod
+    def of(cls, box: Sandbox) -> "Runs":
+        """Return those of a demo whose policy has one of the opposite direction."""
+        known = frozenset(box.airflow.dag_ids())
+        if f"{BACK}.failback" not in known:
+            raise SystemExit(f"Airflow does not know the DAG {BACK}.failback: `make demo-down`, then `make demo`")
+        return cls(box.airflow, known)
 
     def green(self, dag_id: str, conf: Mapping[str, Any] | None = None, *, show: str = "") -> None:
         """Run a DAG to its end; what it asks a person is answered."""

@@ -1,6 +1,7 @@
 """After `make demo`: what else there is, chapter by chapter; each command is shown before it is run.
 
-`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one.
+`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one. The last four go on where the
+one before has ended: `failover`, `failback`, `home`, `twin`.
 """
 
 import os
@@ -14,7 +15,7 @@ from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
 from demo.set_days import sets
 from demo.showing import gateway, look, run, say, title
-from demo.switching import failover
+from demo.switching import failback, failover, home, twin
 from sandbox import Sandbox
 from sandbox.ports import free_ports
 
@@ -62,6 +63,9 @@ CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {
     "remotes": remotes,
     "clusters": clusters,
     "failover": failover,
+    "failback": failback,
+    "home": home,
+    "twin": twin,
 }
 
 
