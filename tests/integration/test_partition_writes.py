@@ -305,7 +305,10 @@ class Reading:
                 self.seen.append(found)
 
 
-@pytest.mark.nightly("tests/unit/partition_writes/test_write.py::test_readers_amid_an_overwrite_have_old_or_new_rows")
+@pytest.mark.nightly(
+    "tests/unit/partition_writes/test_write.py::"
+    "test_readers_amid_an_overwrite_have_old_or_new_rows_and_the_replica_has_the_new_by_the_inserts_events"
+)
 def test_spark_that_reads_while_partitions_are_overwritten_has_old_or_new_rows(
     sandbox: Sandbox, session: Session, east: Warehouse, tmp_path: Path
 ) -> None:
