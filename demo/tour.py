@@ -1,7 +1,7 @@
 """After `make demo`: what else there is, chapter by chapter; each command is shown before it is run.
 
-`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one. The last four go on where the
-one before has ended: `failover`, `failback`, `home`, `twin`.
+`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one. The last four go on where
+the one before has ended: `failover`, `failback`, `home`, `twin`.
 """
 
 import os
