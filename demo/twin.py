@@ -9,6 +9,8 @@ from thrift.transport.TTransport import TBufferedTransport
 from demo.names import DATABASE
 from sandbox import Cluster
 
+SOURCE_FOR = "repl.source.for"
+
 
 def remove_database(cluster: Cluster, name: str = DATABASE) -> bool:
     """Drop a database of a cluster, by default that of the demo, with all its data; False when there was none."""
@@ -16,6 +18,10 @@ def remove_database(cluster: Cluster, name: str = DATABASE) -> bool:
     client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
     transport.open()
     try:
+        database = client.get_database(name)
+        # After a failover of the tour it was a source, which Hive keeps from being dropped.
+        if (database.parameters or {}).pop(SOURCE_FOR, None) is not None:
+            client.alter_database(name, database)
         client.drop_database(name, deleteData=True, cascade=True)
     except NoSuchObjectException:
         return False
