@@ -82,6 +82,21 @@ def test_a_name_as_long_as_a_tag_may_be_is_fine(tmp_path: Path) -> None:
     assert load(tmp_path, sales=SALES.replace("policy: sales", f"policy: {name}")).policy(name).error is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        'policy: "sales\\n"',
+        'replica: {cluster: west, database: "sales\\n"}',
+        'external_tables: {preserve: "rb\\n"}',
+    ],
+)
+def test_a_line_break_behind_a_name_is_refused(tmp_path: Path, said: str) -> None:
+    key = said.partition(":")[0]
+    text = "".join(line for line in SALES.splitlines(keepends=True) if not line.startswith(f"{key}:"))
+    with pytest.raises(InvalidSettings, match=key):
+        load(tmp_path, sales=text + said + "\n").policy("sales").usable()
+
+
 def test_a_broken_clusters_file_turns_every_policy_red(tmp_path: Path) -> None:
     entry = load(tmp_path, clusters="clusters: {east: {metastor: 1}}", sales=SALES).policy("sales")
     assert "clusters.east.metastor: unknown key, expected one of" in (entry.error or "")

@@ -62,7 +62,7 @@ class SetsSettings(Strict):
     """Sets of partitions that are done (docs/sets.md)."""
 
     keep: Annotated[
-        str, Field(pattern=r"^(\d{1,9}[dhms]|forever)$"), Unit("`30d`, `12h`, `10m`, `45s` or `forever`")
+        str, Field(pattern=r"^(\d{1,9}[dhms]|forever)\Z"), Unit("`30d`, `12h`, `10m`, `45s` or `forever`")
     ] = "30d"
     """how long marks are kept of tables that do not say it themselves, by their property `twinhive.sets.keep`"""
 
@@ -89,7 +89,7 @@ class MessagesSettings(Strict):
     """id of the connection by which `twinhive listen` reads; without it that of `broker`"""
     topic: Annotated[
         str,
-        Field(pattern=r"^([A-Za-z0-9._-]|\{(cluster|database|table)\})+$"),
+        Field(pattern=r"^([A-Za-z0-9._-]|\{(cluster|database|table)\})+\Z"),
         Unit("text with `{cluster}`, `{database}`, `{table}`"),
     ] = "twinhive.{cluster}.{database}.{table}"
     """the topic of a table. Without `{table}` all tables of a database share one"""
