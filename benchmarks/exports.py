@@ -13,13 +13,12 @@ import sys
 from collections.abc import Callable
 
 from benchmarks.measuring import load_average, machine, measured, ratio
-from benchmarks.sides import Clusters
+from benchmarks.sides import Clusters, add_days
 from benchmarks.statements import statement_places
 from sandbox.peer import run_statements
 from tests.support.users.source_writer import SourceWriter
 from twinhive.statements.running import run_statement
 
-_PER_CALL = 250
 _TABLE = "days"
 
 
@@ -35,11 +34,10 @@ def main() -> int:
     clusters = Clusters.start(given.instance)
     print(machine(), flush=True)
     database = _filled(clusters, given.partitions, given.bytes)
-    ours, hives = _ours(), _hives(clusters)
-    hives("west", f"CREATE DATABASE {database}")
+    sides = {"ours": _ours(), "hive": _hives(clusters)}
+    sides["hive"]("west", f"CREATE DATABASE {database}")
     taken: dict[tuple[str, str], list[float]] = {}
     for run in range(given.runs):
-        sides = {"ours": ours, "hive": hives}
         for name in sorted(sides, reverse=bool(run % 2)):
             at = f"{clusters.box.clusters['east'].hdfs_uri}/bench/{database}/{name}{run}"
             for what, cluster, statement in (
@@ -64,10 +62,7 @@ def main() -> int:
 def _filled(clusters: Clusters, partitions: int, size: int) -> str:
     database = f"exported_{os.getpid()}"
     writer = SourceWriter.with_database(clusters.source(), clusters.east.files, database)
-    writer.create_table(_TABLE, keys=("day",))
-    for start in range(0, partitions, _PER_CALL):
-        days = range(start, min(start + _PER_CALL, partitions))
-        writer.add_partitions(_TABLE, {(f"{day:06d}",): {"data": b"x" * size} for day in days})
+    add_days(writer, _TABLE, partitions, size)
     return database
 
 

@@ -36,7 +36,7 @@ def failover(box: Sandbox) -> None:
 def failback(box: Sandbox) -> None:
     """Write on west, and make east its replica; the chapter failover comes before."""
     title("Failback: users write on west, and east becomes its replica")
-    runs = Runs.of(box)
+    runs = Runs.of(box, after="failover")
     look("users write on west, managed and external tables:")
     _spark(
         "west",
@@ -52,7 +52,7 @@ def failback(box: Sandbox) -> None:
 def home(box: Sandbox) -> None:
     """Let east take over again; the chapter failback comes before."""
     title("Home again: east takes over from west, with all that was written there")
-    runs = Runs.of(box)
+    runs = Runs.of(box, after="failback")
     runs.green(f"{BACK}.failover", {"dry_run": False}, show="promote")
     _pause(runs, BACK, THERE)
 
@@ -60,7 +60,7 @@ def home(box: Sandbox) -> None:
 def twin(box: Sandbox) -> None:
     """Make west the replica that it was; the chapter home comes before."""
     title("The twin again: west follows east as before")
-    Runs.of(box).green(f"{THERE}.failback", {"dry_run": False}, show="verify")
+    Runs.of(box, after="home").green(f"{THERE}.failback", {"dry_run": False}, show="verify")
     run("twinhive", "status", THERE)
     look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
 
@@ -83,16 +83,16 @@ def _pause(runs: "Runs", away: str, other: str) -> None:
 class Runs:
     """Start DAGs as people do in the page or by REST, and answer what they ask."""
 
-    def __init__(self, airflow: AirflowApi, known: Collection[str]) -> None:
-        self.airflow, self.known = airflow, known
+    def __init__(self, airflow: AirflowApi, known: Collection[str], after: str) -> None:
+        self.airflow, self.known, self._after = airflow, known, after
 
     @classmethod
-    def of(cls, box: Sandbox) -> "Runs":
-        """Return those of a demo whose policy has one of the opposite direction."""
+    def of(cls, box: Sandbox, *, after: str = "") -> "Runs":
+        """Return those of a demo with policies in both directions, for the chapter `after` another one."""
         known = frozenset(box.airflow.dag_ids())
         if f"{BACK}.failback" not in known:
             raise SystemExit(f"Airflow does not know the DAG {BACK}.failback: `make demo-down`, then `make demo`")
-        return cls(box.airflow, known)
+        return cls(box.airflow, known, after)
 
     def green(self, dag_id: str, conf: Mapping[str, Any] | None = None, *, show: str = "") -> None:
         """Run a DAG to its end; what it asks a person is answered."""
@@ -119,7 +119,10 @@ class Runs:
             if is_so(states):
                 return
             if "failed" in states.values() or time.monotonic() > ends:
-                raise SystemExit(f"{dag_id}, run {run_id}, does not go on: {states}; look at it at {self.airflow.url}")
+                missing = f"\nwas the chapter before seen? python -m demo.tour {self._after}" if self._after else ""
+                raise SystemExit(
+                    f"{dag_id}, run {run_id}, does not go on: {states}; look at it at {self.airflow.url}{missing}"
+                )
             time.sleep(1.0)
 
     def _said(self, dag_id: str, run_id: str, task: str) -> str:

@@ -8,8 +8,7 @@ from thrift.transport.TTransport import TBufferedTransport
 
 from demo.names import DATABASE
 from sandbox import Cluster
-
-SOURCE_FOR = "repl.source.for"
+from twinhive.model.marks import SOURCE_FOR
 
 
 def remove_database(cluster: Cluster, name: str = DATABASE) -> bool:

@@ -136,6 +136,8 @@ PARTS = {
     "events": _benchmark("events", "--events", "200", "--tables", "5"),
     "metadata": _benchmark("metadata", "--tables", "20", "--partitions", "500", "--hive-partitions", "200"),
     "statements": _benchmark("statements", "--partitions", "500", "--hive-partitions", "100"),
+    "exports": _benchmark("exports", "--partitions", "20", "--runs", "1"),
+    "beside": _benchmark("failover", "beside", "--partitions", "20"),
     "external": _benchmark("external", "--only", "pass", "--events", "200"),
     "gateway": _benchmark("gateway", "--partitions", "1000", "--runs", "5", "--seconds", "2", "--clients", "50"),
     "routing": Part("routing and quiet placements keep their targets", ("-m", "benchmarks.routing")),

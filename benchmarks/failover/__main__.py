@@ -20,16 +20,18 @@ def main() -> None:
     parser.add_argument("what", choices=("nights", "counted", "timed", "beside"))
     parser.add_argument("--leaves", type=int, default=1_000_000, help="nights: partitions of all tables together")
     parser.add_argument("--tables", type=int, default=10, help="nights: so many tables")
-    parser.add_argument("--partitions", type=int, default=10_000, help="counted: of the table that is failed back")
+    parser.add_argument(
+        "--partitions", type=int, help="of the table that is failed back; counted: 10,000, beside: 1,000"
+    )
     asked = parser.parse_args()
     print(machine())
     if asked.what == "nights":
         with TemporaryDirectory() as kept:
             nights(asked.leaves, asked.tables, kept)
     elif asked.what == "counted":
-        counted(asked.partitions)
+        counted(asked.partitions or 10_000)
     elif asked.what == "beside":
-        beside()
+        beside(asked.partitions or 1_000)
     else:
         timed()
 

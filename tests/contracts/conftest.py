@@ -9,6 +9,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.contract_metastores import KNOWN_KEY, SourceCluster, a_database_on, drop_database
 from tests.support.hive.fake_metastore import InMemoryMetastore
+from tests.support.running_broker import RunningBroker
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
@@ -89,3 +90,12 @@ def place(files: TreeWriter, tmp_path: Any) -> Iterator[str]:
     name = f"{tmp_path}/files" if files.root == "file://" else f"/tmp/contract-{uuid.uuid4().hex}"
     yield f"{files.root}{name}"
     files.delete(f"{files.root}{name}")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """Run a broker for the tests of a module."""
+    broker = RunningBroker(tmp_path_factory.mktemp("broker"))
+    broker.start()
+    yield broker
+    broker.kill()

@@ -58,14 +58,6 @@ class RealSide:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    broker = RunningBroker(tmp_path_factory.mktemp("broker"))
-    broker.start()
-    yield broker
-    broker.kill()
-
-
-@pytest.fixture(scope="module")
 def running_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningKafka]:
     broker = RunningKafka(tmp_path_factory.mktemp("kafka"))
     broker.start()

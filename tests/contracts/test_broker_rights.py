@@ -2,7 +2,6 @@
 
 import socket
 import uuid
-from collections.abc import Iterator
 
 import pytest
 
@@ -40,14 +39,6 @@ class RawClient:
 
     def close(self) -> None:
         self.connection.close()
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    broker = RunningBroker(tmp_path_factory.mktemp("broker"))
-    broker.start()
-    yield broker
-    broker.kill()
 
 
 def assert_refused(answer: tuple[str, str], user: str) -> None:
