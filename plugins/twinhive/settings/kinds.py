@@ -25,8 +25,8 @@ class Unit:
 class Strict(BaseModel):
     """A part of a configuration file: unknown keys are errors, and the docstring of each key is its reference."""
 
-    # Patterns of Python's `re`, which is loaded anyway: those of pydantic's own take 1.6 MB. They end with `\Z`, because
-    # `$` would let a line break through.
+    # Patterns of Python's `re`, which is loaded anyway: those of pydantic's own take 1.6 MB. They end with `\Z`: `$`
+    # would let a line break through.
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, regex_engine="python-re")
 
 
