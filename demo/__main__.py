@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from rich.console import Console
 
 from demo import machine
 from demo.follow import follow
+from demo.names import CONFIG
 from demo.set_days import CONSUMERS
 from demo.straight import wait_for_external, write_and_follow
 from demo.summary import summary_table
@@ -23,7 +23,6 @@ from demo.twin import remove_database
 from sandbox import Sandbox
 
 POLICY = "flights"
-CONFIG = Path(__file__).resolve().parent.parent / "dags"
 # Output that is piped or logged has no width of its own; 80 columns would break every label.
 console = Console(width=None if sys.stdout.isatty() else 120)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from demo.names import DATABASE
+from demo.names import CONFIG, DATABASE
 from demo.showing import background, look, print_lines, run, title
 from demo.twin import remove_database
 from sandbox import Sandbox
@@ -20,7 +20,6 @@ from twinhive.messages.announcing import OWN_DATABASE
 CONSUMER = "flights_of_a_day"
 CONSUMERS = Path(__file__).resolve().parent / "consumers"
 TABLE, DAY = f"{DATABASE}.flights", "month=12/day=25"
-_CONFIG = Path(__file__).resolve().parent.parent / "dags"
 _SPEC = "day=25/month=12"
 _SECONDS = 900.0
 
@@ -111,10 +110,10 @@ def _end_messages(box: Sandbox) -> None:
 
 def _configure(directory: Path) -> None:
     """Write the demo's configuration, with a broker for both clusters."""
-    file = yaml.safe_load((_CONFIG / "clusters.yaml").read_text(encoding="utf-8"))
+    file = yaml.safe_load((CONFIG / "clusters.yaml").read_text(encoding="utf-8"))
     for cluster in file["clusters"].values():
         cluster["messages"] = {"broker": "broker", "reader": "broker_reader", "databases": [DATABASE]}
     (directory / "policies").mkdir()
     (directory / "clusters.yaml").write_text(yaml.safe_dump(file, sort_keys=False), encoding="utf-8")
-    policy = (_CONFIG / "policies" / "flights.yaml").read_text(encoding="utf-8")
+    policy = (CONFIG / "policies" / "flights.yaml").read_text(encoding="utf-8")
     (directory / "policies" / "flights.yaml").write_text(policy, encoding="utf-8")

@@ -7,11 +7,14 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from demo.names import DATABASE
+from demo.names import CONFIG, DATABASE
 from demo.showing import look, print_lines, run, say, title
 from sandbox import Sandbox
 from sandbox.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
+from twinhive.model.marks import Phase, ReplicaState
+from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.wiring.policies import Wiring
 
 THERE, BACK = DATABASE, f"{DATABASE}_back"
 _WAITS_FOR_A_PERSON = ("deferred", "awaiting_input")
@@ -37,6 +40,7 @@ def failback(box: Sandbox) -> None:
     """Write on west, and make east its replica; the chapter failover comes before."""
     title("Failback: users write on west, and east becomes its replica")
     runs = Runs.of(box, after="failover")
+    _refuse_a_replica()
     look("users write on west, managed and external tables:")
     _spark(
         "west",
@@ -63,6 +67,14 @@ def twin(box: Sandbox) -> None:
     Runs.of(box, after="home").green(f"{THERE}.failback", {"dry_run": False}, show="verify")
     run("twinhive", "status", THERE)
     look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
+
+
+def _refuse_a_replica() -> None:
+    """End here while west follows: what users write into a replica differs from its source."""
+    wiring = Wiring.of(load_configuration(CONFIG), THERE, resolve_from_environment)
+    database = wiring.read_ports().replica.database(DATABASE)
+    if database is None or ReplicaState.read(database.parameters).phase is not Phase.PROMOTED:
+        raise SystemExit("west has not taken the flights over; first: python -m demo.tour failover")
 
 
 def _rows() -> tuple[str, ...]:
