@@ -64,6 +64,8 @@ def hdfs_server(ports: ClusterPorts, storage: Path) -> Properties:
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.safemode.min.datanodes": "1",
         "dfs.heartbeat.interval": "1",
+        # An idle NameNode looks for blocks to delete that often; each ten milliseconds is a hundredth of a core.
+        "dfs.namenode.block.deletion.unlock.interval.ms": "500",
         "dfs.namenode.fs-limits.min-block-size": "1024",
         "dfs.namenode.acls.enabled": "true",
         # Survives a killed NameNode, though not a power cut; every metadata change would cost a disk flush.

@@ -75,6 +75,9 @@ def test_the_package_stays_behind_airflowignore(copied: Path) -> None:
     assert replaced(loaded) == set()
 
 
+@pytest.mark.nightly(
+    "tests/dags/test_plugins_folder.py::test_the_package_stays_behind_airflowignore",
+)
 def test_without_airflowignore_modules_would_be_replaced(copied: Path) -> None:
     (copied / ".airflowignore").unlink()
     found = replaced(load_plugins(copied))

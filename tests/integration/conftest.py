@@ -14,6 +14,7 @@ from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
+from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 __all__ = ["assert_twin", "databases", "finished", "followed", "oncall", "runbook_policies", "users", "writers"]
 
@@ -30,6 +31,17 @@ def west(sandbox: Sandbox) -> Iterator[Warehouse]:
     warehouse = Warehouse(sandbox.clusters["west"])
     yield warehouse
     warehouse.close()
+
+
+@pytest.fixture(scope="session")
+def north(sandbox: Sandbox) -> Iterator[HadoopFiles]:
+    """Start the third file system; those who do not ask for it need not pay for it."""
+    sandbox.up("north")
+    os.environ.update(sandbox.environment())
+    cluster = sandbox.north
+    files = HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
+    yield files
+    files.close()
 
 
 @pytest.fixture

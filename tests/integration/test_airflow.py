@@ -205,7 +205,7 @@ def test_a_window_whose_apply_is_killed_is_retried_and_converges(
 
 @pytest.mark.nightly(
     "tests/integration/test_airflow.py::test_a_window_whose_apply_is_killed_is_retried_and_converges",
-    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
     "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
 )
 def test_a_bootstrap_that_is_killed_in_every_way_is_cleared_and_converges(

@@ -23,7 +23,6 @@ from sandbox.gateway import running_gateway
 from sandbox.ports import free_ports
 from tests.integration.airflow_fixtures import until
 from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
-from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
 from tests.support.seeds import seeds
 from tests.support.users.source_writer import SourceWriter
@@ -111,7 +110,7 @@ class Ports:
 
 
 @pytest.fixture(scope="module")
-def gates(sandbox: Sandbox, north: HadoopFiles, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gates]:  # noqa: F811
+def gates(sandbox: Sandbox, north: HadoopFiles, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gates]:
     directory = tmp_path_factory.mktemp("ports")
     made = Gates(PolicyFiles(directory / "config"), directory, *free_ports(2))
     with made.open, running_gateway(made.policies.directory, made.own, others=(made.of_north,)):
@@ -185,7 +184,7 @@ def client_location(port: int, database: str, table: str) -> str:
 
 def test_spark_of_north_writes_its_own_tables_and_no_copy(
     ports: Ports,
-    north: HadoopFiles,  # noqa: F811
+    north: HadoopFiles,
     sandbox: Sandbox,
 ) -> None:
     named, root = ports.database, f"hdfs://north/warehouse/{ports.database}"
@@ -304,7 +303,7 @@ def test_hives_own_driver_reads_copies_and_writes_tables_of_north(ports: Ports) 
 @pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))
 def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(
     gates: Gates,
-    north: HadoopFiles,  # noqa: F811
+    north: HadoopFiles,
     east: Warehouse,
     source_metastore: ThriftSource,
     seed: int,

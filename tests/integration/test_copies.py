@@ -1,8 +1,6 @@
 """Copies on a real HDFS without a metastore of its own: north, whose tables are those of the metastore of east."""
 
 import json
-import os
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +8,6 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from sandbox import Sandbox
 from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
@@ -36,17 +33,6 @@ from twinhive.transfer.staged.job import JobSettings
 from twinhive.wiring.moving import MoveWiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
-
-
-@pytest.fixture(scope="module")
-def north(sandbox: Sandbox) -> Iterator[HadoopFiles]:
-    """Start the third file system; others need not pay for it."""
-    sandbox.up("north")
-    os.environ.update(sandbox.environment())
-    cluster = sandbox.north
-    yield HadoopFiles(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user)
-    for server in ("north-datanode", "north-namenode"):
-        sandbox.stop(server)
 
 
 class Placed:

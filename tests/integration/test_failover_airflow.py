@@ -28,6 +28,10 @@ def followed_policy(
     return name, users
 
 
+@pytest.mark.nightly(
+    "tests/dags/test_failover_dag.py::test_each_task_can_be_cleared_once_it_has_taken_over",
+    "tests/integration/test_failover.py::test_there_and_back_again",
+)
 def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     airflow: RunningAirflow,
     policies: PolicyFiles,

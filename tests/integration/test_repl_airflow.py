@@ -35,6 +35,11 @@ with DAG(
 """
 
 
+@pytest.mark.nightly(
+    "tests/dags/test_repl_statements.py",
+    "tests/integration/test_repl_airflow.py::test_the_form_plans_then_runs_and_says_what_is_wrong",
+    "tests/integration/test_repl_statements.py",
+)
 def test_a_dag_dumps_and_loads_and_goes_on_where_the_replica_is(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:

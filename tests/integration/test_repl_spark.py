@@ -127,7 +127,7 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
 
 
 @pytest.mark.nightly(
-    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
     "tests/unit/statements/phases/test_repl_killed.py::test_a_load_killed_at_any_change_and_run_again_converges",
 )
 def test_a_killed_load_takes_its_spark_job_along_and_is_continued(

@@ -12,7 +12,6 @@ from sandbox import Sandbox
 from sandbox.spark import spark_conf
 from tests.integration.airflow_fixtures import FIRST, Run, RunningAirflow, until
 from tests.integration.oncall import OnCall
-from tests.integration.test_copies import north  # noqa: F401
 from tests.support.runbooks import runbooks
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -72,7 +71,7 @@ class Placement:
 
 
 @pytest.fixture(scope="module")
-def placement(sandbox: Sandbox, north: HadoopFiles, airflow: RunningAirflow) -> Iterator[Placement]:  # noqa: F811
+def placement(sandbox: Sandbox, north: HadoopFiles, airflow: RunningAirflow) -> Iterator[Placement]:
     """Let Airflow know a placement whose DAG is paused, and clusters that share a metastore."""
     at = sandbox.clusters["east"]
     metastore = ThriftSource([(at.metastore_host, at.metastore_port)], 60.0, at.user)
@@ -165,7 +164,7 @@ def test_a_copy_stays_stale(placement: Placement, request: pytest.FixtureRequest
 @pytest.mark.runbook("A cluster has no room for copies")
 def test_a_cluster_has_no_room_for_copies(
     placement: Placement,
-    north: HadoopFiles,  # noqa: F811
+    north: HadoopFiles,
     request: pytest.FixtureRequest,
 ) -> None:
     oncall, airflow = placement.oncall(request), placement.airflow
@@ -189,7 +188,7 @@ def test_a_cluster_has_no_room_for_copies(
 @pytest.mark.runbook("Tables have to leave a cluster")
 def test_tables_have_to_leave_a_cluster(
     placement: Placement,
-    north: HadoopFiles,  # noqa: F811
+    north: HadoopFiles,
     request: pytest.FixtureRequest,
 ) -> None:
     oncall, airflow, users = placement.oncall(request), placement.airflow, placement.users

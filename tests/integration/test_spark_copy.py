@@ -262,7 +262,8 @@ class TestBetweenClusters:
         assert job.submit().returncode == 0
 
     @pytest.mark.nightly(
-        "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+        "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+        "tests/integration/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
     )
     def test_a_killed_copy_is_continued(self, job: Job) -> None:
         job.put_files(tuple(f"many/{number}" for number in range(1, 200)))

@@ -170,6 +170,10 @@ def end_of(process: "subprocess.Popen[str]") -> str:
     return said
 
 
+@pytest.mark.nightly(
+    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/integration/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
+)
 def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
     first = copy.start("--spark", "local[2]", "--bandwidth", "0.5", "-p", "ugpt")
     wait_until(lambda: copy.whole_files() > 40, first)
@@ -193,7 +197,8 @@ def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/integration/test_spark_tree.py::test_a_killed_copy_takes_its_job_along_and_is_continued",
+    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
 )
 def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) -> None:
     sandbox.up("spark-master", "spark-worker")

@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from tests.integration.remotes_desk import Desk, desk
-from tests.integration.test_copies import north  # noqa: F401
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
@@ -38,7 +37,7 @@ class Scripts:
 def scripts(
     desk: Desk,
     policies: PolicyFiles,
-    north: HadoopFiles,  # noqa: F811
+    north: HadoopFiles,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> Iterator[Scripts]:

@@ -159,6 +159,10 @@ def test_damage_is_found_in_its_leaf(verifying: Verifying, damage: Callable[[Ver
     assert len(after.keys() - before.keys()) <= 2
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_verify.py::test_a_twin_is_equal_and_a_second_look_reads_what_has_changed",
+    "tests/unit/verify/test_verify_histories.py",
+)
 def test_after_each_kind_of_change_the_twin_is_equal_and_nothing_is_called_damaged(
     source_metastore: ThriftSource, policies: PolicyFiles, east: Warehouse, log: list[str], report: Any
 ) -> None:

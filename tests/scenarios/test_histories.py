@@ -12,9 +12,9 @@ from tests.support.seeds import ONE, seeds
 pytestmark = pytest.mark.sandbox
 
 
-@pytest.mark.parametrize("number", range(1 if ONE else 4))
+@pytest.mark.parametrize("number", range(1 if ONE else 2))
 def test_every_state_of_the_replica_is_one_of_its_source(clusters: Clusters, number: int) -> None:
-    drill = ClusterDrill(seeds(4, kind=2)[number], clusters)
+    drill = ClusterDrill(seeds(2, kind=2)[number], clusters)
     drill.run()
     drill.assert_end()
     assert drill.judge.compared > 1
