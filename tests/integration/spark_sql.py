@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import Sandbox
+from sandbox.java import spark_home, spark_java_home
 from sandbox.spark import spark_conf, spark_submit_environment
-from twinhive.spark.environment import QUIET_AND_QUICK
+from twinhive.adapters.class_archive import archive_options
+from twinhive.adapters.spark_package import package_cache
+from twinhive.spark.environment import quiet_and_quick
 
 ANSWER = "answer "
 ONE_WORKER = "local[1]"
@@ -69,6 +72,11 @@ def spark_sql(cluster: str, errors: Path, settings: dict[str, str]) -> Iterator[
             process.kill()
 
 
+def quick_start() -> dict[str, str]:
+    """Return settings of a session that starts from the classes that jobs of before have archived, if they have."""
+    return quiet_and_quick(archive_options(package_cache(), str(spark_java_home()), str(spark_home())))
+
+
 def main() -> int:
     """Run batches until there are no more."""
     name, *settings = sys.argv[1:]
@@ -78,7 +86,7 @@ def main() -> int:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(ONE_WORKER).appName("users")
-    chosen = {**spark_conf(cluster), **QUIET_AND_QUICK, **dict(setting.split("=", 1) for setting in settings)}
+    chosen = {**spark_conf(cluster), **quick_start(), **dict(setting.split("=", 1) for setting in settings)}
     for key, value in chosen.items():
         builder = builder.config(key, value)
     with builder.getOrCreate() as spark:

@@ -14,6 +14,7 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
+from tests.integration.spark_sql import quick_start
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
@@ -23,7 +24,6 @@ from twinhive.model.names import TableName
 from twinhive.sets.listing import SetsOfDatabase
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
-from twinhive.spark.environment import QUIET_AND_QUICK
 from twinhive.spark.jobs import Job
 from twinhive.spark.write_settings import RowsOf, WriteJobSettings
 
@@ -83,7 +83,7 @@ class Session:
         environment = {**os.environ, **spark_submit_environment(cluster)}
         environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "plugins")])
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SESSION, json.dumps({**spark_conf(cluster), **QUIET_AND_QUICK})],
+            [sys.executable, "-c", SESSION, json.dumps({**spark_conf(cluster), **quick_start()})],
             env=environment,
             text=True,
             stdin=subprocess.PIPE,

@@ -19,7 +19,7 @@ import pytest
 from hive_metastore import ttypes
 
 import twinhive
-from tests.integration.spark_sql import ONE_WORKER
+from tests.integration.spark_sql import ONE_WORKER, quick_start
 from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
@@ -92,7 +92,7 @@ class Job:
         cache = self.directory.parent / "packages"
         command = [str(submit), "--master", self.master]
         quick = QUIET_AND_QUICK["spark.driver.extraJavaOptions"]
-        for key, value in {**QUIET_AND_QUICK, "spark.executor.extraJavaOptions": quick}.items():
+        for key, value in {**quick_start(), "spark.executor.extraJavaOptions": quick}.items():
             command += ["--conf", f"{key}={value}"]
         command += ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"]
         command += ["--driver-memory", "512m", "--executor-memory", "512m", "--py-files", str(python_package(cache))]

@@ -10,18 +10,24 @@ from twinhive.model.errors import ActNow
 from twinhive.model.text import Clear
 
 # A copy job is short, and Java's part in it small: less compiling, less log.
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 QUIET_AND_QUICK = {
     "spark.log.level": "WARN",
     "spark.ui.showConsoleProgress": "false",
     # Its page listens on all addresses of the worker, without a password, and can end the job.
     "spark.ui.enabled": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 ALWAYS = {
     # A second task that copies the same files at the same time would only double the traffic.
     "spark.speculation": "false",
 }
+
+
+def quiet_and_quick(java_options: str) -> dict[str, str]:
+    """Return `QUIET_AND_QUICK` with more options of the driver's Java."""
+    return {**QUIET_AND_QUICK, _JAVA_OPTIONS: f"{QUIET_AND_QUICK[_JAVA_OPTIONS]} {java_options}".strip()}
 
 
 def spark_environment() -> dict[str, str]:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from twinhive.adapters.class_archive import class_archive
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.spark.applications import application_file
 from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
+from twinhive.spark.environment import ALWAYS, quiet_and_quick, spark_environment
 from twinhive.transfer.tree.executing import CONFIRM_SECONDS
 
 _REMEMBERED_LINES = 500
@@ -46,15 +47,19 @@ class Submission:
         """
         environment = spark_environment() | ({"HADOOP_USER_NAME": self.user} if self.user else {})
         said = _Output(self.application, say)
-        with subprocess.Popen(
-            self.command(environment),
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-        ) as process:
+        cache = package_cache()
+        with (
+            class_archive(cache, environment["JAVA_HOME"], environment["SPARK_HOME"]) as archive,
+            subprocess.Popen(
+                self.command(environment, cache, archive.options),
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+            ) as process,
+        ):
             listener = threading.Thread(target=said.listen, args=(process.stdout,), name="spark-submit")
             listener.start()
             try:
@@ -65,13 +70,14 @@ class Submission:
                 raise
             finally:
                 listener.join()
+            if not process.returncode:
+                archive.job_has_succeeded()
         return Ended(process.returncode, "\n".join(said.last_lines))
 
-    def command(self, environment: Mapping[str, str]) -> list[str]:
+    def command(self, environment: Mapping[str, str], cache: Path, java_options: str) -> list[str]:
         """Return the words of the call. Raises ActNow."""
-        cache = package_cache()
         conf = {
-            **QUIET_AND_QUICK,
+            **quiet_and_quick(java_options),
             # As many cores as tasks; each kind of cluster has its own name for it.
             "spark.executor.instances": str(self.cluster.tasks),
             "spark.cores.max": str(self.cluster.tasks),

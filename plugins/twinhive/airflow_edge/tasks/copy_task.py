@@ -8,6 +8,7 @@ from typing import Any
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
+from twinhive.adapters.class_archive import class_archive
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.forms import checked_form
@@ -21,7 +22,7 @@ from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.model.spoken import readable
 from twinhive.spark.applications import application_file
-from twinhive.spark.environment import ALWAYS, QUIET_AND_QUICK, spark_environment
+from twinhive.spark.environment import ALWAYS, quiet_and_quick, spark_environment
 from twinhive.spark.lifeline import held
 from twinhive.spark.pulse import MOVES
 from twinhive.transfer.staged.job import CopyJob, JobSettings
@@ -79,7 +80,14 @@ class CopyOperator(SparkSubmitOperator):
         # An unknown id would be submitted to YARN without a word.
         resolve_from_airflow(wiring.replica.job_tracker.connection)
         cache = package_cache()
-        with tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory:
+        self.env_vars = spark_environment()
+        java, spark = self.env_vars["JAVA_HOME"], self.env_vars["SPARK_HOME"]
+        with (
+            class_archive(cache, java, spark) as archive,
+            tempfile.TemporaryDirectory(prefix="twinhive-copy-") as directory,
+        ):
+            self.conf = {**quiet_and_quick(archive.options), **(self.conf or {}), **ALWAYS}
+            self._spark_binary = f"{spark}/bin/spark-submit"
             self._prepare(job, wiring, context, Path(directory), cache)
             self.log.info("%s: at most %s files with %s to copy", job.label, f"{job.files:,}", readable(job.bytes))
             try:
@@ -88,6 +96,7 @@ class CopyOperator(SparkSubmitOperator):
                     super().execute(context)
             except Exception as error:
                 raise explain_spark_failure(error, job.label) from None
+            archive.job_has_succeeded()
 
     def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:
         """Fill in what the job needs; its settings are a file, because arguments show in the UI."""
@@ -95,13 +104,10 @@ class CopyOperator(SparkSubmitOperator):
         settings.write_text(self._settings(job, wiring, context).to_json(), encoding="utf-8")
         # Where it is now: a package that was installed by itself has it beside the DAGs.
         self.application = str(application_file(Path(self.application).stem))
-        self.conf = {**QUIET_AND_QUICK, **(self.conf or {}), **ALWAYS}
         self.name = f"twinhive {wiring.policy.name} {job.label}"
         self.py_files = str(python_package(cache))
         self._archives = f"{native_package(cache)}#native"
         self.application_args = [str(settings)]
-        self.env_vars = spark_environment()
-        self._spark_binary = self.env_vars["SPARK_HOME"] + "/bin/spark-submit"
 
     def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> JobSettings:
         options = wiring.policy.options
