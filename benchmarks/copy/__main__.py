@@ -1,6 +1,7 @@
 """Copy the same files with `twinhive copy` and with DistCp on YARN, in turn, and print what each costs.
 
     python -m benchmarks.copy --workloads S M L N --runs 5 --threads 8
+    python -m benchmarks.copy --workloads S M L --beside ../earlier     # two versions, not DistCp
 
 DistCp has as many maps as we have threads, no limit of bandwidth, the same settings of the client and the same Java.
 """
@@ -8,13 +9,14 @@ DistCp has as many maps as we have threads, no limit of bandwidth, the same sett
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks.copy.cases import WORKLOADS, Case, cases, start_case
 from benchmarks.copy.report import calls_by_method, case_table
 from benchmarks.copy.running import run_case
-from benchmarks.copy.sides import DistCp, Side, Stage, Twinhive
+from benchmarks.copy.sides import DistCp, OtherVersion, Side, Stage, Twinhive
 from benchmarks.measuring import machine
 from sandbox import Cluster, Sandbox
 from sandbox.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
@@ -35,7 +37,8 @@ def main() -> int:
     box.up(NODE_MANAGER)
     stage = Stage(box, _client(box.clusters["east"]), _client(box.clusters["west"]), given.threads)
     distcp = DistCp(stage)
-    sides: list[Side] = [side for side in (Twinhive(stage), distcp) if side.name not in given.without]
+    other: Side = OtherVersion(stage, given.beside.resolve()) if given.beside else distcp
+    sides: list[Side] = [side for side in (Twinhive(stage), other) if side.name not in given.without]
     _console.print(f"{machine()}; {given.threads} threads or maps, medians of {given.runs}")
     start = run_case(start_case(given.threads), stage, sides, given.runs)
     _console.print(case_table(start, {}, _of_maps(distcp, start.case)))
@@ -63,6 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=8, help="our threads, and DistCp's maps")
     parser.add_argument("--without", nargs="*", default=[], choices=[Twinhive.name, DistCp.name])
+    parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="not DistCp: the version of this directory")
     parser.add_argument("--instance", default="bench", help="the sandbox to run on")
     parser.add_argument("--keep", action="store_true", help="leave the clusters running")
     return parser.parse_args()

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from sandbox.java import spark_java_home
 from sandbox.paths import CHECKOUT
@@ -17,12 +18,14 @@ def copy_tree(
     properties: Mapping[str, str],
     user: str,
     options: Sequence[str] = (),
+    checkout: Path = CHECKOUT,
 ) -> None:
-    """Make the target equal to the source; `options` are further ones of the command."""
+    """Make the target equal to the source; `options` are further ones of the command of a `checkout`."""
     settings = [part for key, value in properties.items() for part in ("-D", f"{key}={value}")]
-    command = [sys.executable, "-m", "twinhive.cli.app", "copy", source_uri, target_uri]
+    command_line = "twinhive.cli.app" if Path(checkout, "plugins/twinhive/cli/app.py").exists() else "twinhive.cli"
+    command = [sys.executable, "-m", command_line, "copy", source_uri, target_uri]
     command += ["--threads", str(threads), "--user", user, *options, *settings]
-    paths = os.pathsep.join([str(CHECKOUT / "plugins"), str(CHECKOUT)])
+    paths = os.pathsep.join([str(checkout / "plugins"), str(checkout)])
     environment = server_environment({"PYTHONPATH": paths, "JAVA_HOME": str(spark_java_home())})
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:

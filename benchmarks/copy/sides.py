@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.copy import ours, peers, snapshots
 from benchmarks.copy.cases import Case
 from sandbox import Sandbox
 from sandbox.job_history import MapPhase
+from sandbox.paths import CHECKOUT
 from twinhive.adapters.hdfs.hadoop_client import HadoopClient
 
 
@@ -55,16 +57,27 @@ class Twinhive(Side):
     """Our side; it looks after its snapshots itself."""
 
     name = "Twinhive"
+    checkout = CHECKOUT
 
     def copy(self, case: Case) -> None:
         """Copy into a directory that does not exist."""
         cluster = self.stage.box.clusters["west"]
         properties, options = cluster.hadoop_properties, case.ours
-        ours.copy_tree(*self._uris(case), self.stage.threads, properties, cluster.user, options)
+        ours.copy_tree(*self._uris(case), self.stage.threads, properties, cluster.user, options, self.checkout)
 
     def update(self, case: Case) -> None:
         """Bring the directory up to date: the same command."""
         self.copy(case)
+
+
+class OtherVersion(Twinhive):
+    """The command of another checkout, an earlier one for example."""
+
+    name = "Other"
+
+    def __init__(self, stage: Stage, checkout: Path) -> None:
+        super().__init__(stage)
+        self.checkout = checkout
 
 
 class DistCp(Side):
