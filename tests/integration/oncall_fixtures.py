@@ -37,11 +37,15 @@ def runbook_policies(airflow: RunningAirflow, request: pytest.FixtureRequest) ->
 def oncall(
     airflow: RunningAirflow, runbook_policies: dict[str, str], request: pytest.FixtureRequest
 ) -> Iterator[OnCall]:
-    """Open the runbook that a test names by its marker; all that it quotes has to be met."""
+    """Open the runbook that a test names by its marker; all that it quotes has to be met.
+
+    Its policy is gone then: what it has broken would fill what the monitor says to those who come later.
+    """
     mark, failed = request.node.get_closest_marker(MARK), request.session.testsfailed
     person = OnCall(airflow, runbook_policies[request.node.nodeid], runbooks()[mark.args[0]])
     yield person
     rest(airflow, person.policy)
+    (airflow.policies.directory / "policies" / f"{person.policy}.yaml").unlink()
     if request.session.testsfailed == failed:
         assert person.unread() == []
 
