@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -239,17 +240,23 @@ class Run:
         self.airflow.api.clear_alone(self.dag_id, self.run_id, task)
 
     def approve(self, option: str = "Approve") -> None:
-        """Answer the task `approve` as often as it asks.
+        """Answer the task `approve` as often as it asks, and not before it has waited for two seconds, as people do.
 
-        An answer that comes within a second is given to a task that Airflow takes for lost: it asks again.
+        An answer that comes within a second is given to a task that Airflow takes for lost: it asks again, and fails
+        when that happens a few times.
         """
+        waited: Counter[int] = Counter()
 
         def has_ended() -> bool:
-            state = self.instances("approve")[0]["state"]
+            instance = self.instances("approve")[0]
+            state, number = str(instance["state"]), int(instance["try_number"])
+            assert state not in ("failed", "upstream_failed"), self.log("approve")[-3000:]
             if state in WAITS_FOR_A_PERSON:
-                with suppress(SandboxError):  # answered already
-                    self.airflow.api.answer(self.dag_id, self.run_id, "approve", option)
-            return bool(state == "success")
+                waited[number] += 1
+                if waited[number] > 2:
+                    with suppress(SandboxError):  # answered already
+                        self.airflow.api.answer(self.dag_id, self.run_id, "approve", option)
+            return state == "success"
 
         until(has_ended, f"{self.dag_id} takes the answer {option}", every=1.0)
 
