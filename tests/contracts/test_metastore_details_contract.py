@@ -25,6 +25,7 @@ from twinhive.model.changes.kinds import (
     DropFunction,
     UpdateStatistics,
 )
+from twinhive.model.constraints import FIELDS
 from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
@@ -190,6 +191,7 @@ def test_constraints_follow_tables_to_other_names(metastore: Any, table: Table) 
     assert [(one.kind, one.name) for one in metastore.constraints(elder)] == [("primary_key", "pk")]
     (key,) = metastore.constraints(renamed)
     assert (key.name, key.parent) == ("fk", elder)
+    assert [from_text(text)[FIELDS["foreign_key"].table]["str"] for text in key.structs] == ["renamed"]
     assert metastore.constraints(table.name) == ()
 
 

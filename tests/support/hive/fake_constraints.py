@@ -81,7 +81,9 @@ class ConstraintsInMemory(MetastoreState):
 
     def _constraints_follow(self, before: Table, after: Table) -> None:
         """Bring constraints under a table's new name; those of columns that are not what they were go, untold."""
-        self._constraints[after.name] = self._constraints.pop(before.name)
+        self._constraints[after.name] = {
+            name: _under(one, after.name) for name, one in self._constraints.pop(before.name).items()
+        }
         gone = {name.lower() for name, kind in before.columns if (name, kind) not in after.columns}
         for table, there in self._constraints.items():
             for one in list(there.values()):
@@ -110,6 +112,12 @@ def _of_table(tree: Tree, kind: str, table: TableName) -> Tree:
     if kind == FOREIGN_KEY and tree[_PARENT_DATABASE] == tree[fields.database]:
         moved[_PARENT_DATABASE] = {"str": table.database}
     return {**tree, **moved, fields.catalog: {"str": "hive"}}
+
+
+def _under(constraint: Constraint, table: TableName) -> Constraint:
+    fields = _KINDS[constraint.kind]
+    renamed = {fields.database: {"str": table.database}, fields.table: {"str": table.table}}
+    return replace(constraint, structs=tuple(to_text({**from_text(text), **renamed}) for text in constraint.structs))
 
 
 def _parent(tree: Tree) -> TableName:
