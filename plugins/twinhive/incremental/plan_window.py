@@ -28,9 +28,11 @@ from twinhive.log.moved_partitions import places_on_replica
 from twinhive.log.told_events import told_events
 from twinhive.log.unnamed_files import find_unnamed
 from twinhive.model.changes.kinds import Event
-from twinhive.model.errors import Missing
+from twinhive.model.errors import Missing, TryAgain
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Database
 from twinhive.model.policy import WINDOW_END, Policy
+from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import everything_requested, request_table
 
 # So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
@@ -154,8 +156,18 @@ def remove_old_windows(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
 @_of_draft
 def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
-    """Describe the window, and give it its name: from now on it is fixed."""
+    """Describe the window, and give it its name: from now on it is fixed.
+
+    Raises TryAgain when the replica is not any more where the window begins: what it would bring over whole has come.
+    """
     ports, policy, event_range = run.ports, run.policy, draft.event_range
+    if (now := state_now(ports, policy).position.event_id) != run.position:
+        raise TryAgain(
+            f"another run of policy {policy.name} has applied events while this one cut its window",
+            found=f"the replica is at event {now}",
+            expected=f"event {run.position}, after which the window begins",
+            next_step=RETRIES,
+        )
     begin, end = event_range.begin.event_id, event_range.end.event_id
     batches = (*draft.batches, *draft.snapshots)
     database = draft.database.database if draft.database else _database(run)

@@ -8,7 +8,7 @@ import pytest
 from tests.support.worlds.fake_world import Killed, tuned
 from tests.unit.incremental.test_renames_across_databases import ELSEWHERE, Staged
 from twinhive.incremental import plan_window, whole_tables
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
 from twinhive.owned.directories import table_mark
@@ -68,7 +68,9 @@ def test_a_request_of_people_is_obeyed_whatever_the_replica_has() -> None:
     followed.assert_twin()
 
 
-def test_a_window_that_others_have_overtaken_brings_nothing_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_that_others_have_overtaken_is_not_cut_and_brings_nothing_over_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     followed = Staged()
     followed.staging.rename_table("fresh", "fresh", "sales")
     begin = plan_window.begin_attempt  # type: ignore[attr-defined]
@@ -82,7 +84,8 @@ def test_a_window_that_others_have_overtaken_brings_nothing_over_again(monkeypat
         return begin(*args)
 
     monkeypatch.setattr(plan_window, "begin_attempt", late)
-    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    with pytest.raises(TryAgain, match="has applied events while this one cut its window"):
+        followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.to_the_end()
     assert [place(followed)] == places
     followed.assert_twin()
