@@ -14,17 +14,9 @@ from contextlib import contextmanager
 from demo.spark_sql import printed_rows, session
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
-from twinhive.spark.environment import QUIET_AND_QUICK
 
 DONE, FAILED = "\x04done", "\x04failed"
 _CLIENT = "spark.sql.hive.metastore."
-# A handful of rows: two hundred tasks for each join, or programs compiled for it, would be all there is to wait for.
-_FEW_ROWS = {
-    **QUIET_AND_QUICK,
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.adaptive.enabled": "false",
-}
 
 
 class Shell:
@@ -68,7 +60,7 @@ def main(cluster: str, port: str, settings: str) -> int:
     # Spark's built-in client of metastores, too, which is there sooner than one of Hive 4.
     ours = {key: value for key, value in spark_conf(box.clusters["east"]).items() if not key.startswith(_CLIENT)}
     conf = {**ours, **json.loads(settings), "spark.hadoop.fs.defaultFS": here.hdfs_uri}
-    with session(f"statements on {cluster}", {**conf, **_FEW_ROWS}, f"thrift://127.0.0.1:{port}") as spark:
+    with session(f"statements on {cluster}", conf, f"thrift://127.0.0.1:{port}") as spark:
         for line in sys.stdin:
             try:
                 for text in json.loads(line):
