@@ -56,11 +56,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Say at once which histories are run: a run that is cut off has no end.
 
-    And leave what was collected out of Python's search for garbage, which took a seventh of the time of small tests.
+    And leave what was collected out of Python's search for garbage, which took a part of the time of small tests.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
     if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
         terminal.write_line(seeds.said())
 
