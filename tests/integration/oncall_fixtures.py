@@ -45,7 +45,7 @@ def oncall(
     person = OnCall(airflow, runbook_policies[request.node.nodeid], runbooks()[mark.args[0]])
     yield person
     rest(airflow, person.policy)
-    (airflow.policies.directory / "policies" / f"{person.policy}.yaml").unlink()
+    (airflow.policies.directory / "policies" / f"{person.policy}.yaml").unlink(missing_ok=True)
     if request.session.testsfailed == failed:
         assert person.unread() == []
 

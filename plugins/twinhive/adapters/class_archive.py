@@ -35,13 +35,18 @@ class ClassArchive:
     _appears: Path | None = None
 
     def job_has_succeeded(self) -> None:
-        """Let those who come later read what this job has written, if it was to; remove what is long out of use."""
+        """Let those who come later read what this job has written, if it was to; remove what is long out of use.
+
+        Never raises: the job has done what it was for.
+        """
         if self._written is None or self._appears is None or not self._written.exists():
             return
-        self._written.replace(self._appears)
+        with suppress(OSError):
+            self._written.replace(self._appears)
         for other in self._appears.parent.glob("classes-*"):
-            if other.stem != self._appears.stem and time.time() - other.stat().st_mtime > _OLD:
-                other.unlink(missing_ok=True)
+            with suppress(OSError):  # another job removes it as well
+                if other.stem != self._appears.stem and time.time() - other.stat().st_mtime > _OLD:
+                    other.unlink()
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from pathlib import Path
 from twinhive.model.errors import ActNow
 from twinhive.model.text import Clear
 
-# A copy job is short, and Java's part in it small: less compiling, less log.
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+# A copy job is short, and Java's part in it small: less compiling, less log.
 QUIET_AND_QUICK = {
     "spark.log.level": "WARN",
     "spark.ui.showConsoleProgress": "false",

@@ -87,6 +87,15 @@ def test_what_a_killed_process_has_left_and_what_is_long_out_of_use_is_removed(p
     assert not any(one.exists() for one in old)
 
 
+def test_a_job_that_has_succeeded_does_not_fail_for_what_cannot_be_removed(place: Place) -> None:
+    left = place.cache / "classes-of-another.jsa"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    assert WRITES in place.job()
+    assert "-XX:SharedArchiveFile=" in place.job()
+    assert left.exists()
+
+
 def test_where_there_is_no_room_nothing_is_written(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("twinhive.adapters.class_archive._ROOM", 2**62)
     assert place.job() == ""
