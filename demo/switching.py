@@ -33,24 +33,29 @@ def failover(box: Sandbox) -> None:
     _pause(runs, THERE, BACK)
     look("nothing is brought into west any more:")
     run("twinhive", "run", THERE, "incremental", refused=True)
-    look("the next chapters go on from here: failback, home, twin")
+    look("the next chapters go on from here: writes, failback, home, twin")
 
 
-def failback(box: Sandbox) -> None:
-    """Write on west, and make east its replica; the chapter failover comes before."""
-    title("Failback: users write on west, and east becomes its replica")
-    runs = Runs.of(box, after="failover")
+def writes(box: Sandbox) -> None:
+    """Write on west; the chapter failover comes before."""
+    title("Writes: users go on on west")
+    Runs.of(box, after="failover")
     _refuse_a_replica()
-    look("users write on west, managed and external tables:")
+    look("they write managed and external tables:")
     _spark(
         "west",
         f"INSERT INTO {DATABASE}.airlines VALUES ('{_CARRIER}', 'Written on west')",
         f"INSERT INTO {DATABASE}.delays VALUES ('{_CARRIER}', 1.0)",
         *_rows(),
     )
+
+
+def failback(box: Sandbox) -> None:
+    """Make east the replica of west; the chapter writes comes before."""
+    title("Failback: east becomes the replica of west, with all that was written there")
+    runs = Runs.of(box, after="writes")
     look("east becomes the replica of west. Only what differs is copied; external tables return to their own paths:")
     runs.green(f"{BACK}.failback", {"dry_run": False}, show="verify")
-    _spark("east", *_rows(), f"SELECT * FROM {DATABASE}.delays WHERE carrier = '{_CARRIER}'")
 
 
 def home(box: Sandbox) -> None:
@@ -59,6 +64,8 @@ def home(box: Sandbox) -> None:
     runs = Runs.of(box, after="failback")
     runs.green(f"{BACK}.failover", {"dry_run": False}, show="promote")
     _pause(runs, BACK, THERE)
+    look("what was written on west is on east:")
+    _spark("east", *_rows())
 
 
 def twin(box: Sandbox) -> None:
@@ -77,8 +84,8 @@ def _refuse_a_replica() -> None:
         raise SystemExit("west has not taken the flights over; first: python -m demo.tour failover")
 
 
-def _rows() -> tuple[str, ...]:
-    return (f"SELECT * FROM {DATABASE}.airlines WHERE carrier = '{_CARRIER}'",)
+def _rows() -> list[str]:
+    return [f"SELECT * FROM {DATABASE}.{table} WHERE carrier = '{_CARRIER}'" for table in ("airlines", "delays")]
 
 
 def _pause(runs: "Runs", away: str, other: str) -> None:

@@ -1,7 +1,7 @@
 """After `make demo`: what else there is, chapter by chapter; each command is shown before it is run.
 
-`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one. The last four go on where
-the one before has ended: `failover`, `failback`, `home`, `twin`.
+`python -m demo.tour` walks through all chapters, `python -m demo.tour remotes` through one. The last five go on where
+the one before has ended: `failover`, `writes`, `failback`, `home`, `twin`.
 """
 
 import os
@@ -15,7 +15,7 @@ from demo.names import DATABASE
 from demo.remote_join import CARRIERS, REMOTE
 from demo.set_days import sets
 from demo.showing import gateway, look, run, say, title
-from demo.switching import failback, failover, home, twin
+from demo.switching import failback, failover, home, twin, writes
 from sandbox import Sandbox
 from sandbox.ports import free_ports
 
@@ -63,6 +63,7 @@ CHAPTERS: Mapping[str, Callable[[Sandbox], None]] = {
     "remotes": remotes,
     "clusters": clusters,
     "failover": failover,
+    "writes": writes,
     "failback": failback,
     "home": home,
     "twin": twin,

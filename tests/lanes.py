@@ -23,8 +23,11 @@ import pytest
 OPTION = "--lane"
 TYPES = "types"
 _TESTS = Path(__file__).parent
-_SHARE = "-12"
-"""The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share."""
+_SHARE, _REST = "-12", "-4"
+"""The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share.
+
+What has no servers gets a sixth of that: it never waits, and the others would end long after it.
+"""
 
 
 class Lane(StrEnum):
@@ -96,7 +99,8 @@ def _start(lane: str, arguments: Sequence[str], output: IO[bytes] | None) -> sub
     errors = subprocess.STDOUT if output else None
     process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
     with suppress(OSError):  # another kernel, or no right to it
-        Path(f"/proc/{process.pid}/autogroup").write_text(_SHARE, encoding="ascii")
+        share = _REST if lane in (Lane.ALONE, TYPES) else _SHARE
+        Path(f"/proc/{process.pid}/autogroup").write_text(share, encoding="ascii")
     return process
 
 

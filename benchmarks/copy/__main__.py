@@ -36,6 +36,18 @@ def main() -> int:
     box = Sandbox.open(given.instance)
     box.up(NODE_MANAGER)
     stage = Stage(box, _client(box.clusters["east"]), _client(box.clusters["west"]), given.threads)
+    try:
+        _measure(stage, given)
+    finally:
+        # Nobody outside this network reaches them.
+        if not given.keep:
+            box.down()
+    sys.stdout.flush()
+    # Java's threads may still hold on to what Python would take apart.
+    os._exit(0)
+
+
+def _measure(stage: Stage, given: argparse.Namespace) -> None:
     distcp = DistCp(stage)
     other: Side = OtherVersion(stage, given.beside.resolve()) if given.beside else distcp
     sides: list[Side] = [side for side in (Twinhive(stage), other) if side.name not in given.without]
@@ -47,11 +59,6 @@ def main() -> int:
         _console.print(case_table(result, start.sides, _of_maps(distcp, case)))
         for line in calls_by_method(result):
             _console.print(line)
-    if not given.keep:
-        box.down()
-    sys.stdout.flush()
-    # Java's threads may still hold on to what Python would take apart.
-    os._exit(0)
 
 
 def _fetch_jars() -> None:

@@ -27,6 +27,6 @@ def copy_tree(
     command += ["--threads", str(threads), "--user", user, *options, *settings]
     paths = os.pathsep.join([str(checkout / "plugins"), str(checkout)])
     environment = server_environment({"PYTHONPATH": paths, "JAVA_HOME": str(spark_java_home())})
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"twinhive copy ended with code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -137,6 +137,30 @@ def test_by_default_it_says_what_it_would_do_and_passes_the_rest_over(dag: DAG, 
     assert phase(world) == "following"
 
 
+def test_a_look_sees_what_came_while_it_waited(
+    dag: DAG, world: World, users: SourceWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users.insert("plain", None, [b"last"])
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            follow(dag, world)
+
+    monkeypatch.setattr("time.sleep", wait)
+    assert Run(dag).do("catch_up") is True
+    assert len(waits) == 3
+
+
+def test_a_slot_is_given_back_and_taken_again_late_enough_for_airflow(dag: DAG, users: SourceWriter) -> None:
+    """What waits must not keep all slots from what it waits for; Airflow notices an end up to five seconds late."""
+    users.insert("plain", None, [b"last"])
+    sensor = dag.get_task("catch_up")
+    assert Run(dag).do("catch_up") is False
+    assert (sensor.mode, sensor.poke_interval) == ("reschedule", 15.0)
+
+
 def test_a_planned_failover_task_by_task(dag: DAG, world: World, users: SourceWriter) -> None:
     users.insert("plain", None, [b"last"])
     run = Run(dag)

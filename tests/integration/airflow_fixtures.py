@@ -45,6 +45,8 @@ _SETTINGS = {
 }
 _SPARK_JOB = "copy_files.py"
 WAITS_FOR_A_PERSON = ("awaiting_input", "deferred")
+WAITS_FOR_WHAT_IS_MISSING = ("running", "up_for_reschedule")
+"""A sensor looks for a while, then gives its slot back for a while."""
 
 
 def until(happens: Callable[[], Any], what: str, seconds: float = 900, every: float = 0.5) -> Any:

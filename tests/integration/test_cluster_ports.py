@@ -131,6 +131,10 @@ def _asked(database: str, table: str) -> ttypes.GetTableRequest:
 ABSENT = "absent-on-north.run-on-east-or-see-twinhive-copies"
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_cluster_ports.py::test_spark_of_north_writes_its_own_tables_and_no_copy",
+    "tests/integration/test_cluster_ports.py::test_a_stale_copy_is_not_read_and_a_new_one_is",
+)
 def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports, east_spark: SparkSql) -> None:
     named = ports.database
     made = east_spark.ask(
@@ -262,7 +266,6 @@ def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refus
 
 
 @pytest.mark.nightly(
-    "tests/integration/test_cluster_ports.py::test_spark_of_north_reads_copies_and_is_told_where_the_rest_is",
     "tests/integration/test_cluster_ports.py::test_spark_of_north_writes_its_own_tables_and_no_copy",
 )
 def test_hives_own_driver_reads_copies_and_writes_tables_of_north(ports: Ports) -> None:

@@ -141,6 +141,10 @@ def test_killed_and_run_again_it_converges(placed: Placed, at: int) -> None:
     placed.assert_copied()
 
 
+@pytest.mark.nightly(
+    "tests/unit/copies/test_copies.py::test_a_thousand_copies_are_published_in_five_calls_of_the_metastore",
+    "tests/integration/test_copies.py::test_copies_are_made_follow_and_go",
+)
 def test_hundreds_of_partitions_are_marked(placed: Placed) -> None:
     placed.users.create_table("many", ("n",))
     placed.users.add_partitions("many", {(f"{number:04}",): {"f": b"%d" % number} for number in range(300)})

@@ -243,6 +243,10 @@ def test_unplanned_from_a_source_that_is_gone(
     place.west.client.drop_table(place.name, "plain", True)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_failover.py::test_there_and_back_again",
+    "tests/unit/operations/test_failback_external.py",
+)
 def test_external_tables_there_and_back(
     policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.airflow_fixtures import RunningAirflow
+from tests.integration.airflow_fixtures import WAITS_FOR_WHAT_IS_MISSING, RunningAirflow
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
@@ -63,7 +63,7 @@ def test_a_failover_is_approved_task_by_task_and_each_can_be_cleared(
     run = airflow.trigger(dag_id, dry_run=False)
     run.approve()
     # What the source has logged has to be there first; the policy's own runs bring it.
-    run.wait_for("catch_up", "up_for_reschedule")
+    run.wait_for("catch_up", *WAITS_FOR_WHAT_IS_MISSING)
     while not policies.follow(name)["window"].idle:
         pass
     run.wait_for("verify", "success")

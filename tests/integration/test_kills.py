@@ -98,7 +98,7 @@ def assert_plain_end(run: Bootstrap) -> None:
 
 @pytest.mark.nightly(
     "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
-    "tests/integration/test_kills.py::test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing",
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
 )
 def test_a_run_that_is_killed_in_every_phase_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
@@ -125,7 +125,7 @@ def test_a_run_that_is_killed_in_every_phase_converges(
 
 @pytest.mark.nightly(
     "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
-    "tests/integration/test_kills.py::test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing",
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
 )
 def test_a_load_that_is_killed_again_and_again_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
@@ -169,6 +169,10 @@ def test_a_run_after_the_end_changes_nothing(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
+    "tests/integration/test_copy_faults.py::test_a_second_run_takes_over_from_one_that_still_runs",
+)
 def test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:

@@ -205,6 +205,11 @@ def test_the_set_is_marked_when_all_is_shown_and_once_a_job(
     assert marks(source_metastore, database)[1:] == [("day=2011-02-28/region=a%3Db c", 1, 1)]
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_partition_writes.py::test_the_set_is_marked_when_all_is_shown_and_once_a_job",
+    "tests/unit/partition_writes/test_write.py::test_a_thousand_partitions_are_one_call_and_one_more_is_two",
+    "tests/unit/partition_writes/test_write.py::test_what_cannot_be_shown_is_not_marked",
+)
 def test_five_hundred_partitions_are_few_files_and_one_call_and_a_write_that_fails_marks_nothing(
     sandbox: Sandbox, session: Session, east: Warehouse, source_metastore: ThriftSource
 ) -> None:

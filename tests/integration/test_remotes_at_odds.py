@@ -50,6 +50,10 @@ def other(desk: Desk, west: Warehouse, east: Warehouse) -> Iterator[str]:
     west.client.drop_database(name, True, True)
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_remotes.py::test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here",
+    "tests/unit/gateway/test_views.py",
+)
 def test_views_over_two_remotes_are_read_by_spark_and_by_hive(
     desk: Desk, other: str, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse
 ) -> None:

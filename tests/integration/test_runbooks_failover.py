@@ -9,7 +9,7 @@ import pytest
 from hive_metastore import ttypes
 
 from sandbox import Sandbox
-from tests.integration.airflow_fixtures import WAITS_FOR_A_PERSON, Run
+from tests.integration.airflow_fixtures import WAITS_FOR_A_PERSON, WAITS_FOR_WHAT_IS_MISSING, Run
 from tests.integration.oncall import OnCall
 from tests.integration.test_runbooks_shell import TOOLS, shell
 from tests.support.users.source_writer import SourceWriter
@@ -66,7 +66,7 @@ def test_a_planned_failover(oncall: OnCall, users: SourceWriter, west: Warehouse
     run.wait_for("approve", *WAITS_FOR_A_PERSON)
     cleared(run, "prepare")
     run.approve()
-    run.wait_for("catch_up", "up_for_reschedule")
+    run.wait_for("catch_up", *WAITS_FOR_WHAT_IS_MISSING)
     with pytest.raises(Refused, match="quota"):
         users.insert("plain", None, [b"refused"])
     cleared(run, "fence")
@@ -93,7 +93,7 @@ def test_a_failover_is_given_up(oncall: OnCall, users: SourceWriter, west: Wareh
         time.sleep(3)
         shell(oncall.airflow, f"approve {run.dag_id} '{run.run_id}'")
     run.approve()
-    run.wait_for("catch_up", "up_for_reschedule")
+    run.wait_for("catch_up", *WAITS_FOR_WHAT_IS_MISSING)
     oncall.read(run, "fence", "is marked as fenced")
     with pytest.raises(Refused, match="quota"):
         users.insert("plain", None, [b"refused"])
@@ -151,7 +151,7 @@ def test_a_failback(oncall: OnCall, users: SourceWriter, east: Warehouse, west: 
     run.wait_for("approve", *WAITS_FOR_A_PERSON)
     cleared(run, "prepare")
     run.approve()
-    run.wait_for("follow", "up_for_reschedule", "success")
+    run.wait_for("follow", *WAITS_FOR_WHAT_IS_MISSING, "success")
     back.read(run, "adopt", "is the replica of policy")
     cleared(run, "prove_quiet", "divergence", "adopt")
     back.green_run()

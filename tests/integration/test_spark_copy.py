@@ -219,7 +219,6 @@ class TestBetweenClusters:
             files.close()
 
     @pytest.mark.nightly(
-        "tests/integration/test_spark_copy.py::test_files_that_events_named_are_found_in_the_change_manager",
         "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
     )
     def test_copies_and_compares(self, job: Job) -> None:
@@ -228,6 +227,10 @@ class TestBetweenClusters:
         assert [len(content) for content in job.staged()] == [0, 1000, 2000, 3000, 4000]
         assert job.result_content()["unverified"] == 0
 
+    @pytest.mark.nightly(
+        "tests/unit/transfer/staged/test_event_source.py",
+        "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
+    )
     def test_files_that_events_named_are_found_in_the_change_manager(self, sandbox: Any, job: Job) -> None:
         east = sandbox.clusters["east"]
         job.source.delete(job.items[4].path)

@@ -10,6 +10,7 @@ from twinhive.gateway.bodies import error_text
 from twinhive.gateway.chain import is_refusal
 from twinhive.gateway.handing_on import PassingOn, PieceSink
 from twinhive.ports.byte_links import ByteLink, Take
+from twinhive.wire.call_numbers import CallNumbers
 from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
@@ -54,12 +55,18 @@ class RefusedGreetingError(Exception):
 
 
 class Link:
-    """One connection, of one client; used for one call at a time."""
+    """One connection, of one client; used for one call at a time.
 
-    def __init__(self, open_: Open, limits: LinkLimits, greeting: Greeting) -> None:
-        self._open, self._limits, self._greeting = open_, limits, greeting
+    numbers   those of a connection's calls, after its greeting
+    """
+
+    def __init__(
+        self, open_: Open, limits: LinkLimits, greeting: Greeting, numbers: Callable[[], CallNumbers] = CallNumbers
+    ) -> None:
+        self._open, self._limits, self._greeting, self._new_numbers = open_, limits, greeting, numbers
         self._bytes: ByteLink | None = None
         self._reader: MessageReader
+        self._numbers: CallNumbers
         self._is_second_try = False
 
     async def call(self, message: WireMessage, *, repeatable: bool) -> WireMessage | LongAnswer:
@@ -117,6 +124,10 @@ class Link:
         link = self._bytes
         return link is not None and not link.has_ended and not link.is_full and not self._holds_more(link)
 
+    def number_of(self, sequence: int) -> int:
+        """Return the number to `send` a call as, on a connection that is ready, whose client has given it this one."""
+        return self._numbers.of(sequence)
+
     def send(self, raw: bytes, taker: Take) -> None:
         """Send a call on a connection that is ready; what comes back goes to `taker` until `rest`, `done` or `drop`."""
         assert self._bytes is not None
@@ -130,10 +141,10 @@ class Link:
 
     async def rest(self, begun: bytes, message: WireMessage) -> WireMessage | LongAnswer:
         """Return the answer to a read that began with these bytes, as `call` does. Raises NoAnswerError."""
-        reader = self._reader
+        reader, sent_as = self._reader, self._numbers.last
         reader.put(begun)
         try:
-            return await self._guarded(lambda: self._answer(reader, message.head))
+            return await self._guarded(lambda: self._answer(reader, message.head, sent_as))
         except NoAnswerError as error:
             if isinstance(error.__cause__, TimeoutError):
                 raise
@@ -191,8 +202,9 @@ class Link:
         if self._bytes is None:
             async with asyncio.timeout(self._limits.connect):
                 self._bytes = await self._open()
-                self._reader = MessageReader(self._bytes, MOST_ANSWER_BYTES)
+                self._reader, self._numbers = MessageReader(self._bytes, MOST_ANSWER_BYTES), CallNumbers()
                 await self._greet(self._reader, self._bytes)
+                self._numbers = self._new_numbers()
         return self._reader, self._bytes
 
     async def _greet(self, reader: MessageReader, link: ByteLink) -> None:
@@ -215,20 +227,21 @@ class Link:
             link.abort()
 
     async def _exchange(self, reader: MessageReader, link: ByteLink, message: WireMessage) -> WireMessage | LongAnswer:
-        link.write(message.raw)
+        sent_as = self._numbers.of(message.head.sequence)
+        link.write(message.numbered(sent_as).raw)
         await link.flush()
-        return await self._answer(reader, message.head)
+        return await self._answer(reader, message.head, sent_as)
 
-    async def _answer(self, reader: MessageReader, asked: Head) -> WireMessage | LongAnswer:
+    async def _answer(self, reader: MessageReader, asked: Head, sent_as: int) -> WireMessage | LongAnswer:
         answer = await reader.read_answer(self._limits.held(asked.method))
         head = answer.head
         if head.kind not in (MessageKind.REPLY, MessageKind.EXCEPTION):
             raise WireError(f"a {head.kind.name}, where an answer was expected")
         if head.method != asked.method:
             raise WireError(f"an answer to {head.method}, where {asked.method} was asked")
-        if head.sequence != asked.sequence:
-            raise WireError(f"an answer to call {head.sequence}, where call {asked.sequence} was made")
-        return answer
+        if head.sequence != sent_as:
+            raise WireError(f"an answer to call {head.sequence}, where call {sent_as} was made")
+        return answer.numbered(asked.sequence)
 
     def _holds_more(self, link: ByteLink) -> bool:
         """True where something has come behind the last answer: it is nobody's, and not the next call's above all."""

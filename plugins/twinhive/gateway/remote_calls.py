@@ -27,6 +27,7 @@ from twinhive.gateway.view_answers import (
 )
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
+from twinhive.wire.call_numbers import RisingNumbers
 from twinhive.wire.forms import key_of
 from twinhive.wire.message import STOP, WireError, WireMessage, call
 from twinhive.wire.pieces import renamed_pieces
@@ -192,7 +193,7 @@ class RemoteCalls:
                 return (*self._client.greeting(remote.user), chain_call(came_through))
 
             link_limits = LinkLimits(limits.connect, limits.call, limits.buffered)
-            self._links[remote.key] = Link(remote.open, link_limits, greeting)
+            self._links[remote.key] = Link(remote.open, link_limits, greeting, RisingNumbers)
         return self._links[remote.key]
 
     def _away(self, definition: Definition, remote: Remote) -> str:

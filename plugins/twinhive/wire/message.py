@@ -4,7 +4,7 @@ A message is `0x8001`, a kind, the method's name, a sequence number, and one str
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from struct import Struct as Packing
 from typing import Final
@@ -74,6 +74,13 @@ class WireMessage:
     def with_body(self, body: bytes) -> "WireMessage":
         """Return a message with the same head and another body."""
         return WireMessage(self.head, self.raw[: self.at] + body, self.at)
+
+    def numbered(self, sequence: int) -> "WireMessage":
+        """Return the message with this number."""
+        if sequence == self.head.sequence:
+            return self
+        head = replace(self.head, sequence=sequence)
+        return WireMessage(head, b"".join((head.encoded, memoryview(self.raw)[self.at :])), self.at)
 
 
 def spoken(first: bytes) -> Spoken:

@@ -5,6 +5,7 @@ stream that ends in the middle; after either nothing more can be read from the s
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Final, Protocol
 
 from twinhive.wire.ends import Short, end_of
@@ -142,6 +143,13 @@ class LongAnswer:
     def __init__(self, reader: MessageReader, head: Head, encoded: bytes, begun: PassedPieces) -> None:
         self.head = head
         self._reader, self._encoded, self._begun = reader, encoded, begun
+
+    def numbered(self, sequence: int) -> "LongAnswer":
+        """Return the answer with this number."""
+        if sequence == self.head.sequence:
+            return self
+        head = replace(self.head, sequence=sequence)
+        return LongAnswer(self._reader, head, head.encoded, self._begun)
 
     def coming(self, renames: Renames) -> "ComingAnswer":
         """Return the answer with other names, for whoever has the bytes that come."""

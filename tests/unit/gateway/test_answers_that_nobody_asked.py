@@ -14,6 +14,7 @@ from tests.support.running_gateway import RunningGateway
 from tests.support.wire_messages import request
 from tests.support.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.bodies import error_text, texts_at
+from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import (
@@ -46,6 +47,8 @@ class Remote:
     def __init__(self) -> None:
         self.calls = 0
         self.kind, self.off, self.behind = MessageKind.REPLY, 0, 0
+        self.says_the_last_again, self.bytes = False, 0
+        self._last = b""
         self.server = BreakingServer(self._answers)
 
     def _answers(self, data: bytes) -> list[bytes | None]:
@@ -56,19 +59,24 @@ class Remote:
             yield reply(asked.head.method, asked.head.sequence, text_field(0, "") + STOP).raw
             return
         self.calls += 1
-        yield self._of(asked, f"call {self.calls}", self.off)
+        last, self._last = self._last, self._of(asked, f"call {self.calls}", self.off)
+        if self.says_the_last_again:
+            self.says_the_last_again = False  # the call that is made again is on another connection
+            yield last
+        yield self._last
         yield from [self._of(asked, "of another call", self.off)] * self.behind
 
     def _of(self, asked: WireMessage, name: str, off: int) -> bytes:
         head = Head(self.kind, asked.head.method, asked.head.sequence + off)
-        return message_with(head, texts_field(0, [name]) + STOP).raw
+        return message_with(head, texts_field(0, [name, "x" * self.bytes]) + STOP).raw
 
 
 @contextmanager
 def running(remote: Remote, age: float) -> Iterator[RunningGateway]:
     local = WireMetastore(Contents("here"))
     far = RemoteDatabase("far", "sales", properties={"port": str(remote.server.port)})
-    gateway = RunningGateway(local.port, Definitions({}, {"far": far}), definitions_age=age)
+    limits = RemoteLimits(connect=30.0, call=30.0, wait=30.0, buffered=1 << 20)
+    gateway = RunningGateway(local.port, Definitions({}, {"far": far}), limits, definitions_age=age)
     try:
         yield gateway
     finally:
@@ -93,15 +101,31 @@ AGES = pytest.mark.parametrize("age", [60.0, 0.0], ids=["small reads are quick",
 
 @AGES
 @pytest.mark.parametrize("waits", [True, False])
-def test_what_comes_behind_an_answer_is_not_the_next_ones(age: float, waits: bool) -> None:
-    """Java's clients number their calls; of others it is told by having come before the next call."""
+@pytest.mark.parametrize("step", [1, 0, -1], ids=["Java", "Python, which numbers no call", "numbers that fall"])
+def test_what_comes_behind_an_answer_is_not_the_next_ones(age: float, waits: bool, step: int) -> None:
     remote = Remote()
     with running(remote, age) as gateway, closing(socket.create_connection(("127.0.0.1", gateway.port))) as client:
         assert asked(client) == "call 1"
         remote.behind = 1
         for number in range(2, 8):
-            assert asked(client, 1 if waits else number).startswith("call ")
+            assert asked(client, 1 + (number - 1) * step).startswith("call ")
             time.sleep(0.1 * waits)
+
+
+@AGES
+@pytest.mark.parametrize("length", [0, 1 << 17, 3 << 20], ids=["short", "in pieces", "handed on while it comes"])
+@pytest.mark.parametrize("number", [0, -7, (1 << 31) - 1, -(1 << 31)])
+def test_an_answer_that_comes_again_is_not_the_next_ones(age: float, length: int, number: int) -> None:
+    """The client gives all its calls one number; the remote says its last answer again before the next one."""
+    remote = Remote()
+    with running(remote, age) as gateway, closing(socket.create_connection(("127.0.0.1", gateway.port))) as client:
+        assert asked(client, number) == "call 1"
+        remote.bytes = length
+        assert [asked(client, number) for _ in range(2)] == ["call 2", "call 3"]
+        for _ in range(2):
+            remote.says_the_last_again = True
+            assert asked(client, number) == f"call {remote.calls}"
+            assert not remote.says_the_last_again
 
 
 @AGES

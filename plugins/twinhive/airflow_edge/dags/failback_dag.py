@@ -7,7 +7,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
-from twinhive.airflow_edge.dags.failover_dag import FAILOVER, PLANNED, POKE_SECONDS
+from twinhive.airflow_edge.dags.failover_dag import FAILOVER, PLANNED
 from twinhive.airflow_edge.dags.lanes import EVENT_LANE, EXTERNAL_LANE
 from twinhive.airflow_edge.dags.params import dry_run_first
 from twinhive.airflow_edge.dags.switch_approval import APPROVE, approval
@@ -63,13 +63,7 @@ def failback_dag(entry: PolicyEntry, config: Path) -> DAG:
         **dag_arguments(entry, config, FAILBACK, TaskKind.FORMS),
     ) as dag:
         approve = approval(f"Make the old primary the replica of {entry.name}?")
-        follow = Follow(
-            task_id=FOLLOW,
-            mode="reschedule",
-            poke_interval=POKE_SECONDS,
-            timeout=_CAUGHT_UP_WITHIN.total_seconds(),
-            **of_policy,
-        )
+        follow = Follow(task_id=FOLLOW, timeout=_CAUGHT_UP_WITHIN.total_seconds(), **of_policy)
         quiet, keep = ProveOldPrimaryQuiet(task_id=QUIET, **of_policy), KeepDiverged(task_id=DIVERGENCE, **of_policy)
         adopt, verify = AdoptOldPrimary(task_id=ADOPT, **of_policy), VerifyFollowing(task_id=VERIFY, **of_policy)
         back = SwitchBack(

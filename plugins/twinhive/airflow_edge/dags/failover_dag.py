@@ -31,8 +31,6 @@ from twinhive.settings import PolicyEntry
 
 FAILOVER = "failover"
 PLANNED = "planned"
-POKE_SECONDS = 5.0
-"""Between two looks whether the replica has caught up: users wait for it."""
 _CAUGHT_UP_WITHIN = timedelta(hours=12)
 _TASKS = f"""
 | task | what it does | cleared, it |
@@ -63,13 +61,7 @@ def failover_dag(entry: PolicyEntry, config: Path) -> DAG:
         **dag_arguments(entry, config, FAILOVER, TaskKind.FORMS),
     ) as dag:
         approve = approval(f"Let the replica of {entry.name} take over ({{{{ params.mode }}}})?")
-        catch_up = CatchUp(
-            task_id=CATCH_UP,
-            mode="reschedule",
-            poke_interval=POKE_SECONDS,
-            timeout=_CAUGHT_UP_WITHIN.total_seconds(),
-            **of_policy,
-        )
+        catch_up = CatchUp(task_id=CATCH_UP, timeout=_CAUGHT_UP_WITHIN.total_seconds(), **of_policy)
         fence = FenceSource(task_id=FENCE, **of_policy)
         quiet, verify = ProveQuiet(task_id=PROVE_QUIET, **of_policy), VerifyBoth(task_id=VERIFY, **of_policy)
         promote = PromoteReplica(task_id=PROMOTE, **of_policy)

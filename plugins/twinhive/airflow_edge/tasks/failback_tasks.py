@@ -81,9 +81,10 @@ class Follow(SwitchSensor):
 
     ui_color = "#e8f0fd"
 
+    def _begin(self, policy: Policy, ports: WritePorts) -> Sequence[str]:
+        return Unpause(policy).run(ports)
+
     def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
-        for line in Unpause(policy).run(ports):
-            self.log.info(line)
         if everything_requested(ports.replica_files, policy):
             return "what differs has not been brought over yet"
         return planned_failover(policy, context).is_behind(ports)

@@ -1,8 +1,9 @@
 """What the tasks of a failover and of a failback have in common: their policy, their record, and what they skip."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
 
@@ -18,6 +19,9 @@ from twinhive.wiring.policies import Wiring
 
 SAID = "said"
 """Under this key `prepare` leaves what is to be approved, as one text."""
+_LOOKS: Final = 15
+_BETWEEN_LOOKS: Final = 2.0
+_RESTING: Final = 15.0
 
 
 def wired(config: str, policy: str) -> Wiring:
@@ -65,22 +69,39 @@ class SwitchTask(BaseOperator, SkipMixin):
 
 
 class SwitchSensor(BaseSensorOperator):
-    """Wait until nothing is missing any more."""
+    """Wait until nothing is missing any more.
+
+    A look every other second for half a minute, as users wait for it; then the slot is given back for a while, as what
+    is waited for may need it. Not for less: five seconds after a task has left its slot Airflow may not know it yet,
+    takes the same task in its next run for lost, and counts a try.
+    """
 
     def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(mode="reschedule", poke_interval=_RESTING, **kwargs)
         self.config = config
         self.policy = policy
 
     def poke(self, context: Any) -> bool:
-        """Tell whether nothing is missing any more."""
+        """Look until nothing is missing any more, so many times."""
         with as_airflow_failures():
             form = checked_form(context)
             wiring = wired(self.config, self.policy)
-            missing = self._missing(context, form, wiring.policy, wiring.write_ports())
-        if missing:
-            self.log.info("%s", missing)
-        return missing is None
+            ports, said = wiring.write_ports(), None
+            for line in self._begin(wiring.policy, ports):
+                self.log.info(line)
+            for _ in range(_LOOKS):
+                missing = self._missing(context, form, wiring.policy, ports)
+                if missing is None:
+                    return True
+                if missing != said:
+                    self.log.info("%s", missing)
+                    said = missing
+                time.sleep(_BETWEEN_LOOKS)
+        return False
+
+    def _begin(self, policy: Policy, ports: WritePorts) -> Sequence[str]:
+        """Do what has to be done before the first look; return what was done, for people."""
+        return ()
 
     def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
         raise NotImplementedError

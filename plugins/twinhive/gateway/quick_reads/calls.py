@@ -66,6 +66,7 @@ class QuickReads:
         self._asked = self._head = b""
         self._link: Link
         self._held = b""
+        self._number = self._sent_as = 0
         self._began = 0.0
 
     def begin(self, request: WireMessage) -> bool:
@@ -106,14 +107,16 @@ class QuickReads:
         if not link.is_ready or (remote is not None and not remote.guard.enter()):
             return False
         self._asked, self._plan, self._link, self._held, self._began = raw, plan, link, b"", now
-        self._head = plan.head_of(raw)
+        number = self._number = _number(raw, plan.at)
+        sent_as = self._sent_as = link.number_of(number)
+        sent = raw if sent_as == number else _numbered(raw, plan.at, sent_as)
+        self._head = plan.head_of(sent)
         self._shared.deadlines.add(self, now, link.seconds)
-        link.send(raw if plan.body is None else raw[: plan.at] + plan.body, self._take)
+        link.send(sent if plan.body is None else sent[: plan.at] + plan.body, self._take)
         return True
 
     def _request(self, plan: QuickPlan) -> WireMessage:
-        sequence = int.from_bytes(self._asked[plan.at - _SEQUENCE : plan.at], signed=True)
-        return WireMessage(Head(MessageKind.CALL, plan.method, sequence), self._asked, plan.at)
+        return WireMessage(Head(MessageKind.CALL, plan.method, self._number), self._asked, plan.at)
 
     def _take(self, data: bytes) -> None:
         plan = self._plan
@@ -168,7 +171,7 @@ class QuickReads:
         self._link.done()
         self._settle(plan, leave=True)
         plan.tally.answered(self._shared.clock() - self._began)
-        self._ends.answered(raw)
+        self._ends.answered(raw if self._sent_as == self._number else _numbered(raw, plan.at, self._number))
 
     def _leave(self, plan: QuickPlan, came: bytes) -> None:
         """Let the session read on; the remote's guard stays entered."""
@@ -181,6 +184,14 @@ class QuickReads:
         self._shared.deadlines.remove(self)
         if leave and plan.remote is not None:
             plan.remote.guard.leave()
+
+
+def _number(raw: bytes, at: int) -> int:
+    return int.from_bytes(raw[at - _SEQUENCE : at], signed=True)
+
+
+def _numbered(raw: bytes, at: int, number: int) -> bytes:
+    return raw[: at - _SEQUENCE] + number.to_bytes(_SEQUENCE, signed=True) + raw[at:]
 
 
 def _seen(held: bytes, head: bytes) -> _Seen:
