@@ -19,6 +19,7 @@ from demo.names import CONFIG
 from demo.set_days import CONSUMERS
 from demo.straight import wait_for_external, write_and_follow
 from demo.summary import summary_table
+from demo.switching import refuse_half_of_the_way
 from demo.twin import remove_database
 from sandbox import Sandbox
 
@@ -48,6 +49,7 @@ def run() -> int:
     _step("starting two clusters (east and west)", box.up)
     # What tasks and this program share: connections of the clusters as Airflow's variables.
     os.environ.update(box.environment())
+    refuse_half_of_the_way()
     with ThreadPoolExecutor(1) as pool:
         airflow = pool.submit(_start_airflow, box)
         _step("loading 336,776 flights into east with Spark (Airflow starts meanwhile)", _load)
