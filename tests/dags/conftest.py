@@ -15,6 +15,12 @@ from twinhive.wiring.policies import Wiring
 use_own_airflow()
 
 
+@pytest.fixture(autouse=True)
+def known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Airflow has to notice here that a task has gone to wait."""
+    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.NOTICED_WITHIN", 0.0)
+
+
 @pytest.fixture
 def policies(tmp_path: Path) -> PolicyFiles:
     """Return a configuration directory of the test's own."""

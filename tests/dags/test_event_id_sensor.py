@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -178,6 +179,17 @@ def trigger_for(event_id: int, database: str | None = "sales", **more: Any) -> E
 async def fired(trigger: EventIdTrigger) -> Any:
     async for event in trigger.run():
         return event.payload
+
+
+def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(
+    replicated: Replicated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
+    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.NOTICED_WITHIN", 0.5)
+    at = int(replicated.world.replica.database("sales").parameters["repl.last.id"])
+    began = time.monotonic()
+    asyncio.run(asyncio.wait_for(fired(trigger_for(at)), 20))
+    assert time.monotonic() - began >= 0.5
 
 
 def test_many_that_wait_share_one_poll_and_each_is_told_of_its_own(replicated: Replicated) -> None:

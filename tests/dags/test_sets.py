@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -164,6 +165,15 @@ async def fired(trigger: SetDoneTrigger) -> Any:
 
 def trigger_for(value: str, database: str = "sales") -> SetDoneTrigger:
     return SetDoneTrigger(EAST, (database, "orders"), [("p", value)], 0, "30d")
+
+
+def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
+    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.NOTICED_WITHIN", 0.5)
+    site.mark("p=first")
+    began = time.monotonic()
+    asyncio.run(asyncio.wait_for(fired(trigger_for("first")), 20))
+    assert time.monotonic() - began >= 0.5
 
 
 def test_a_thousand_that_wait_share_one_poll(site: Site) -> None:

@@ -244,8 +244,8 @@ class Run:
     def approve(self, option: str = "Approve") -> None:
         """Answer the task `approve` as often as it asks, and not before it has waited for two seconds, as people do.
 
-        An answer that comes within a second is given to a task that Airflow takes for lost: it asks again, and fails
-        when that happens a few times.
+        One that comes within five seconds may be given to a task that Airflow takes for lost, as it has not noticed the
+        end of the process that asked: the task asks again, and fails when that happens a few times.
         """
         waited: Counter[int] = Counter()
 

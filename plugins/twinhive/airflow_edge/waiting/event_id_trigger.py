@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
 from twinhive.airflow_edge.waiting.replica_watch import looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.incremental.event_reached import missing_of_database
@@ -44,12 +45,13 @@ class EventIdTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Look whenever the metastore is polled; say what is missing when that changes."""
-        before = None
+        before, task = None, EndOfTask()
         answers = looks(self.metastore, opener(self.metastore), self.database)
         async for answer in answers:
             why = self._missing(answer)
             if why is None:
                 await answers.aclose()
+                await task.known()
                 yield TriggerEvent({"event_id": self.event_id})
                 return
             if why != before:

@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
 from twinhive.airflow_edge.waiting.hearings import Hearing
 from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
@@ -49,7 +50,7 @@ class SetDoneTrigger(BaseTrigger):
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Look whenever the metastore is polled, or the broker says something."""
         spec = SetSpec(tuple((key, value) for key, value in self.pairs))
-        wanted = WantedSet(TableName(*self.table), spec, self.since)
+        wanted, task = WantedSet(TableName(*self.table), spec, self.since), EndOfTask()
         answers = looks(
             self.metastore,
             opener(self.metastore),
@@ -59,5 +60,6 @@ class SetDoneTrigger(BaseTrigger):
         async for mark in answers:
             if mark is not None:
                 await answers.aclose()
+                await task.known()
                 yield TriggerEvent({"set": mark.spec, "count": mark.count})
                 return
