@@ -1,6 +1,7 @@
 """`<policy>.failover`, over two clusters in memory: what each task proves, and what it says when it is cleared."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from tests.unit.operations.test_readiness import READY
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.failover_dag import failover_dag
 from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
+from twinhive.airflow_edge.tasks.failover_tasks import CatchUp
 from twinhive.airflow_edge.tasks.switch_task import SAID
 from twinhive.model.marks import PHASE
 from twinhive.operations import failover
@@ -159,6 +161,34 @@ def test_a_slot_is_given_back_and_taken_again_late_enough_for_airflow(dag: DAG, 
     sensor = dag.get_task("catch_up")
     assert Run(dag).do("catch_up") is False
     assert (sensor.mode, sensor.poke_interval) == ("reschedule", 15.0)
+
+
+@pytest.mark.parametrize(("minutes", "most"), [(None, 15), (1.0, 15), (0.1, 1), (0.01, 0)])
+def test_looks_end_well_before_the_task_is_ended_for_its_time(
+    dag: DAG, users: SourceWriter, monkeypatch: pytest.MonkeyPatch, minutes: float | None, most: int
+) -> None:
+    users.insert("plain", None, [b"last"])
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    if minutes is not None:
+        monkeypatch.setattr(dag.get_task("catch_up"), "execution_timeout", timedelta(minutes=minutes))
+    assert Run(dag).do("catch_up") is False
+    assert waits == [2.0] * most
+
+
+def test_slow_looks_end_in_time_too(dag: DAG, users: SourceWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    users.insert("plain", None, [b"last"])
+    now, looks = [0.0], []
+
+    def missing(self: CatchUp, *given: object) -> str:
+        looks.append(given)
+        now[0] += 12.0
+        return "much"
+
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(CatchUp, "_missing", missing)
+    assert Run(dag).do("catch_up") is False
+    assert len(looks) == 3
 
 
 def test_a_planned_failover_task_by_task(dag: DAG, world: World, users: SourceWriter) -> None:

@@ -17,7 +17,7 @@ from twinhive.airflow_edge import set_operators, set_sensor
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.set_operators import MarkSetDoneOperator, UnmarkSetOperator
 from twinhive.airflow_edge.set_sensor import SetDoneSensor
-from twinhive.airflow_edge.waiting import replica_watch, stored_trigger
+from twinhive.airflow_edge.waiting import end_of_task, replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import Refused
 from twinhive.model.names import TableName
@@ -169,11 +169,18 @@ def trigger_for(value: str, database: str = "sales") -> SetDoneTrigger:
 
 def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
-    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.NOTICED_WITHIN", 0.5)
+    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.noticed_within", lambda: 0.5)
     site.mark("p=first")
     began = time.monotonic()
     asyncio.run(asyncio.wait_for(fired(trigger_for("first")), 20))
     assert time.monotonic() - began >= 0.5
+
+
+@pytest.mark.parametrize("seconds", [-5.0, 0.0, 1.0, 3600.0])
+def test_airflow_gives_no_wait_up_before_its_trigger_may_fire(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr(end_of_task, "noticed_within", lambda: 7.0)
+    timeout = end_of_task.timeout_of(time.time() + seconds).total_seconds()
+    assert max(7.5, seconds - 60) < timeout < max(20.0, seconds + 1)
 
 
 def test_a_thousand_that_wait_share_one_poll(site: Site) -> None:

@@ -12,6 +12,7 @@ from airflow.triggers.base import BaseTrigger
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
 from twinhive.model.errors import InvalidSettings, TryAgain
@@ -99,7 +100,7 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             trigger=self._trigger(wiring, wanted, lack),
             method_name="look_again",
             kwargs={"as_of": as_of, "until": until},
-            timeout=timedelta(seconds=max(1.0, until - time.time())),
+            timeout=timeout_of(until),
         )
 
     def _trigger(self, wiring: Wiring, wanted: Wanted, lack: Lack) -> BaseTrigger:

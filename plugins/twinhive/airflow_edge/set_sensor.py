@@ -13,6 +13,7 @@ from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
+from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import InvalidSettings, TryAgain
 from twinhive.model.messages.topics import own_topic
@@ -101,7 +102,7 @@ class SetDoneSensor(BaseSensorOperator):
             trigger=trigger,
             method_name="look_again",
             kwargs={"until": until},
-            timeout=timedelta(seconds=max(1.0, until - time.time())),
+            timeout=timeout_of(until),
         )
 
     def _since(self) -> int:

@@ -1,7 +1,7 @@
 """What the tasks of a failover and of a failback have in common: their policy, their record, and what they skip."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -12,6 +12,7 @@ from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
 from twinhive.airflow_edge.tasks.stage_task import StageOf
+from twinhive.airflow_edge.waiting.end_of_task import noticed_within
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
@@ -19,7 +20,7 @@ from twinhive.wiring.policies import Wiring
 
 SAID = "said"
 """Under this key `prepare` leaves what is to be approved, as one text."""
-_LOOKS: Final = 15
+_LOOKING: Final = 30.0
 _BETWEEN_LOOKS: Final = 2.0
 _RESTING: Final = 15.0
 
@@ -71,33 +72,45 @@ class SwitchTask(BaseOperator, SkipMixin):
 class SwitchSensor(BaseSensorOperator):
     """Wait until nothing is missing any more.
 
-    A look every other second for half a minute, as users wait for it; then the slot is given back for a while, as what
-    is waited for may need it. Not for less: five seconds after a task has left its slot Airflow may not know it yet,
-    takes the same task in its next run for lost, and counts a try.
+    A look every other second for half a minute (half of the task's `execution_timeout` if that is less), as users wait
+    for it; then the slot is given back for a while, as what is waited for may need it. Not for less: Airflow may not
+    know for five seconds that a task has left its slot, takes it in its next run for lost, and counts a try.
     """
 
     def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
-        super().__init__(mode="reschedule", poke_interval=_RESTING, **kwargs)
+        super().__init__(mode="reschedule", poke_interval=max(_RESTING, 2 * noticed_within()), **kwargs)
         self.config = config
         self.policy = policy
 
     def poke(self, context: Any) -> bool:
-        """Look until nothing is missing any more, so many times."""
+        """Look until nothing is missing any more, or for so long."""
+        began = time.monotonic()
         with as_airflow_failures():
             form = checked_form(context)
             wiring = wired(self.config, self.policy)
             ports, said = wiring.write_ports(), None
             for line in self._begin(wiring.policy, ports):
                 self.log.info(line)
-            for _ in range(_LOOKS):
+            for wait in self._waits(began):
+                if wait:
+                    time.sleep(wait)
                 missing = self._missing(context, form, wiring.policy, ports)
                 if missing is None:
                     return True
                 if missing != said:
                     self.log.info("%s", missing)
                     said = missing
-                time.sleep(_BETWEEN_LOOKS)
         return False
+
+    def _waits(self, began: float) -> Iterator[float]:
+        """Yield the seconds before each look, while there is time for one."""
+        limit = self.execution_timeout
+        seconds = _LOOKING if limit is None else min(_LOOKING, limit.total_seconds() / 2)
+        yield 0.0
+        for _ in range(int(seconds / _BETWEEN_LOOKS)):
+            if time.monotonic() - began > seconds:
+                return
+            yield _BETWEEN_LOOKS
 
     def _begin(self, policy: Policy, ports: WritePorts) -> Sequence[str]:
         """Do what has to be done before the first look; return what was done, for people."""
