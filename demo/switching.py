@@ -76,22 +76,14 @@ def twin(box: Sandbox) -> None:
     look("step by step, with what to do when a task is red: docs/runbooks.md, and docs/failover.md")
 
 
-def refuse_half_of_the_way() -> None:
-    """End here where the tour has stopped while west was the primary: a demo begins with a twin of east."""
-    if _has_west_taken_over():
-        raise SystemExit(
-            "west has taken the flights over, as in the tour's chapter failover; go on with the chapters that are left "
-            "(python -m demo.tour writes failback home twin), or begin anew: make reset, then make demo"
-        )
-
-
 def _refuse_a_replica() -> None:
     """End here while west follows: what users write into a replica differs from its source."""
-    if not _has_west_taken_over():
+    if not has_west_taken_over():
         raise SystemExit("west has not taken the flights over; first: python -m demo.tour failover")
 
 
-def _has_west_taken_over() -> bool:
+def has_west_taken_over() -> bool:
+    """Tell whether the tour has stopped while west was the primary."""
     wiring = Wiring.of(load_configuration(CONFIG), THERE, resolve_from_environment)
     database = wiring.read_ports().replica.database(DATABASE)
     return database is not None and ReplicaState.read(database.parameters).phase is Phase.PROMOTED

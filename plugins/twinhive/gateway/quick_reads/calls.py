@@ -107,7 +107,7 @@ class QuickReads:
         if not link.is_ready or (remote is not None and not remote.guard.enter()):
             return False
         self._asked, self._plan, self._link, self._held, self._began = raw, plan, link, b"", now
-        number = self._number = _number(raw, plan.at)
+        number = self._number = _number_in(raw, plan.at)
         sent_as = self._sent_as = link.number_of(number)
         sent = raw if sent_as == number else _numbered(raw, plan.at, sent_as)
         self._head = plan.head_of(sent)
@@ -186,7 +186,7 @@ class QuickReads:
             plan.remote.guard.leave()
 
 
-def _number(raw: bytes, at: int) -> int:
+def _number_in(raw: bytes, at: int) -> int:
     return int.from_bytes(raw[at - _SEQUENCE : at], signed=True)
 
 
