@@ -52,9 +52,9 @@ def run() -> int:
     if has_west_taken_over():
         _step("starting Airflow, which the tour's chapters need", lambda: _start_airflow(box))
         console.print(
-            "west has taken the flights over, as in the tour's chapter failover, and a demo begins with east; go on with "
-            "the chapters that are left (python -m demo.tour writes failback home twin), or begin anew: make reset, then "
-            "make demo",
+            "west has taken the flights over, as in the tour's chapter failover, and a demo begins with east\n"
+            "go on with the chapters that are left: python -m demo.tour writes failback home twin\n"
+            "or begin anew: make reset, then make demo",
             soft_wrap=True,
         )
         return 1
