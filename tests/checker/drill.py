@@ -39,6 +39,7 @@ from twinhive.scan.scan import Scan
 from twinhive.scan.sweep import sweep
 from twinhive.sets.listing import SetsOfDatabase, SetStanding
 from twinhive.step.base import Work
+from twinhive.threads.each import Threads
 
 MOST_RUNS = 120
 _HOUSEKEEPING = {"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0}
@@ -436,9 +437,11 @@ def one_thread(random: Random) -> Iterator[None]:
     """Let what happens side by side happen one after the other, and names be no surprise: a seed gives the same."""
     modules = [module for name, module in sys.modules.items() if name.startswith("twinhive.")]
     with ExitStack() as stack:
+        in_order = InOrder(random)
         for module in modules:
             if hasattr(module, "ThreadPoolExecutor"):
-                stack.enter_context(mock.patch.object(module, "ThreadPoolExecutor", InOrder(random)))
+                stack.enter_context(mock.patch.object(module, "ThreadPoolExecutor", in_order))
+        stack.enter_context(mock.patch.object(Threads, "each", lambda _, call, items: list(in_order.map(call, items))))
         names = Random(random.random())
         stack.enter_context(mock.patch("uuid.uuid4", lambda: uuid.UUID(int=names.getrandbits(128), version=4)))
         yield

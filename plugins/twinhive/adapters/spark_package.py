@@ -19,7 +19,7 @@ from twinhive.model.errors import ActNow, Refused
 from twinhive.model.text import Clear
 
 _PURE = (
-    *("__init__.py", "ports/*.py", "model/**/*.py", "transfer/**/*.py"),
+    *("__init__.py", "ports/*.py", "model/**/*.py", "threads/*.py", "transfer/**/*.py"),
     *("adapters/__init__.py", "adapters/jvm/*.py", "adapters/hdfs/__init__.py", "adapters/hdfs/hadoop_*.py"),
     *("adapters/local/__init__.py", "adapters/local/local_owner.py"),
     *("spark/__init__.py", "spark/endings.py", "spark/executors.py", "spark/lifeline.py", "spark/pulse.py"),

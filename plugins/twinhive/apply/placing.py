@@ -1,17 +1,17 @@
 """Rename staged copies into the directories of the replica's tables."""
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from twinhive.apply.own_copies import OwnCopies
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.errors import ActNow, Missing, raise_one
+from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import ChecksumForm, FileStatus, parent
 from twinhive.model.names import TableName
 from twinhive.model.outside_paths import place_below
 from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import Threads
 from twinhive.transfer.staged.ownership import Ownership, directories_around, first_of_each
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -36,7 +36,7 @@ class Placing:
         self._ownership = ownership
         self._origins: dict[str, str] = {}
         self._given: set[str] = set()
-        self._pool = ThreadPoolExecutor(_THREADS, "place")
+        self._threads = Threads(_THREADS)
 
     def comes_from(self, directory: str | None, origin: str | None) -> None:
         """Say which directory of the source a new one stands for: it gets that one's owner when it is made."""
@@ -52,10 +52,10 @@ class Placing:
         moves = _moves(contents)
         self._made = _directories(contents, moves)
         self._placed.clear()
-        self._each(self._files.make_directories, sorted(self._made))
-        self._each(own, sorted({directory for directory, _ in contents}))
+        self._threads.each(self._files.make_directories, sorted(self._made))
+        self._threads.each(own, sorted({directory for directory, _ in contents}))
         self._give(contents, self._made)
-        self._each(lambda move: self._move_ahead(*move), moves)
+        self._threads.each(lambda move: self._move_ahead(*move), moves)
 
     def _move_ahead(self, file: SourceFile, target: str) -> None:
         if self._files.rename(self._staged(file), target):
@@ -70,10 +70,10 @@ class Placing:
         moves = _moves(contents)
         directories = _directories(contents, moves)
         new = directories - self._made
-        self._each(self._files.make_directories, sorted(new))
+        self._threads.each(self._files.make_directories, sorted(new))
         self._made |= directories
         self._give(contents, new)
-        self._each(lambda move: self._move(table, *move), moves)
+        self._threads.each(lambda move: self._move(table, *move), moves)
 
     def append_all(self, table: TableName, contents: Sequence[Contents]) -> None:
         """Place files into directories that readers see: no file of an event before all files of earlier ones."""
@@ -93,17 +93,8 @@ class Placing:
         found |= {directory: self._origins[directory] for directory, _ in contents if directory in self._origins}
         wanted = sorted((origin, target) for target, origin in found.items() if target not in self._given)
         ownership = self._ownership
-        self._each(lambda pair: ownership.give(*pair), wanted)
+        self._threads.each(lambda pair: ownership.give(*pair), wanted)
         self._given |= {target for _, target in wanted}
-
-    def _each(self, do: Callable[[Thing], object], things: Sequence[Thing]) -> None:
-        if len(things) < 2:
-            for thing in things:
-                do(thing)
-            return
-        doing = [self._pool.submit(do, thing) for thing in things]
-        wait(doing)
-        raise_one(done.exception() for done in doing)
 
     def _move(self, table: TableName, file: SourceFile, target: str) -> None:
         if target in self._placed or self._renamed(self._staged(file), target):

@@ -38,9 +38,9 @@ from twinhive.replica.synced import Synced
 from twinhive.requests.request_files import recorded_skips, skipped_events
 from twinhive.step.base import Detail, Work
 from twinhive.step.holding import hold_lease
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.staged import CopyItem
-from twinhive.transfer.staged.workers import in_parallel
 
 _REGISTERING = 4
 Constraints = tuple[Constraint, ...]

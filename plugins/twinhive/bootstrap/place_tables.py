@@ -4,12 +4,11 @@ A table's directory is built below staging, marked as ours while it is there, an
 final place in one rename. Whatever stands at the final place without our mark is not touched.
 """
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterable
 from typing import TypeVar
 
 from twinhive.dump.shards import TableRecord
-from twinhive.model.errors import ActNow, Foreign, TryAgain, raise_one
+from twinhive.model.errors import ActNow, Foreign, TryAgain
 from twinhive.model.files import parent
 from twinhive.model.marks import DIRECTORY_MARK
 from twinhive.model.next_steps import RETRIES
@@ -18,6 +17,7 @@ from twinhive.model.placement import TablePlacement
 from twinhive.model.text import Clear
 from twinhive.owned.directories import mark_table
 from twinhive.ports import FileWriter, Lease
+from twinhive.threads.each import Threads
 from twinhive.transfer.staged.ownership import Ownership, directories_around
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -69,17 +69,11 @@ def build(
         if ownership is not None:
             for original, made in directories_around(item.path, item.relative, target):
                 origins.setdefault(made, original)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        _each(pool, files.make_directories, sorted(directories))
+    with Threads(_THREADS) as threads:
+        threads.each(files.make_directories, sorted(directories))
         if ownership is not None:
-            _each(pool, lambda pair: ownership.give(pair[1], pair[0]), [pair for pair in origins.items() if pair[1]])
-        _each(pool, lambda move: _move(files, move[1], move[0], staging), moves.items())
-
-
-def _each(pool: ThreadPoolExecutor, do: Callable[[Thing], object], things: Iterable[Thing]) -> None:
-    doing = [pool.submit(do, thing) for thing in things]
-    wait(doing)
-    raise_one(done.exception() for done in doing)
+            threads.each(lambda pair: ownership.give(pair[1], pair[0]), [pair for pair in origins.items() if pair[1]])
+        threads.each(lambda move: _move(files, move[1], move[0], staging), moves.items())
 
 
 def _move(files: FileWriter, item: CopyItem, target: str, staging: str) -> None:

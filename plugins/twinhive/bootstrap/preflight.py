@@ -1,7 +1,6 @@
 """Check everything a bootstrap needs before it starts, and say all that is wrong at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -29,6 +28,7 @@ from twinhive.replica.root_places import check_roots
 from twinhive.replica.source_scope import SourceScope, read_scope, usage_or_nothing
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
+from twinhive.threads.each import in_threads
 
 _THREADS = 8
 
@@ -130,15 +130,13 @@ def _entry(table: Table, policy: Policy) -> Iterator[Entry]:
 
 def _sizes(files: FileReader, tables: Sequence[Table]) -> dict[TableName, Usage]:
     """Return what is below tables, several at a time."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        usages = pool.map(lambda table: usage_or_nothing(files, table.location), tables)
-        return {table.name: usage for table, usage in zip(tables, usages, strict=True)}
+    usages = in_threads(lambda table: usage_or_nothing(files, table.location), tables, _THREADS)
+    return {table.name: usage for table, usage in zip(tables, usages, strict=True)}
 
 
 def _used(files: FileReader, locations: Iterable[str | None]) -> Usage:
     """Add up what is below some directories, several at a time."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return _sum(pool.map(lambda location: usage_or_nothing(files, location), locations))
+    return _sum(in_threads(lambda location: usage_or_nothing(files, location), locations, _THREADS))
 
 
 def _sum(every: Iterable[Usage]) -> Usage:

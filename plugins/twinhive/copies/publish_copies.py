@@ -1,6 +1,5 @@
 """Put copies in their places, each by one rename; then mark those whose originals are still what was copied."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -20,6 +19,7 @@ from twinhive.owned.staging import own_staging
 from twinhive.ports import Lease, WritePorts
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.staged import base_directory
 
 
@@ -84,11 +84,13 @@ class _Publishing:
     def _publish(self, listed: CopyList, name: TableName, objects: Listed) -> None:
         policy = self.work.policy
         self.lease.confirm()
-        with ThreadPoolExecutor(policy.options.copy_threads, "place") as pool:
-            placed = pool.map(
-                lambda pair: put_in_place(self.ports.replica_files, self.lease, policy, listed, *pair), objects.items()
-            )
-            there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
+        files = self.ports.replica_files
+        placed = in_threads(
+            lambda pair: put_in_place(files, self.lease, policy, listed, *pair),
+            objects.items(),
+            policy.options.copy_threads,
+        )
+        there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
         # The log first: whatever happens from here on comes after the event that the mark bears.
         news = newest_news(self.ports.source, policy, listed.event_id, listed.log_id)
         now = objects_now(self.ports.replica, name, [one.values for one in there])

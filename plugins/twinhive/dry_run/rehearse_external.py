@@ -3,7 +3,6 @@
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 from twinhive.dry_run.phase_plan import PlanSection
@@ -17,6 +16,7 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.external.entries import Entry
 from twinhive.model.files import is_below
 from twinhive.replica.synced import Synced
+from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.dry_run import BRINGS, EQUAL
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.tally import Tally
@@ -79,8 +79,7 @@ def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry,
             return error
 
     differing = [sync for sync, found in zip(syncs, looked_at, strict=True) if found is None]
-    with ThreadPoolExecutor(threads, "rehearse") as pool:
-        of_differing = dict(zip((sync.entry for sync in differing), pool.map(rows, differing), strict=True))
+    of_differing = dict(zip((sync.entry for sync in differing), in_threads(rows, differing, threads), strict=True))
     return [
         (sync.entry, found if isinstance(found, TwinhiveError) else of_differing.get(sync.entry, []))
         for sync, found in zip(syncs, looked_at, strict=True)

@@ -1,7 +1,6 @@
 """Read at the source which directories hold the data of a policy's external tables."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from twinhive.external.gate import is_root, kept_places, misplaced
@@ -15,6 +14,7 @@ from twinhive.model.text import Text
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.replica.source_scope import read_scope, usage_or_nothing
 from twinhive.replica.synced import Synced
+from twinhive.threads.each import in_threads
 
 _THREADS = 8
 
@@ -44,8 +44,7 @@ def read_entries(ports: ReadPorts, policy: Policy, known: Known) -> ExternalEntr
     """
     tables = read_scope(ports.source, policy).external
     unknown = [table for table in tables if table.name not in known]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        found = list(pool.map(lambda table: _read(ports.source, policy, table), unknown))
+    found = in_threads(lambda table: _read(ports.source, policy, table), unknown, _THREADS)
     found += [_OfTable(known[table.name]) for table in tables if table.name in known]
     problems = [each.problem for each in found if each.problem]
     if problems:
@@ -69,8 +68,7 @@ def with_sizes(files: FileReader, synced: Synced, entries: Sequence[Entry]) -> l
             return SizedEntry(entry)
         return SizedEntry(entry, usage.files, usage.length, 0.0, usage.directories)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(one, entries))
+    return in_threads(one, entries, _THREADS)
 
 
 def _read(source: MetastoreReader, policy: Policy, table: Table) -> _OfTable:

@@ -1,12 +1,12 @@
 """Find out which directories of a task are equal on both sides already."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from twinhive.external.sync import DirectorySync
 from twinhive.model.errors import TwinhiveError
 from twinhive.ports import TreePorts
 from twinhive.replica.synced import SyncedEntry
+from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.listing.sibling_statuses import SiblingStatuses
 from twinhive.transfer.tree.listing.unchanged_trees import Tree, look_at
 from twinhive.transfer.tree.listing.unfinished import finished_only
@@ -33,8 +33,7 @@ def look_at_all(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int) 
 def _look_at_some(
     syncs: Sequence[DirectorySync], trees: TreePorts, statuses: tuple[Statuses, Statuses], threads: int
 ) -> list[Found]:
-    with ThreadPoolExecutor(threads, "look") as pool:
-        begun = list(pool.map(lambda sync: _begin(sync, trees, statuses), syncs))
+    begun = in_threads(lambda sync: _begin(sync, trees, statuses), syncs, threads)
     small = [each for each in begun if isinstance(each, Tree)]
     try:
         look_at(small, finished_only(trees.source, syncs[0].options_to_look), trees.replica, threads)

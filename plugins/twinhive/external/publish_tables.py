@@ -6,7 +6,7 @@ from twinhive.apply.external.publishing import Published, Publishing, needs_othe
 from twinhive.apply.external.target import ExternalTarget
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.transfer.staged.workers import in_parallel
+from twinhive.threads.shared_items import in_parallel
 
 _THREADS = 4
 _READ_TOGETHER = 100

@@ -27,6 +27,7 @@ from twinhive.replica.replica_state import state_now
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
+from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 
@@ -136,18 +137,18 @@ class SyncExternal:
             return found
 
         differing = []
-        with ThreadPoolExecutor(policy.options.copy_threads, "look") as pool:
-            syncs = list(pool.map(begin, entries))
-            looked_at = pool.map(note, entries, look_at_all(syncs, ports.trees, policy.options.copy_threads))
-            for sync, found in zip(syncs, looked_at, strict=True):
-                if found is None:
-                    differing.append(sync)
-                elif isinstance(found, SyncedEntry):
-                    done.unchanged += 1
-                    done.records.append(found)
-                    self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
-                else:
-                    self._note_failure(sync.entry, found, done)
+        threads = policy.options.copy_threads
+        syncs = in_threads(begin, entries, threads)
+        looked_at = zip(entries, look_at_all(syncs, ports.trees, threads), strict=True)
+        for sync, found in zip(syncs, in_threads(lambda pair: note(*pair), looked_at, threads), strict=True):
+            if found is None:
+                differing.append(sync)
+            elif isinstance(found, SyncedEntry):
+                done.unchanged += 1
+                done.records.append(found)
+                self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
+            else:
+                self._note_failure(sync.entry, found, done)
         return differing
 
     def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:

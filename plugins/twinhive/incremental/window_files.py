@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Set
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from twinhive.dump.batch_records import write_file_list
@@ -18,6 +17,7 @@ from twinhive.model.files import parent
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, SourcePorts
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.event_source import kept_path
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -51,8 +51,7 @@ def event_items(
 def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
     """True when a file that is not at its path is not in the change manager either."""
     kept = [kept_path(file.cmroot, file.path, file.checksum) for file in absent if file.cmroot and file.checksum]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return len(kept) < len(absent) or any(status is None for status in pool.map(files.status, kept))
+    return len(kept) < len(absent) or None in in_threads(files.status, kept, _THREADS)
 
 
 def lengths_of(files: FileReader, paths: list[str]) -> dict[str, int]:
@@ -63,10 +62,8 @@ def lengths_of(files: FileReader, paths: list[str]) -> dict[str, int]:
     wanted = set(paths)
     by_directory = Counter(map(parent, wanted))
     alone = [path for path in wanted if by_directory[parent(path)] <= _ASKED_ALONE]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        found = {
-            path: status.length for path, status in zip(alone, pool.map(files.status, alone), strict=True) if status
-        }
+    statuses = in_threads(files.status, alone, _THREADS)
+    found = {path: status.length for path, status in zip(alone, statuses, strict=True) if status}
     listed = sorted(directory for directory, count in by_directory.items() if count > _ASKED_ALONE)
     for _, page in files.list_pages(listed):
         found |= {status.path: status.length for status in page or () if status.path in wanted}

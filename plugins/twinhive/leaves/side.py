@@ -29,8 +29,8 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.workers import in_parallel
 
 PARTITIONS_AT_ONCE = 100_000
 """Places of so many partitions of a table are read by one call, of more by pages."""

@@ -4,7 +4,6 @@ Hive's own dumps name files so (`_files`: path, checksum, change manager's direc
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from twinhive.dump.batch_records import listed_batch, write_file_list
@@ -14,6 +13,7 @@ from twinhive.model.batches import Batch
 from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, parent, qualified
 from twinhive.ports import FileReader, MetastoreReader, SourcePorts
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 16
@@ -49,8 +49,7 @@ def change_manager_root(source: MetastoreReader, file_system: str) -> str | None
 
 def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: int) -> list[CopyItem | None]:
     """Return each item with its checksum, None for one that has changed or is gone; event content has one already."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        checksums = list(pool.map(lambda item: None if item.is_event_content else _checksum(files, item), items))
+    checksums = in_threads(lambda item: None if item.is_event_content else _checksum(files, item), items, _THREADS)
     # Looked at after the checksum: a file that still is as it was listed has had that checksum all the time.
     now = _statuses(files, [item.path for item in items if not item.is_event_content])
     sealed: list[CopyItem | None] = []

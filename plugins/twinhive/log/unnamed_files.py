@@ -6,7 +6,6 @@ otherwise: what later events name is theirs, and a directory that a later event 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -38,6 +37,7 @@ from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_elsewhe
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.text import Clear
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.listing import list_files
 
 _THREADS = 8
@@ -236,8 +236,7 @@ class _Looking:
 
     def described(self, listing: Listing) -> tuple[EventFile, ...] | None:
         """Return files as events name them, None when one is not there any more."""
-        with ThreadPoolExecutor(_THREADS) as pool:
-            checksums = list(pool.map(self._checksum, (status.path for status in listing.values())))
+        checksums = in_threads(self._checksum, (status.path for status in listing.values()), _THREADS)
         if None in checksums:
             return None
         if not listing:

@@ -12,7 +12,7 @@ from twinhive.log.counted_events import COUNTED, Counted, NotApplied, count_even
 from twinhive.log.log_pages import LogPages
 from twinhive.model.marks import ReplicaState
 from twinhive.observe.follower import Follower, metastore_name
-from twinhive.step.in_parallel import Question
+from twinhive.threads.questions import Question
 
 
 def question_of_risk(one: Follower, state: ReplicaState, log: LogPages) -> Iterator[Question]:

@@ -22,7 +22,7 @@ from twinhive.observe.watched import WatchedPolicy, first_questions, second_ques
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import paused_policies, policies_with_requests
-from twinhive.step.in_parallel import Question, ask_all
+from twinhive.threads.questions import Question, ask_all
 
 _WAITS_LONG_SECONDS = 120.0
 _TURNS = 5

@@ -11,7 +11,7 @@ from twinhive.model.marks import PHASE
 from twinhive.model.objects import Database
 from twinhive.model.switching.promotion import Promotion
 from twinhive.observe.follower import Follower, metastore_name
-from twinhive.step.in_parallel import Question
+from twinhive.threads.questions import Question
 
 
 def questions_of_old(

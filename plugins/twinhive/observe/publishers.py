@@ -9,7 +9,7 @@ from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.behind import Behind, read_behind
 from twinhive.model.errors import TwinhiveError
 from twinhive.ports import MetastoreReader
-from twinhive.step.in_parallel import Question, ask_all
+from twinhive.threads.questions import Question, ask_all
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class BatchCopied:
 
 
 def facts_of(ports: ReadPorts, policy: Policy, key: str) -> DumpFacts:
-    """Return what a dump holds. Raises ActNow when it has been replaced."""
+    """Return what a dump holds. Raises DumpReplaced when it has been replaced."""
     manifest = dump_of_key(ports.dump_files, policy, key).manifest
     labels = {batch.name: batch.label for batch in manifest.batches}
     return DumpFacts(manifest.begin.event_id, manifest.end.event_id, manifest.events, labels)

@@ -10,7 +10,7 @@ from twinhive.model.objects import Database
 from twinhive.model.spoken import spoken_time
 from twinhive.model.switching.fence import FenceMark
 from twinhive.observe.follower import Follower, metastore_name
-from twinhive.step.in_parallel import Question
+from twinhive.threads.questions import Question
 
 LONG_SECONDS = 2 * 3600.0
 """So long a failover may take from its fence on: nobody is told before."""

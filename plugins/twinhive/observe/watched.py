@@ -22,7 +22,7 @@ from twinhive.observe.load_progress import read_progress
 from twinhive.ports import EventLog, FileReader, ReadPorts
 from twinhive.replica.held_sets import HeldNote, held_notes
 from twinhive.replica.pending_files import TablesWaiting, what_waits
-from twinhive.step.in_parallel import Question
+from twinhive.threads.questions import Question
 
 Answers = Mapping[Hashable, Any]
 

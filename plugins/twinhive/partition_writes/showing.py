@@ -5,7 +5,6 @@ logged again, which replicas take for what they have; a file that is where it is
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -19,6 +18,7 @@ from twinhive.partition_writes.request import WriteMode
 from twinhive.partition_writes.target import WriteTarget
 from twinhive.ports import FileWriter
 from twinhive.ports.table_writers import LoggedInsert, TableWriter
+from twinhive.threads.each import in_threads
 
 A_CALL = 1_000
 """Partitions that one call shows."""
@@ -172,10 +172,8 @@ class Showing:
 
     def _tell(self, written: Sequence[WrittenPartition], *, replaces: bool) -> None:
         paths = [path for one in written for path in self._paths(one)]
-        with ThreadPoolExecutor(_THREADS) as pool:
-            checksums = dict(
-                zip(paths, pool.map(lambda path: self.files.checksum(path, ChecksumForm.IDENTITY), paths), strict=True)
-            )
+        found = in_threads(lambda path: self.files.checksum(path, ChecksumForm.IDENTITY), paths, _THREADS)
+        checksums = dict(zip(paths, found, strict=True))
         inserts = [
             LoggedInsert(one.values, tuple((path, checksums[path]) for path in self._paths(one)), replaces)
             for one in written

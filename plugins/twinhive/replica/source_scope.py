@@ -1,7 +1,6 @@
 """Read which tables of the source a policy replicates, and how large they are."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from twinhive.dump.manifest import LeftOutObject
@@ -12,6 +11,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Table, TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader
+from twinhive.threads.each import in_threads
 
 _TABLES_PER_CALL = 200
 _THREADS = 8
@@ -105,8 +105,7 @@ def measure(
         usage = known.get(table.name) or usage_or_nothing(files, None if table.is_external else table.location)
         return SizedTable(constrained, names, usage)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return {sized.table.name: sized for sized in pool.map(one, tables) if sized}
+    return {sized.table.name: sized for sized in in_threads(one, tables, _THREADS) if sized}
 
 
 def usage_or_nothing(files: FileReader, location: str | None) -> Usage:

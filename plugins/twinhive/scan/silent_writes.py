@@ -18,8 +18,8 @@ from twinhive.model.objects import Parameters, Table
 from twinhive.model.policy import Policy
 from twinhive.model.unfinished import is_unfinished
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.workers import in_parallel
 
 Files = Mapping[str, SourceFile]
 """The files of a leaf, by their paths below it."""

@@ -13,6 +13,7 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import authority
 from twinhive.spark.executors import on_an_executor, open_files, use_native_package
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.engine import copy_items
 from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
 from twinhive.transfer.staged.first_try import Tries
@@ -21,7 +22,6 @@ from twinhive.transfer.staged.job import JobSettings, Unusable
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.result import result_record, result_text
-from twinhive.transfer.staged.workers import in_parallel
 
 
 def copy_listed(spark: SparkContext, settings: JobSettings) -> int:

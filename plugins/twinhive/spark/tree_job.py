@@ -21,10 +21,10 @@ from twinhive.spark.endings import result_beside, teller
 from twinhive.spark.executors import on_an_executor, open_files, use_native_package
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.staged.meter import Meter
 from twinhive.transfer.staged.progress import CopyProgress
-from twinhive.transfer.staged.workers import in_parallel
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor
 from twinhive.transfer.tree.outcome import ExecOutcome

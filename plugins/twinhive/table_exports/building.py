@@ -6,8 +6,7 @@ was cut off, and never with what something else has left.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -16,13 +15,14 @@ from twinhive.model.errors import TryAgain
 from twinhive.model.files import join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.failure_kind import Cure
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem
 
-_THREADS = 16
+THREADS = 16
 Thing = TypeVar("Thing")
 
 Copy = Callable[[Sequence[CopyItem], str, str], CopyOutcome]
@@ -69,15 +69,8 @@ def build(files: FileWriter, tree: TableTree, items: Sequence[CopyItem]) -> None
     """Put copies of items in their places, and make all directories. Raises TryAgain for a copy that is gone."""
     moves = {place_below(tree.path, item.partition or "", item.relative): item for item in items}
     wanted = {parent(target) for target in moves} | {place_below(tree.path, one) for one in tree.directories}
-    in_threads(files.make_directories, sorted(wanted))
-    in_threads(lambda move: _move(files, move[1], tree.work, move[0]), list(moves.items()))
-
-
-def in_threads(do: Callable[[Thing], object], things: Iterable[Thing]) -> None:
-    """Do something with each, several at a time; raise the first error."""
-    with ThreadPoolExecutor(_THREADS, "table-files") as pool:
-        for _ in pool.map(do, things):
-            pass
+    in_threads(files.make_directories, sorted(wanted), THREADS)
+    in_threads(lambda move: _move(files, move[1], tree.work, move[0]), moves.items(), THREADS)
 
 
 def _move(files: FileWriter, item: CopyItem, work: str, target: str) -> None:

@@ -17,9 +17,10 @@ from twinhive.model.spoken import first_of, readable
 from twinhive.owned.directories import MARKER, Mark, Owned, Purpose, claim, foreign, proven
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
 from twinhive.ports.table_writers import LoggedInsert, TableWriter
-from twinhive.table_exports.building import Copy, TableTree, build, in_threads, missing_items, raise_failures
+from twinhive.table_exports.building import THREADS, Copy, TableTree, build, missing_items, raise_failures
 from twinhive.table_exports.description import DATA, Described
 from twinhive.table_exports.reading import listed_items
+from twinhive.threads.each import in_threads
 
 _AT_ONCE = 1_000
 _EXTERNAL_TYPE, _MANAGED_TYPE = "EXTERNAL_TABLE", "MANAGED_TABLE"
@@ -92,7 +93,7 @@ class Importing:
             placed = self._keep_placed(target, tree)
         if self.described.table.partition_keys:
             self._create(metastore)
-            in_threads(lambda name: self._put(target, tree, name, placed), sorted(placed))
+            in_threads(lambda name: self._put(target, tree, name, placed), sorted(placed), THREADS)
             self._register(metastore)
         else:
             self._fill(metastore, target, tree, placed)

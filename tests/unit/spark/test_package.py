@@ -25,5 +25,5 @@ def test_the_package_holds_nothing_of_metastores_airflow_or_the_command_line(tmp
     with zipfile.ZipFile(python_package(tmp_path)) as package:
         parts = {name.split("/")[1] for name in package.namelist()}
         adapters = {name for name in package.namelist() if name.startswith("twinhive/adapters/")}
-    assert parts == {"__init__.py", "ports", "model", "transfer", "spark", "adapters"}
+    assert parts == {"__init__.py", "ports", "model", "threads", "transfer", "spark", "adapters"}
     assert not [name for name in adapters if "hive_" in name or "thrift" in name]

@@ -1,7 +1,6 @@
 """Read the dumps that Hive's own REPL DUMP writes: what one is of, its objects, its events."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.files import FileStatus, base_name
 from twinhive.model.objects import Database, Function, Partition, Table
 from twinhive.ports import FileReader
+from twinhive.threads.each import in_threads
 
 _BATCH = "events_batch_"
 _KINDS = ("BOOTSTRAP", "INCREMENTAL")
@@ -174,8 +174,7 @@ def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
 
 def several(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Read something of each item, several at a time, and return it in their order: a dump holds many small files."""
-    with ThreadPoolExecutor(_THREADS, "hive-dump") as pool:
-        return list(pool.map(read, items))
+    return in_threads(read, items, _THREADS)
 
 
 def _count(files: FileReader, dump: HiveDump, has_events: bool) -> int:

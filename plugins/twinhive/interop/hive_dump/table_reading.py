@@ -1,7 +1,6 @@
 """Take whole tables of a dump of Hive over into shards of our own layout, some thousand objects at a time."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from twinhive.dump.batch_records import write_file_list
@@ -19,6 +18,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.staged import CopyItem
 
 _MOST_OBJECTS = 2_000
@@ -92,9 +92,8 @@ class TableReading:
     def _write(self, records: list[TableRecord], slices: list[Slice], number: int) -> Batch:
         others = f" +{len(slices) - 1} tables" if len(slices) > 1 else ""
         batch = Batch(f"{self.prefix}b{number + 1:04d}", f"{slices[0].table}{others}", tuple(slices))
-        with ThreadPoolExecutor(_THREADS, "hive-files") as pool:
-            lists = pool.map(self._items, [owner for record in records for owner in _owners(record)])
-            items = [item for some in lists for item in some]
+        owners = (owner for record in records for owner in _owners(record))
+        items = [item for some in in_threads(self._items, owners, _THREADS) for item in some]
         self.files.write(self.layout.objects(batch.name), encode_objects(records))
         write_file_list(self.files, self.layout, batch.name, items, self.lo)
         return batch

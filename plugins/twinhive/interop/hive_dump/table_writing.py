@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -23,6 +22,7 @@ from twinhive.model.files import ChecksumForm
 from twinhive.model.names import TableName
 from twinhive.model.objects import Function, Table, TableKind
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import Threads
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
@@ -105,10 +105,9 @@ class TableWriting:
 def write_all(files: FileWriter, content: Iterable[tuple[str, bytes]]) -> None:
     """Write files, several at a time; only those are held in memory."""
     waiting = iter(content)
-    with ThreadPoolExecutor(_THREADS, "hive-dump") as pool:
+    with Threads(_THREADS) as threads:
         while some := list(islice(waiting, _AT_ONCE)):
-            for _ in pool.map(lambda one: files.write(*one), some):
-                pass
+            threads.each(lambda one: files.write(*one), some)
 
 
 @dataclass

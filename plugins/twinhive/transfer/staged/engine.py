@@ -14,6 +14,7 @@ from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveEr
 from twinhive.model.files import parent
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.event_source import EventCopier
 from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.listed_source import ListedCopier
@@ -25,7 +26,7 @@ from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Stager
 from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.staged.workers import Patience, in_parallel, twice
+from twinhive.transfer.staged.workers import Patience, twice
 
 
 def copy_items(

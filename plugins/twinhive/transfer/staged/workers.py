@@ -1,11 +1,10 @@
 """Work through a stream of any length with several threads, and stop all of them when one cannot go on."""
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from twinhive.model.errors import TwinhiveError, Unreachable, raise_one
+from twinhive.model.errors import TwinhiveError, Unreachable
 from twinhive.transfer.staged.failure_kind import FailureKind
 
 # So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a
@@ -14,36 +13,6 @@ _GIVE_UP_AFTER = 50
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def in_parallel(
-    items: Iterable[Item],
-    threads: int,
-    work: Callable[[Iterator[Item]], Result],
-    name: str = "sync",
-    stopping: threading.Event | None = None,
-) -> list[Result]:
-    """Run `work` in each thread, all of them with one iterator over `items`; return their results.
-
-    Nothing is read ahead of the threads. What one of them raises ends the others at their next item; of several
-    errors one that leaves open what became of a call is raised. `stopping` is set when no thread is to go on, also with
-    the item that it has: when whoever waits here is interrupted. No thread is started that could have no item.
-    """
-    if isinstance(items, Sized):
-        threads = min(threads, len(items))
-    if threads <= 1:
-        return [work(iter(items))]
-    shared = _Shared(items)
-    with ThreadPoolExecutor(threads, name) as pool:
-        workers = [pool.submit(_until_it_fails, work, shared) for _ in range(threads)]
-        try:
-            wait(workers)
-        finally:
-            shared.stop()
-            if stopping is not None:
-                stopping.set()
-    raise_one(worker.exception() for worker in workers)
-    return [worker.result() for worker in workers]
 
 
 class Helpers:
@@ -101,33 +70,3 @@ class Patience:
             raise
         self._unanswered = 0
         return result
-
-
-class _Shared(Generic[Item]):
-    """Hand out items to several threads, one at a time."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._items = iter(items)
-        self._lock = threading.Lock()
-        self._stopped = False
-
-    def __iter__(self) -> Iterator[Item]:
-        return self
-
-    def __next__(self) -> Item:
-        with self._lock:
-            if self._stopped:
-                raise StopIteration
-            return next(self._items)
-
-    def stop(self) -> None:
-        """Hand out nothing more."""
-        self._stopped = True
-
-
-def _until_it_fails(work: Callable[[Iterator[Item]], Result], items: _Shared[Item]) -> Result:
-    try:
-        return work(items)
-    except BaseException:
-        items.stop()
-        raise

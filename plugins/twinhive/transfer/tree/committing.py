@@ -8,8 +8,9 @@ from functools import partial
 from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
 from twinhive.model.files import FileStatus, is_below, parent
 from twinhive.ports import TreeWriter
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import AttributeCopier
-from twinhive.transfer.staged.workers import Patience, in_parallel, twice
+from twinhive.transfer.staged.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places

@@ -7,12 +7,13 @@ from functools import partial
 
 from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
+from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.staged.meter import Meter, OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.progress import CopyProgress, Counting
 from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.staged.workers import Helpers, Patience, in_parallel
+from twinhive.transfer.staged.workers import Helpers, Patience
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable

@@ -1,12 +1,12 @@
 """Learn the statuses of many directories by listing those that they are in: a call tells of a thousand."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import FileStatus, parent
 from twinhive.ports import FileReader
+from twinhive.threads.each import in_threads
 
 _WORTH = 3
 """So many directories of one parent are listed with it; fewer are asked for one by one."""
@@ -29,9 +29,8 @@ class SiblingStatuses:
             above = parent(path)
             together.setdefault(above if above != files.root else f"{above}/", set()).add(path)
         worth = [(directory, wanted) for directory, wanted in together.items() if len(wanted) >= _WORTH]
-        with ThreadPoolExecutor(threads, "siblings") as pool:
-            found = pool.map(lambda one: dict(_listed(files, *one)), worth)
-            return cls(files, {path: status for some in found for path, status in some.items()})
+        found = in_threads(lambda one: dict(_listed(files, *one)), worth, threads)
+        return cls(files, {path: status for some in found for path, status in some.items()})
 
     @property
     def root(self) -> str:

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from twinhive.model.errors import ActNow
 from twinhive.ports import FileReader, TreeReader
+from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.listing.lister import Page, Unlisted
 from twinhive.transfer.tree.listing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
 from twinhive.transfer.tree.listing.waiting import WaitingDirectory
@@ -77,8 +78,7 @@ def look_at(trees: Sequence[Tree], source: FileReader, target: FileReader, threa
     Afterwards `is_equal` tells of each tree what `nothing_to_do` would.
     """
     _list(trees, source, target)
-    with ThreadPoolExecutor(threads, "settle") as pool:
-        list(pool.map(Tree.settle, trees))
+    in_threads(Tree.settle, trees, threads)
 
 
 def _list(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None:

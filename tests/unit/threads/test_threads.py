@@ -1,6 +1,7 @@
 """Threads that share work: no more than there is for them, and which of their errors is raised."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +10,8 @@ from tests.support.worlds.fake_world import a_world
 from tests.unit.incremental import test_incremental
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow, Refused, Unreachable, raise_one
-from twinhive.transfer.staged.workers import in_parallel
+from twinhive.threads.each import Threads, in_threads
+from twinhive.threads.shared_items import in_parallel
 
 REFUSED, SILENT = Refused("it answered"), Unreachable("it did not")
 
@@ -82,3 +84,54 @@ def test_a_load_that_was_answered_gives_its_lease_back(monkeypatch: pytest.Monke
     with pytest.raises(ActNow):
         Followed()
     assert world.ports().lease.holder(f"{test_incremental.POLICY.staging}/lease") is None
+
+
+def test_a_stream_of_nothing_starts_no_thread() -> None:
+    here = threading.current_thread()
+    assert in_parallel(iter(()), 4, lambda items: (threading.current_thread(), list(items))) == [(here, [])]
+
+
+def test_a_single_item_is_worked_on_right_here_and_results_are_in_the_order_of_items() -> None:
+    here = threading.get_ident()
+    assert in_threads(lambda _: threading.get_ident(), ["one"], 8) == [here]
+    both = threading.Barrier(2, timeout=30)
+
+    def after_the_other(number: int) -> int:
+        both.wait()
+        return number * 10
+
+    assert in_threads(after_the_other, iter((2, 1)), 8) == [20, 10]
+    assert in_threads(str, [], 8) == []
+
+
+@pytest.mark.parametrize("errors", [(REFUSED, SILENT), (SILENT, REFUSED)])
+def test_of_errors_of_two_items_the_one_that_leaves_a_call_open_is_raised(errors) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def fail(error: Exception) -> None:
+        both.wait()
+        raise error
+
+    with pytest.raises(Unreachable):
+        in_threads(fail, errors, 2)
+
+
+def test_after_an_error_nothing_is_begun_and_what_is_begun_is_waited_for() -> None:
+    failed, ended, begun = threading.Event(), [], []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        if number == 0:
+            failed.set()
+            raise REFUSED
+        if number == 1:
+            assert failed.wait(30)
+            ended.append(number)
+        time.sleep(0.1)
+
+    with Threads(2) as threads:
+        with pytest.raises(Refused):
+            threads.each(work, range(1_000))
+        assert ended == [1]
+        assert len(begun) < 1_000
+        assert threads.each(str, (1, 2)) == ["1", "2"]

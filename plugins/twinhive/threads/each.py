@@ -1,0 +1,51 @@
+"""Do the same with each of several items, several at a time."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from twinhive.model.errors import raise_one
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Threads:
+    """Threads that work on items of one list after the other; started when there are two items at the same time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Threads":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def each(self, call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Return what `call` returns for each item, in their order; a single item is worked on right here.
+
+        When one fails nothing else is begun, and what is begun is waited for. Of several errors one that leaves open
+        what became of a call is raised: an order of items must not decide whether a lease is released.
+        """
+        waiting = list(items)
+        if len(waiting) < 2 or self._most < 2:
+            return [call(item) for item in waiting]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._most)
+        calls = [self._pool.submit(call, item) for item in waiting]
+        try:
+            wait(calls, return_when=FIRST_EXCEPTION)
+        finally:
+            ended = [one for one in calls if not one.cancel()]
+            wait(ended)
+        raise_one(one.exception() for one in ended)
+        return [one.result() for one in calls]
+
+
+def in_threads(call: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+    """Return what `call` returns for each item, in their order, up to `threads` at a time; raises as Threads.each."""
+    with Threads(threads) as started:
+        return started.each(call, items)
