@@ -5,14 +5,17 @@ from dataclasses import replace
 
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.batch_records import listed_batch
-from twinhive.dump.store import Dump
+from twinhive.dump.store import Dump, planned_in_this_run
 from twinhive.model.batches import Batch
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
 
 
 def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[Batch]) -> tuple[Batch, ...]:
-    """Copy the batches here when all of them together are small; return those that remain, which is all or none."""
+    """Copy the batches here when all of them together are small; return those that remain, which is all or none.
+
+    Raises TryAgain when another run has replaced the dump meanwhile: the task that has planned it plans anew.
+    """
     found = ((batch, listed_batch(ports.dump_files, dump.layout, batch.name)) for batch in batches)
     listed = {batch: one for batch, one in found if one is not None and one.files}
     waiting = tuple(listed)
@@ -20,6 +23,7 @@ def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[
     length = sum(one.bytes for one in listed.values())
     if not work.policy.options.is_little(files, length):
         return waiting
-    for batch in waiting:
-        CopyBatch(replace(work, batch=batch.name, dump=dump.key)).run(ports)
+    with planned_in_this_run(ports.dump_files, work.policy, dump.key):
+        for batch in waiting:
+            CopyBatch(replace(work, batch=batch.name, dump=dump.key)).run(ports)
     return ()

@@ -10,7 +10,7 @@ from twinhive.dump.claiming import claim_dumps, discard_dump
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
-from twinhive.model.errors import ActNow, Missing, TryAgain
+from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
@@ -70,19 +70,42 @@ def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
 
 
 def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
-    """Return the dump that a mapped task was made for. Raises ActNow when another has taken its place."""
+    """Return the dump that a mapped task was made for. Raises DumpReplaced when another has taken its place."""
     name = key.rpartition("-")[0]
     found = next((layout for layout in dumps_of(files, policy) if layout.name == name), None)
     dump = open_dump(files, found) if found is not None else None
     if dump is None or dump.key != key:
         planner = "window" if name.startswith(DumpKind.INCREMENTAL) else "list_objects (or, in a round, round)"
-        raise ActNow(
+        raise DumpReplaced(
             f"the dump of this task has been replaced (policy {policy.name})",
             found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
             expected=key,
             next_step=Clear(f"the task {planner} with all tasks after it"),
         )
     return of_this_text(dump, policy)
+
+
+@contextmanager
+def planned_in_this_run(files: FileReader, policy: Policy, key: str) -> Iterator[None]:
+    """Work on a dump that this run has planned. Raises TryAgain for whatever fails because another has planned anew."""
+    try:
+        yield
+    except ActNow as error:
+        try:
+            dump_of_key(files, policy, key)
+        except DumpReplaced as replaced:
+            raise planned_anew(policy, replaced) from error
+        raise
+
+
+def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
+    """Return what a run says whose dump another one has replaced: unlike a task, it plans anew when it is repeated."""
+    return TryAgain(
+        f"another run of policy {policy.name} has planned the same meanwhile, and replaced the dump of this one",
+        found=replaced.found,
+        expected=replaced.expected,
+        next_step="nothing, when that run has gone on; else " + Clear("this task"),
+    )
 
 
 def of_this_text(dump: Dump, policy: Policy) -> Dump:

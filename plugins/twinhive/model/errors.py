@@ -150,6 +150,10 @@ class AlreadyThere(ActNow):
     """An object that must not be there is."""
 
 
+class DumpReplaced(ActNow):
+    """Another run has planned anew what a task works on: the task cannot go on, a run that begins with its plan can."""
+
+
 class LogBroken(ActNow):
     """A notification log does not go on from where it was read: events are gone, are there twice, or are others."""
 

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from twinhive.bootstrap.preflight import Preflight
+from twinhive.dump.store import planned_anew
 from twinhive.external.sync_external import Execution, InThisProcess, SyncExternal
-from twinhive.model.errors import about
+from twinhive.model.errors import DumpReplaced, about
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import HandOver, OnlyFor, Stage, Step, already, hand_overs, stages_of
 from twinhive.ports import WritePorts
@@ -90,7 +91,10 @@ def run_phase(
         return None
 
     with about(policy.name):
-        results = interpret(stages, act, earlier)
+        try:
+            results = interpret(stages, act, earlier)
+        except DumpReplaced as error:
+            raise planned_anew(policy, error) from error
     return {name: result for name, result in results.items() if result is not None}
 
 

@@ -1,0 +1,82 @@
+"""A run whose window another one cuts anew before all is copied: nobody has to act, and nothing is lost."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from tests.support.worlds.fake_world import tuned
+from tests.unit.incremental.test_incremental import Followed, insert_into_table
+from twinhive.bootstrap import small_copies
+from twinhive.dump.claiming import discard_dump
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.store import dumps_of
+from twinhive.model.errors import DumpReplaced, Missing, TryAgain
+from twinhive.pipeline.phases import INCREMENTAL
+from twinhive.pipeline.runner import RunOptions, run_phase, step_of
+from twinhive.step.base import Work
+
+BY_TASKS = tuned(spark_above_files=0)
+
+
+def remove_window(followed: Followed) -> None:
+    files = followed.world.ports().dump_files
+    [window] = dumps_of(files, followed.policy, DumpKind.INCREMENTAL)
+    assert discard_dump(files, window.directory)
+
+
+def cut_anew(followed: Followed) -> None:
+    remove_window(followed)
+    insert_into_table(followed.users)
+    followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+
+
+def test_a_run_is_tried_again_and_a_task_whose_plan_is_gone_is_not() -> None:
+    followed = Followed(BY_TASKS)
+    insert_into_table(followed.users)
+    ports, tasks = followed.world.ports(), []
+
+    def replaced(stage: str, batches: Sequence[Any]) -> Iterator[Any]:
+        for batch in batches:
+            cut_anew(followed)
+            tasks.append(batch)
+            yield batch
+
+    with pytest.raises(TryAgain, match="has planned the same meanwhile") as told:
+        run_phase(INCREMENTAL, BY_TASKS, ports, {"run": "late"}, followed.say, watch=replaced)
+    work = Work(BY_TASKS, tasks[0].name, str(told.value.expected), {"run": "late"}, followed.say)
+    with pytest.raises(DumpReplaced, match="clear the task window with all tasks after it"):
+        step_of(INCREMENTAL[1], work, RunOptions()).run(ports)
+    followed.follow()
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("others_do", [cut_anew, remove_window])
+def test_the_task_that_has_planned_is_tried_again(others_do: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed()
+    insert_into_table(followed.users)
+    read = small_copies.listed_batch  # type: ignore[attr-defined]
+
+    def late(*args: Any) -> Any:
+        monkeypatch.setattr(small_copies, "listed_batch", read)
+        found = read(*args)
+        others_do(followed)
+        return found
+
+    monkeypatch.setattr(small_copies, "listed_batch", late)
+    with pytest.raises(TryAgain, match="has planned the same meanwhile"):
+        followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.follow()
+    followed.assert_twin()
+
+
+def test_what_is_wrong_with_a_window_that_stands_is_said_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed()
+    insert_into_table(followed.users)
+
+    def gone(*args: Any, **kwargs: Any) -> None:
+        raise Missing("something else is not there")
+
+    monkeypatch.setattr(small_copies.CopyBatch, "run", gone)  # type: ignore[attr-defined]
+    with pytest.raises(Missing, match="something else"):
+        followed.run_with(followed.world.ports(), INCREMENTAL[:1])
