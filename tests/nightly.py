@@ -65,7 +65,7 @@ PARTS = {
         {"TWINHIVE_HISTORIES": 60},
     ),
     "kills": Part(
-        "each change of each phase, each answer of a server as the place of a kill (`make test`: a third of them)",
+        "each change of each phase, each answer of a server as the place of a kill (`make test`: a seventh of them)",
         _tests(
             "tests/unit",
             "tests/contracts/test_first_metastore_dies.py",
@@ -112,7 +112,7 @@ PARTS = {
     ),
     "copies": Part(
         "8 random histories of changes, copies that are killed, readers and Spark at a port of the gateway",
-        _tests("tests/integration/test_cluster_ports.py", "-k", "meanwhile"),
+        _tests("-m", "nightly", "tests/integration/test_cluster_ports.py", "-k", "meanwhile"),
         4,
         {"TWINHIVE_HISTORIES": 8},
     ),

@@ -1,4 +1,4 @@
-"""Of two metastores the first dies in a call, at each of its answers (a third of them a day).
+"""Of two metastores the first dies in a call, at each of its answers (a seventh of them a day).
 
 Sets are marked once, all is told in order, and who waits for a set finds it.
 """

@@ -21,10 +21,6 @@ def replicated(west: Warehouse, database: str) -> int:
     return int(west.client.get_database(database).parameters["repl.last.id"])
 
 
-@pytest.mark.nightly(
-    "tests/dags/test_consumers.py",
-    "tests/integration/test_sets_airflow.py",
-)
 def test_consumers_start_when_a_table_is_there_and_a_sensor_waits_for_it(
     airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
 ) -> None:
@@ -48,6 +44,7 @@ def test_consumers_start_when_a_table_is_there_and_a_sensor_waits_for_it(
     until(lambda: {"event_id": replicated(west, followed)} in newer(), "the window has started the consumer")
 
 
+@pytest.mark.nightly("tests/dags/test_monitor_dag.py", "tests/dags/test_failure_callbacks.py")
 def test_the_monitor_is_red_while_a_policy_needs_somebody_and_says_who(airflow: RunningAirflow) -> None:
     run = airflow.measure()
     assert run.states()["measure"] == {"success"}

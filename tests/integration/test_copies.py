@@ -174,6 +174,10 @@ def test_statements_run_where_all_that_they_need_is(placed: Placed) -> None:
     assert routed(some) == [None]
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_copies.py::test_copies_are_made_follow_and_go",
+    "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
+)
 def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     path = placed.policies.directory / "placements/near.yaml"
     said = yaml.safe_load(path.read_text())

@@ -233,7 +233,7 @@ def test_a_missing_source_directory_is_an_error_or_an_empty_directory(stage: Sta
 
 
 @pytest.mark.nightly(
-    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
+    "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
     "tests/dags/test_in_process.py::test_a_large_copy_asks_for_spark_and_a_failure_leaves_the_table_waiting",
 )
 def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFiles, monkeypatch, log, report) -> None:

@@ -84,7 +84,7 @@ def statements(
 
 
 @pytest.mark.nightly(
-    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
+    "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
     "tests/unit/statements/running/test_spark_copies.py",
 )
 def test_what_is_much_is_copied_by_spark(statements: Statements, east: Warehouse, west: Warehouse) -> None:

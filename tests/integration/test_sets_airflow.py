@@ -92,6 +92,11 @@ def returned(airflow: RunningAirflow, dag_id: str, task: str = "report") -> list
     return [airflow.api.xcom(dag_id, run.run_id, task, "return_value") for run in ended]
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_consumers_airflow.py::test_consumers_start_when_a_table_is_there_and_a_sensor_waits_for_it",
+    "tests/dags/test_sets.py",
+    "tests/dags/test_hearing.py",
+)
 def test_days_that_are_complete_start_consumers_at_the_source_and_on_the_replica(
     airflow: RunningAirflow, followed: str, told: None
 ) -> None:

@@ -198,7 +198,7 @@ def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
 
 @pytest.mark.nightly(
     "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
-    "tests/integration/test_copies.py::test_what_is_much_is_copied_by_spark",
+    "tests/integration/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
 )
 def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) -> None:
     sandbox.up("spark-master", "spark-worker")

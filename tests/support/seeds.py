@@ -14,8 +14,8 @@ import hypothesis
 DAY = int(os.environ.get("TWINHIVE_DAY") or time.time() // 86_400)
 """Days since 1970-01-01, UTC."""
 PER_DAY = 1_000_000
-KILL_POINTS = int(os.environ.get("TWINHIVE_KILL_POINTS") or 3)
-"""Every how many changes a run is killed at, others each day: three days meet all. 1, at night: at each."""
+KILL_POINTS = int(os.environ.get("TWINHIVE_KILL_POINTS") or 7)
+"""Every how many changes a run is killed at, others each day: a week meets all. 1, at night: at each."""
 ONE = os.environ.get("TWINHIVE_SEED")
 """The one seed to run, if somebody asks for one."""
 

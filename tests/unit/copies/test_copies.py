@@ -187,13 +187,10 @@ def a_copied_world_that_changed() -> CopiesWorld:
 
 @pytest.mark.parametrize("begin", [a_world, a_copied_world_that_changed])
 def test_killed_at_any_change_no_copy_lies_and_the_next_runs_converge(begin) -> None:
-    kills = 0
-    for world in left_by_kills(begin, noticed):
-        kills += 1
+    for world in left_by_kills(begin, noticed, least=45):
         world.assert_no_copy_lies()
         world.settle()
         world.assert_complete(*_all_objects(world))
-    assert kills > 15
 
 
 def test_killed_at_any_change_and_then_the_primary_changes() -> None:

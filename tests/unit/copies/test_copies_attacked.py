@@ -104,12 +104,12 @@ class AtChange:
 
 
 def _moments(begin: Callable[[], CopiesWorld]) -> Iterator[tuple[CopiesWorld, int]]:
-    """Yield a world for each change of a run; in `make test` a fifteenth of them, others each day."""
+    """Yield a world for each change of a run; in `make test` a fourteenth of them, others each day."""
     again = copies_of(begin())
     counted = AtChange(0, lambda: None)
     world = again()
     world.run(killable(world.ports(), counted))
-    for at in range(1, counted.changes + 1)[seeds.kill_points(1 if seeds.KILL_POINTS == 1 else 5)]:
+    for at in range(1, counted.changes + 1)[seeds.kill_points(1 if seeds.KILL_POINTS == 1 else 2)]:
         yield again(), at
 
 
