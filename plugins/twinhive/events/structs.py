@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from twinhive.model.tjson import Tree
+from twinhive.model.tjson import AS_HIVE_WRITES, Tree
 
 # Half of a surrogate pair: JSON can spell it, no file and no metastore can store it.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -19,7 +19,7 @@ _LIST_AS_KEY = re.compile(rf"{_STRING}|(?P<key>\[(?:{_STRING}|[^\[\]\"])*+\])(?=
 def parse_json(text: str) -> Any:
     """Parse JSON as Hive writes it, with control characters unescaped in strings. Raises ValueError."""
     try:
-        value = json.loads(text, strict=False)
+        value = AS_HIVE_WRITES.decode(text)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:

@@ -9,16 +9,19 @@ from typing import Any
 
 Tree = dict[str, Any]
 
+AS_HIVE_WRITES = json.JSONDecoder(strict=False)
+"""Hive leaves control characters in strings unescaped."""
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def to_text(tree: Tree) -> str:
     """Write a tree as TJSON text."""
-    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(tree)
 
 
 def from_text(text: str) -> Tree:
     """Parse TJSON text. Raises ValueError."""
-    # Hive leaves control characters in strings unescaped.
-    tree = json.loads(text, strict=False)
+    tree = AS_HIVE_WRITES.decode(text)
     if not isinstance(tree, dict):
         raise ValueError("TJSON of a struct must be an object")
     return tree
