@@ -3,7 +3,7 @@
 HDFS lets one client write a file, and its `recoverLease` closes a file under a writer, whose next
 flush then fails. So a new holder first closes the file of the one before, then waits until no call
 of theirs can be under way any more, and only then opens a file of its own with the next number.
-Who may do that to whom is decided by the kinds of work (`domain/lease_kinds.py`); the file says its own.
+Who may do that to whom is decided by the kinds of work (`model/lease_kinds.py`); the file says its own.
 """
 
 import json
