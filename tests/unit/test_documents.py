@@ -26,6 +26,15 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     assert [name for name in named(page) if not any(list(root.glob(name)) for root in ROOTS)] == []
 
 
+def test_modules_that_the_code_names_are_there() -> None:
+    package = ROOTS[1]
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        wrong += [name for name in _FILE.findall(text) if not any(list(r.glob(name)) for r in (*ROOTS, path.parent))]
+    assert wrong == []
+
+
 def anchors(page: Path) -> set[str]:
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}

@@ -42,7 +42,7 @@ def parse_struct(text: str) -> tuple[Tree, str]:
 
 
 def _with_keys_as_strings(text: str) -> str:
-    """Write lists that are keys as strings, in the form that `adapters.thrift_json` reads back."""
+    """Write lists that are keys as strings, in the form that `adapters.hive.thrift_json` reads back."""
     return _LIST_AS_KEY.sub(lambda match: _quoted(match["key"]) if match["key"] else match[0], text)
 
 

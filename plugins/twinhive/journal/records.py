@@ -306,7 +306,7 @@ class SentMessage:
 class RecordedTable:
     """What a table of the policy is on the replica, when it was last looked at.
 
-    kind        a value of `domain.objects.TableKind`
+    kind        a value of `model.objects.TableKind`
     state       one of `TableStanding`
     reason      why it is in this state, where there is more to say
     files, bytes   as the source's metastore counts them, None where it does not

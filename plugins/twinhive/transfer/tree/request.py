@@ -70,7 +70,7 @@ class SyncOptions:
     staging        directory for unfinished work, on the target's file system; None: beside or in the target
     busy           the source is written to all the time: a file that is gone when it is to be copied is no failure, one
                    that was replaced is copied as it is now
-    skip_unfinished   leave out what running jobs have not finished (`domain.unfinished`)
+    skip_unfinished   leave out what running jobs have not finished (`model.unfinished`)
     """
 
     mode: Mode = Mode.UPDATE
