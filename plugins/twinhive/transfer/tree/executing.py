@@ -83,9 +83,9 @@ def confirmed(
 class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
-    `meter` is called with the bytes of each piece before it is written and may wait (`transfer.staged.meter`); `progress` is
-    told of each file that is done with, copied or not. `confirm` is called before anything is put in place that others
-    may see, and raises LeaseLost when it may not be.
+    `meter` is called with the bytes of each piece before it is written and may wait (`transfer.staged.meter`);
+    `progress` is told of each file that is done with, copied or not. `confirm` is called before anything is put in
+    place that others may see, and raises LeaseLost when it may not be.
     """
 
     def __init__(
