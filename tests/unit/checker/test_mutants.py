@@ -21,7 +21,7 @@ from twinhive.shown_sets.later_events import LaterEvents
 from twinhive.shown_sets.show import ShowSets
 from twinhive.transfer.staged.event_source import EventCopier
 
-SEEDS = (60, 62, 64, 65, 80, 205, 223, 229, *range(81, 281))
+SEEDS = (60, 62, 64, 65, 73, 80, 137, 205, 223, 229, *range(81, 281))
 """The first have noticed each of them before: what changes a history goes on to others."""
 MANY_FAULTS = Settings(faults=85)
 MARKS = Settings(writers=3, statements=45, pace=30, faults=20, deaths=5, marks=True)
