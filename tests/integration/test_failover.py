@@ -317,6 +317,10 @@ def attributes(side: Warehouse, database: str) -> dict[str, tuple[str, str, int,
     return found
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_failover.py::test_there_and_back_again",
+    "tests/unit/operations/test_failover.py",
+)
 def test_other_users_write_a_promoted_replica_as_they_wrote_the_source(
     policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse
 ) -> None:

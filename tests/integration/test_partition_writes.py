@@ -239,6 +239,10 @@ def test_five_hundred_partitions_are_few_files_and_one_call_and_a_write_that_fai
     assert counted(session, table) == [5_000, sum(range(5_000)), 500]
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_partition_writes.py::test_the_spark_job_reads_files_and_writes_partitions",
+    "tests/unit/partition_writes/test_write.py",
+)
 def test_small_files_of_many_tasks_are_merged(session: Session, east: Warehouse) -> None:
     database = east.create_database("merged")
     table = a_table(session, database, "days")

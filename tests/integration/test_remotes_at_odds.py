@@ -163,6 +163,10 @@ ODD_COLUMNS = ("a b", "straße", "a.b", "select", "日本", "x`y", "😀")
 ODD_VALUES = ("a/b=c", "100%", "é", "a|b", "a*b", "x'y", ' "q" ', "#{}[]\\", "a:b", "日本")
 
 
+@pytest.mark.nightly(
+    "tests/integration/test_remotes.py::test_spark_joins_local_and_remote_tables_and_prunes_partitions",
+    "tests/unit/gateway/test_answers_are_the_owners.py",
+)
 def test_odd_names_and_values_of_a_remote_are_read_as_its_owner_has_them(
     desk: Desk, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse
 ) -> None:

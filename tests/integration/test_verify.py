@@ -135,7 +135,7 @@ OTHER_DAMAGE = pytest.mark.nightly(
         pytest.param(added, "orders p=c%2Fd e: names", marks=OTHER_DAMAGE),
         pytest.param(removed, "orders p=50%25%3D%23%3Aü: names", marks=OTHER_DAMAGE),
         pytest.param(altered, "orders p=a b: meta (sd.cols[0].comment", marks=OTHER_DAMAGE),
-        (dropped, "orders p=a b: missing"),
+        pytest.param(dropped, "orders p=a b: missing", marks=OTHER_DAMAGE),
         pytest.param(commented, "plain: meta (parameters.by", marks=OTHER_DAMAGE),
         pytest.param(rephrased, "recent: meta", marks=OTHER_DAMAGE),
     ],
