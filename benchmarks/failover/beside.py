@@ -125,7 +125,7 @@ class Hives:
 
 
 def beside(partitions: int) -> None:
-    """Print a table; servers that were started stay for the next one."""
+    """Print a table, and stop the servers that it was measured on."""
     clusters = Clusters.start("bench-failover")
     planned = "planned failover, from the last write on"
     changed = f"failback, {_CHANGED} partitions changed on the new primary"
@@ -152,6 +152,7 @@ def beside(partitions: int) -> None:
         print(f"| {what} | {both['ours']:.1f} | {both['hive']:.1f} | {ratio(both['hive'], both['ours'])} |", flush=True)
     print(f"of a planned failover, to wait for quiet: ours {quiet['ours']:.0f} s, Hive {quiet['hive']:.0f} s")
     print(f"load average {load_average():.1f}")
+    clusters.box.down()
 
 
 def _side(clusters: Clusters, name: str, partitions: int) -> tuple[Side, SourceWriter, SourceWriter]:
