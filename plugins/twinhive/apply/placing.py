@@ -47,14 +47,17 @@ class Placing:
         """Place files of many actions into directories that nothing registered uses yet.
 
         `own` marks a directory before any file is in it: one whose table is frozen by then is known as ours.
-        A file without a staged copy is left to the action that needs it, which says what is wrong.
+        A file without a staged copy is left to the action that needs it, which says what is wrong. So is all of it when
+        something is refused here: each action makes its own directories then, and nobody pays for another's.
         """
         moves = _moves(contents)
-        self._made = _directories(contents, moves)
+        directories = _directories(contents, moves)
+        self._made = set()
         self._placed.clear()
-        self._threads.each(self._files.make_directories, sorted(self._made))
+        self._threads.each(self._files.make_directories, sorted(directories))
         self._threads.each(own, sorted({directory for directory, _ in contents}))
-        self._give(contents, self._made)
+        self._give(contents, directories)
+        self._made = directories
         self._threads.each(lambda move: self._move_ahead(*move), moves)
 
     def _move_ahead(self, file: SourceFile, target: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.batch_records import listed_batch
-from twinhive.dump.store import Dump, planned_in_this_run
+from twinhive.dump.store import Dump, dump_of_key, planned_in_this_run
 from twinhive.model.batches import Batch
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
@@ -16,8 +16,11 @@ def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[
 
     Raises TryAgain when another run has replaced the dump meanwhile: the task that has planned it plans anew.
     """
-    found = ((batch, listed_batch(ports.dump_files, dump.layout, batch.name)) for batch in batches)
-    listed = {batch: one for batch, one in found if one is not None and one.files}
+    with planned_in_this_run(ports.dump_files, work.policy, dump.key):
+        found = {batch: listed_batch(ports.dump_files, dump.layout, batch.name) for batch in batches}
+        if None in found.values():
+            dump_of_key(ports.dump_files, work.policy, dump.key)  # no list, or no dump any more?
+    listed = {batch: one for batch, one in found.items() if one is not None and one.files}
     waiting = tuple(listed)
     files = sum(one.files for one in listed.values())
     length = sum(one.bytes for one in listed.values())

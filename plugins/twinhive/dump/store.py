@@ -73,7 +73,10 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
     """Return the dump that a mapped task was made for. Raises DumpReplaced when another has taken its place."""
     name = key.rpartition("-")[0]
     found = next((layout for layout in dumps_of(files, policy) if layout.name == name), None)
-    dump = open_dump(files, found) if found is not None else None
+    try:
+        dump = open_dump(files, found) if found is not None else None
+    except Missing:  # removed after it was found
+        dump = None
     if dump is None or dump.key != key:
         planner = "window" if name.startswith(DumpKind.INCREMENTAL) else "list_objects (or, in a round, round)"
         raise DumpReplaced(

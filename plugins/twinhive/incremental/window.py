@@ -9,7 +9,7 @@ from dataclasses import replace
 from twinhive.bootstrap.small_copies import left_for_spark
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.cleaning import clean_staging
-from twinhive.dump.store import newest_dump, window_at
+from twinhive.dump.store import newest_dump, planned_in_this_run, window_at
 from twinhive.external.publish_pending import publish_between_windows
 from twinhive.incremental.kept_windows import keep_window
 from twinhive.incremental.requests import reason_to_plan_again
@@ -94,7 +94,8 @@ def clean_up_between_windows(run: WindowStage) -> WindowStage:
 def keep_for_salvage(run: WindowStage) -> WindowStage:
     """Keep the window where the replica is: what is copied of it can be applied without its source."""
     assert run.dump is not None, "without a window the run has ended"
-    keep_window(run.ports, run.policy, run.dump)
+    with planned_in_this_run(run.ports.dump_files, run.policy, run.dump.key):
+        keep_window(run.ports, run.policy, run.dump)
     return run
 
 

@@ -17,11 +17,12 @@ from twinhive.model.files import parent
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, SourcePorts
-from twinhive.threads.each import in_threads
+from twinhive.threads.each import Threads, in_threads
 from twinhive.transfer.staged.event_source import kept_path
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
+_ASKED_TOGETHER = 500
 _ASKED_ALONE = 50
 """Up to so many files of one directory are asked for one by one."""
 
@@ -51,7 +52,11 @@ def event_items(
 def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
     """True when a file that is not at its path is not in the change manager either."""
     kept = [kept_path(file.cmroot, file.path, file.checksum) for file in absent if file.cmroot and file.checksum]
-    return len(kept) < len(absent) or None in in_threads(files.status, kept, _THREADS)
+    if len(kept) < len(absent):
+        return True
+    with Threads(_THREADS) as threads:
+        pages = (kept[start : start + _ASKED_TOGETHER] for start in range(0, len(kept), _ASKED_TOGETHER))
+        return any(None in threads.each(files.status, some) for some in pages)
 
 
 def lengths_of(files: FileReader, paths: list[str]) -> dict[str, int]:

@@ -8,9 +8,11 @@ import pytest
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed, insert_into_table
 from twinhive.bootstrap import small_copies
+from twinhive.dump import store
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
+from twinhive.incremental import window
 from twinhive.model.errors import DumpReplaced, Missing, TryAgain
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import RunOptions, run_phase, step_of
@@ -21,8 +23,8 @@ BY_TASKS = tuned(spark_above_files=0)
 
 def remove_window(followed: Followed) -> None:
     files = followed.world.ports().dump_files
-    [window] = dumps_of(files, followed.policy, DumpKind.INCREMENTAL)
-    assert discard_dump(files, window.directory)
+    [cut] = dumps_of(files, followed.policy, DumpKind.INCREMENTAL)
+    assert discard_dump(files, cut.directory)
 
 
 def cut_anew(followed: Followed) -> None:
@@ -68,6 +70,40 @@ def test_the_task_that_has_planned_is_tried_again(others_do: Any, monkeypatch: p
         followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.follow()
     followed.assert_twin()
+
+
+@pytest.mark.parametrize("others_do", [cut_anew, remove_window])
+@pytest.mark.parametrize("before", [(window, "keep_window"), (window, "left_for_spark")], ids=lambda one: one[1])
+def test_so_it_is_when_its_plan_goes_before_anything_is_read_of_it(
+    before: tuple[Any, str], others_do: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = Followed()
+    insert_into_table(followed.users)
+    act = getattr(*before)
+
+    def late(*args: Any) -> Any:
+        monkeypatch.setattr(*before, act)
+        others_do(followed)
+        return act(*args)
+
+    monkeypatch.setattr(*before, late)
+    with pytest.raises(TryAgain, match="has planned the same meanwhile"):
+        followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.follow()
+    followed.assert_twin()
+
+
+def test_a_dump_that_goes_while_it_is_opened_has_been_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed()
+    insert_into_table(followed.users)
+    key = followed.run_with(followed.world.ports(), INCREMENTAL[:1])["window"].dump
+
+    def gone(*args: Any) -> None:
+        raise Missing("it is not there any more")
+
+    monkeypatch.setattr(store, "open_dump", gone)
+    with pytest.raises(DumpReplaced):
+        store.dump_of_key(followed.world.ports().dump_files, followed.policy, key)
 
 
 def test_what_is_wrong_with_a_window_that_stands_is_said_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

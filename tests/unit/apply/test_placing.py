@@ -1,0 +1,52 @@
+"""Directories that are made ahead: who is refused one is told, and nobody else pays for it."""
+
+import pytest
+
+from tests.support.worlds.fake_world import a_world
+from twinhive.apply.placing import Placing
+from twinhive.model.errors import Refused
+from twinhive.model.names import TableName
+
+ROOT = "hdfs://west/w/"
+OTHERS = [f"{ROOT}b/p={number:03}" for number in range(100)]
+REFUSED = f"{ROOT}a"
+
+
+class Directories:
+    """A file system in which one directory is refused."""
+
+    def __init__(self) -> None:
+        self.made: set[str] = set()
+
+    def make_directories(self, path: str) -> None:
+        if path == REFUSED:
+            raise Refused("a quota")
+        self.made.add(path)
+
+
+@pytest.mark.parametrize("refused_by", ["make_directories", "own"])
+def test_after_a_refusal_each_action_makes_its_own_directories(refused_by: str) -> None:
+    files, world = Directories(), a_world()
+    placing = Placing(files, world.source_files, f"{ROOT}staging")
+    contents = [(REFUSED if refused_by == "make_directories" else f"{ROOT}c", ()), *((one, ()) for one in OTHERS)]
+
+    def own(path: str) -> None:
+        if refused_by == "own":
+            raise Refused("an attribute")
+
+    with pytest.raises(Refused):
+        placing.place_ahead(contents, own)
+    files.made.clear()
+    for directory in OTHERS:
+        placing.place(TableName("sales", "b"), directory, ())
+    assert files.made == {*OTHERS}
+
+
+def test_what_was_made_ahead_is_not_made_again() -> None:
+    files, world = Directories(), a_world()
+    placing = Placing(files, world.source_files, f"{ROOT}staging")
+    placing.place_ahead([(one, ()) for one in OTHERS], lambda path: None)
+    assert files.made == {*OTHERS}
+    files.made.clear()
+    placing.place(TableName("sales", "b"), OTHERS[0], ())
+    assert files.made == set()
