@@ -12,7 +12,7 @@ from twinhive.transfer.tree.listing.unchanged_trees import Tree, look_at
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, Statuses
 
-_TREES_TOGETHER = 200
+TREES_TOGETHER = 200
 _SMALL_DIRECTORIES = 5_000
 """Up to so many directories a tree is listed together with others; a larger one keeps a listing busy by itself."""
 
@@ -26,8 +26,8 @@ def look_at_all(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int) 
         SiblingStatuses.of(trees.source, (sync.entry.location for sync in known), threads),
         SiblingStatuses.of(trees.replica, (sync.target for sync in known), threads),
     )
-    for start in range(0, len(syncs), _TREES_TOGETHER):
-        yield from _look_at_some(syncs[start : start + _TREES_TOGETHER], trees, statuses, threads)
+    for start in range(0, len(syncs), TREES_TOGETHER):
+        yield from _look_at_some(syncs[start : start + TREES_TOGETHER], trees, statuses, threads)
 
 
 def _look_at_some(

@@ -1,9 +1,10 @@
 """Bring the directories of one task of a pass to the replica, and write down which are complete."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import Protocol
 
 from twinhive.dump.external_passes import (
@@ -15,7 +16,7 @@ from twinhive.dump.external_passes import (
     records_have_changed,
     task_has_ended,
 )
-from twinhive.external.look import Found, look_at_all
+from twinhive.external.look import TREES_TOGETHER, Found, look_at_all
 from twinhive.external.sync import DirectorySync, Moment
 from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
@@ -27,12 +28,15 @@ from twinhive.replica.replica_state import state_now
 from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
-from twinhive.threads.each import in_threads
+from twinhive.threads.each import Threads
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 _SHOWN = 5
 _LISTED = "Directories"
+
+
+_Looked = tuple[DirectorySync, Found]
 
 
 class Execution(Protocol):
@@ -128,27 +132,28 @@ class SyncExternal:
             given = entries[entry].synced if is_known else None
             return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
 
-        def note(entry: Entry, found: Found) -> Found:
+        def note(looked_at: _Looked) -> Found:
+            sync, found = looked_at
             try:
-                if isinstance(found, SyncedEntry) and not entries[entry].is_quiet:
+                if isinstance(found, SyncedEntry) and not entries[sync.entry].is_quiet:
                     write_unchanged(ports.replica_files, policy, found)
             except TwinhiveError as error:
                 return error
             return found
 
         differing = []
-        threads = policy.options.copy_threads
-        syncs = in_threads(begin, entries, threads)
-        looked_at = zip(entries, look_at_all(syncs, ports.trees, threads), strict=True)
-        for sync, found in zip(syncs, in_threads(lambda pair: note(*pair), looked_at, threads), strict=True):
-            if found is None:
-                differing.append(sync)
-            elif isinstance(found, SyncedEntry):
-                done.unchanged += 1
-                done.records.append(found)
-                self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
-            else:
-                self._note_failure(sync.entry, found, done)
+        with Threads(policy.options.copy_threads) as threads:
+            syncs = threads.each(begin, entries)
+            looked_at = zip(syncs, look_at_all(syncs, ports.trees, policy.options.copy_threads), strict=True)
+            for sync, found in _noted(looked_at, note, threads):
+                if found is None:
+                    differing.append(sync)
+                elif isinstance(found, SyncedEntry):
+                    done.unchanged += 1
+                    done.records.append(found)
+                    self.work.report(Detail(_LISTED, f"{sync.entry.key}  unchanged  {_size(found)}"))
+                else:
+                    self._note_failure(sync.entry, found, done)
         return differing
 
     def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:
@@ -190,6 +195,12 @@ class SyncExternal:
     def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
         done.failed.append(error)
         self.work.report(f"{entry.key}  FAILED  " + error.what)
+
+
+def _noted(looked_at: Iterator[_Looked], note: Callable[[_Looked], Found], threads: Threads) -> Iterator[_Looked]:
+    """Note what was found, some at a time: who is killed while he looks does not look at those again."""
+    while some := list(islice(looked_at, TREES_TOGETHER)):
+        yield from zip((sync for sync, _ in some), threads.each(note, some), strict=True)
 
 
 def _share(policy: Policy, tasks: int, together: int) -> float | None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.external_world import BASE, ExternalWorld, a_world_with_files
+from tests.support.worlds.fake_world import Killed
+from twinhive.external import look, pass_, sync_external
 from twinhive.external.sync_external import InThisProcess, SyncExternal
 from twinhive.model.errors import Promoted, Refused
 from twinhive.model.files import Attributes
@@ -273,3 +275,27 @@ def test_with_another_base_directory_everything_is_brought_there() -> None:
     assert world.record("/data/events") is None
     world.cycle()
     assert world.world.replica_files.status("hdfs://west/elsewhere/data/events/f") is not None
+
+
+def test_who_is_killed_while_he_looks_has_written_down_what_he_has_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = a_world_with_files()
+    world.add_table("more", "hdfs://east/data/more")
+    world.put("/data/more/g", b"two")
+    world.cycle()
+    for module in (look, sync_external):
+        monkeypatch.setattr(module, "TREES_TOGETHER", 1)
+    monkeypatch.setattr(pass_, "_quiet", lambda *given: lambda location: False)  # somebody may ask
+    see, written, seen = look._look_at_some, [], []
+
+    def killed(*given: Any) -> Any:
+        if seen:
+            raise Killed
+        seen.append(given)
+        return see(*given)
+
+    monkeypatch.setattr(look, "_look_at_some", killed)
+    monkeypatch.setattr(sync_external, "write_unchanged", lambda *given: written.append(given))
+    listed = world.listed()
+    with pytest.raises(Killed):
+        world.sync(listed)
+    assert len(written) == 1
