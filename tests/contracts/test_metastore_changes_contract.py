@@ -496,6 +496,19 @@ def test_dropped_partitions_are_gone_their_files_as_asked(place: Place, delete_d
     assert left == (kept & {f"{names[0]}/data"} if delete_data else kept)
 
 
+def test_partitions_of_a_replication_source_are_dropped_before_one_without_a_directory_is_refused(place: Place) -> None:
+    place.metastore.set_database_parameters(place.database, {SOURCE_FOR: "all"})
+    table = place.table("t", ("p",))
+    there, bare = place.partition(table, "a"), place.partition(table, "b")
+    place.files.delete(str(bare.location))
+    begin = place.metastore.current_event_id()
+    with pytest.raises(Refused):
+        place.metastore.drop_partitions(table.name, ["p=a", "p=b"], delete_data=True)
+    assert place.metastore.partition_names(table.name) == []
+    assert [row.event_type for row in place.metastore.events_after(begin, 10)] == ["DROP_PARTITION"]
+    assert place.files.status(str(there.location)) is None
+
+
 @pytest.mark.parametrize("delete_data", [True, False])
 def test_dropped_table_is_gone_its_files_as_asked(place: Place, delete_data: bool) -> None:
     plain = place.table("plain", location=f"{place.managed}/plain.17")

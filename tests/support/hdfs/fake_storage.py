@@ -24,6 +24,12 @@ class Storage:
         """True when there is something."""
         return self._files is not None and self._files.status(path) is not None
 
+    def lacks(self, directory: str | None) -> bool:
+        """True when a directory of this file system is not there."""
+        return bool(
+            self._files and directory and authority(directory) == self._files.root and not self.exists(directory)
+        )
+
     def move(self, source: str, target: str) -> None:
         """Rename a directory; parents are made."""
         if self._files and self.exists(source):

@@ -122,10 +122,13 @@ class PartitionsInMemory(MetastoreState):
             dropped = [there.pop(name) for name in sorted(set(names)) if name in there]
             if not dropped:
                 return
-            for partition in dropped:
-                if delete_data and owns_files(found):
-                    self._storage.remove(partition.location, recycles=self._recycles(found))
             self._emit_on(found, "DROP_PARTITION", messages.of_dropped_partitions(found, dropped))
+            recycles = self._recycles(found)
+            for partition in dropped if delete_data and owns_files(found) else ():
+                if recycles and self._storage.lacks(partition.location):
+                    # Too late: it has been dropped, and its event is there.
+                    raise Refused(f"dropping {len(dropped)} partitions of {table}: {partition.location} is not there")
+                self._storage.remove(partition.location, recycles=recycles)
 
     def exchange_partitions(self, specification: Mapping[str, str], source: TableName, destination: TableName) -> None:
         """Move the partitions with these values, and their directories, into another table."""
