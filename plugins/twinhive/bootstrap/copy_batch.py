@@ -8,7 +8,7 @@ from itertools import islice
 from twinhive.dump.batch_records import listed_batch
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import dump_of_key, write_json
+from twinhive.dump.store import dump_of_key, while_it_stands, write_json
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import Missing
 from twinhive.model.next_steps import resync
@@ -81,9 +81,10 @@ class CopyBatch:
         )
 
     def run(self, ports: WritePorts) -> Copied:
-        """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures."""
-        job = self.job(ports)
-        return Copied() if job is None else self.copy(ports, job)
+        """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures, or DumpReplaced."""
+        with while_it_stands(ports.dump_files, self.work.policy, self.work.dump):
+            job = self.job(ports)
+            return Copied() if job is None else self.copy(ports, job)
 
     def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
         """Carry a job out in this process. Raises as `run` does."""

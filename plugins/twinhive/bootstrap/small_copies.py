@@ -20,13 +20,12 @@ def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[
         found = {batch: listed_batch(ports.dump_files, dump.layout, batch.name) for batch in batches}
         if None in found.values():
             dump_of_key(ports.dump_files, work.policy, dump.key)  # no list, or no dump any more?
-    listed = {batch: one for batch, one in found.items() if one is not None and one.files}
-    waiting = tuple(listed)
-    files = sum(one.files for one in listed.values())
-    length = sum(one.bytes for one in listed.values())
-    if not work.policy.options.is_little(files, length):
-        return waiting
-    with planned_in_this_run(ports.dump_files, work.policy, dump.key):
+        listed = {batch: one for batch, one in found.items() if one is not None and one.files}
+        waiting = tuple(listed)
+        files = sum(one.files for one in listed.values())
+        length = sum(one.bytes for one in listed.values())
+        if not work.policy.options.is_little(files, length):
+            return waiting
         for batch in waiting:
             CopyBatch(replace(work, batch=batch.name, dump=dump.key)).run(ports)
-    return ()
+        return ()

@@ -89,25 +89,32 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
 
 
 @contextmanager
-def planned_in_this_run(files: FileReader, policy: Policy, key: str) -> Iterator[None]:
-    """Work on a dump that this run has planned. Raises TryAgain for whatever fails because another has planned anew."""
+def while_it_stands(files: FileReader, policy: Policy, key: str) -> Iterator[None]:
+    """Work on a dump. Raises DumpReplaced for whatever fails because it is not there any more."""
     try:
         yield
-    except ActNow as error:
-        try:
-            dump_of_key(files, policy, key)
-        except DumpReplaced as replaced:
-            raise planned_anew(policy, replaced) from error
+    except ActNow:
+        dump_of_key(files, policy, key)
         raise
+
+
+@contextmanager
+def planned_in_this_run(files: FileReader, policy: Policy, key: str) -> Iterator[None]:
+    """Work on a dump that this run has planned. Raises TryAgain for whatever fails because it is not there any more."""
+    try:
+        with while_it_stands(files, policy, key):
+            yield
+    except DumpReplaced as replaced:
+        raise planned_anew(policy, replaced) from replaced
 
 
 def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
     """Return what a run says whose dump another one has replaced: unlike a task, it plans anew when it is repeated."""
     return TryAgain(
-        f"another run of policy {policy.name} has planned the same meanwhile, and replaced the dump of this one",
+        f"another run of policy {policy.name} has replaced or removed the dump that this one has planned",
         found=replaced.found,
         expected=replaced.expected,
-        next_step="nothing, when that run has gone on; else " + Clear("this task"),
+        next_step="nothing, when that run goes on; else " + Clear("this task") + ", or run the phase again",
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed, insert_into_table
-from twinhive.bootstrap import small_copies
+from twinhive.bootstrap import copy_batch, small_copies
 from twinhive.dump import store
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
@@ -44,7 +44,7 @@ def test_a_run_is_tried_again_and_a_task_whose_plan_is_gone_is_not() -> None:
             tasks.append(batch)
             yield batch
 
-    with pytest.raises(TryAgain, match="has planned the same meanwhile") as told:
+    with pytest.raises(TryAgain, match="has replaced or removed the dump") as told:
         run_phase(INCREMENTAL, BY_TASKS, ports, {"run": "late"}, followed.say, watch=replaced)
     work = Work(BY_TASKS, tasks[0].name, str(told.value.expected), {"run": "late"}, followed.say)
     with pytest.raises(DumpReplaced, match="clear the task window with all tasks after it"):
@@ -66,7 +66,7 @@ def test_the_task_that_has_planned_is_tried_again(others_do: Any, monkeypatch: p
         return found
 
     monkeypatch.setattr(small_copies, "listed_batch", late)
-    with pytest.raises(TryAgain, match="has planned the same meanwhile"):
+    with pytest.raises(TryAgain, match="has replaced or removed the dump"):
         followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.follow()
     followed.assert_twin()
@@ -87,8 +87,28 @@ def test_so_it_is_when_its_plan_goes_before_anything_is_read_of_it(
         return act(*args)
 
     monkeypatch.setattr(*before, late)
-    with pytest.raises(TryAgain, match="has planned the same meanwhile"):
+    with pytest.raises(TryAgain, match="has replaced or removed the dump"):
         followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    followed.follow()
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize("name", ["listed_batch", "unpack_lines"])
+def test_a_run_whose_plan_goes_while_a_batch_is_read_is_tried_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed(BY_TASKS)
+    insert_into_table(followed.users)
+    read = getattr(copy_batch, name)
+
+    def late(*args: Any) -> Any:
+        monkeypatch.setattr(copy_batch, name, read)
+        remove_window(followed)
+        if name == "listed_batch":
+            return read(*args)
+        raise Missing("its list is not there")
+
+    monkeypatch.setattr(copy_batch, name, late)
+    with pytest.raises(TryAgain, match="has replaced or removed the dump"):
+        followed.follow()
     followed.follow()
     followed.assert_twin()
 
