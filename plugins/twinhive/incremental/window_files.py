@@ -40,7 +40,7 @@ def event_items(
     wanted = [one for event in applied for one in files_of(event) if one[2].checksum]
     lengths = lengths_of(ports.source_files, [file.path for _, _, file in wanted])
     moves = list(events)
-    if _some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
+    if some_are_nowhere(ports.source_files, [file for _, _, file in wanted if file.path not in lengths]):
         # Only now is it worth reading on to the newest event: renames after the window have carried files along.
         moves += moves_after(ports.source, policy, end)
     moved = Moves(moves)
@@ -49,7 +49,7 @@ def event_items(
         yield item if file.path in lengths else replace(item, elsewhere=tuple(moved.later_places(item)))
 
 
-def _some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
+def some_are_nowhere(files: FileReader, absent: list[SourceFile]) -> bool:
     """True when a file that is not at its path is not in the change manager either."""
     kept = [kept_path(file.cmroot, file.path, file.checksum) for file in absent if file.cmroot and file.checksum]
     if len(kept) < len(absent):

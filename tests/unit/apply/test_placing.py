@@ -1,10 +1,12 @@
 """Directories that are made ahead: who is refused one is told, and nobody else pays for it."""
 
+from typing import ClassVar
+
 import pytest
 
 from tests.support.worlds.fake_world import a_world
 from twinhive.apply.placing import Placing
-from twinhive.model.errors import Refused
+from twinhive.model.errors import Missing, Refused
 from twinhive.model.names import TableName
 
 ROOT = "hdfs://west/w/"
@@ -50,3 +52,27 @@ def test_what_was_made_ahead_is_not_made_again() -> None:
     files.made.clear()
     placing.place(TableName("sales", "b"), OTHERS[0], ())
     assert files.made == set()
+
+
+def test_after_a_refusal_an_innocent_directory_has_its_owner_when_it_is_there() -> None:
+    files, world = Directories(), a_world()
+
+    class Owners:
+        """Give an owner to what is there."""
+
+        given: ClassVar[list[str]] = []
+
+        def give(self, original: str, path: str) -> bool:
+            if path not in files.made:
+                raise Missing(f"{path}: it is gone before it has its owner")
+            self.given.append(path)
+            return True
+
+    placing = Placing(files, world.source_files, f"{ROOT}staging", Owners())
+    for directory in (REFUSED, *OTHERS):
+        placing.comes_from(directory, directory.replace("west", "east"))
+    with pytest.raises(Refused):
+        placing.place_ahead([(one, ()) for one in (REFUSED, *OTHERS)], lambda path: None)
+    for directory in OTHERS:
+        placing.place(TableName("sales", "b"), directory, ())
+    assert sorted(Owners.given) == OTHERS

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.incremental.window_files import lengths_of
+from twinhive.incremental.window_files import lengths_of, some_are_nowhere
+from twinhive.model.changes.contents import SourceFile
 from twinhive.model.files import FileStatus
+from twinhive.transfer.staged.event_source import kept_path
 
 
 class Counted(InMemoryFiles):
@@ -54,3 +56,23 @@ def test_many_files_of_a_directory_come_with_its_listing(files: Counted) -> None
     found = lengths_of(files, paths)
     assert found == {path: int(path.rpartition("/")[2]) % 7 for path in paths[:1000]}
     assert files.calls["status"] == 0
+
+
+@pytest.mark.parametrize(("kept", "nowhere"), [(0, True), (2_000, False)])
+def test_files_that_are_nowhere_are_not_looked_for_longer_than_it_takes(kept: int, nowhere: bool) -> None:
+    class Asked(InMemoryFiles):
+        """Count the questions."""
+
+        asked = 0
+
+        def status(self, path: str) -> FileStatus | None:
+            self.asked += 1
+            return super().status(path)
+
+    files = Asked("hdfs://east")
+    absent = [SourceFile(f"hdfs://east/w/{one}", checksum=f"{one:x}", cmroot="hdfs://east/cm") for one in range(2_000)]
+    for one in absent[:kept]:
+        files.put(kept_path("hdfs://east/cm", one.path, str(one.checksum)), b"x")
+    files.asked = 0
+    assert some_are_nowhere(files, absent) is nowhere
+    assert files.asked == (500 if nowhere else 2_000)
