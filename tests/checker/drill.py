@@ -415,6 +415,9 @@ class InOrder:
     def __exit__(self, *args: object) -> None:
         return None
 
+    def shutdown(self) -> None:
+        """End: nothing is under way."""
+
     def map(self, do: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
         """Do all, in any order."""
         waiting = list(enumerate(things))

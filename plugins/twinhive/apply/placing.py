@@ -1,7 +1,6 @@
 """Rename staged copies into the directories of the replica's tables."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 from twinhive.apply.own_copies import OwnCopies
 from twinhive.model.changes.contents import SourceFile
@@ -16,7 +15,6 @@ from twinhive.transfer.staged.ownership import Ownership, directories_around, fi
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 8
-Thing = TypeVar("Thing")
 
 Contents = tuple[str, tuple[SourceFile, ...]]
 """A directory, and the files that it gets."""

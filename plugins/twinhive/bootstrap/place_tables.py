@@ -5,7 +5,6 @@ final place in one rename. Whatever stands at the final place without our mark i
 """
 
 from collections.abc import Iterable
-from typing import TypeVar
 
 from twinhive.dump.shards import TableRecord
 from twinhive.model.errors import ActNow, Foreign, TryAgain
@@ -22,7 +21,6 @@ from twinhive.transfer.staged.ownership import Ownership, directories_around
 from twinhive.transfer.staged.staged import CopyItem
 
 _THREADS = 16
-Thing = TypeVar("Thing")
 
 
 def is_in_place(files: FileWriter, placement: TablePlacement, mark: str) -> bool:

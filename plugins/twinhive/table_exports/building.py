@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 from twinhive.model.errors import TryAgain
 from twinhive.model.files import join, parent
@@ -23,7 +22,6 @@ from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem
 
 THREADS = 16
-Thing = TypeVar("Thing")
 
 Copy = Callable[[Sequence[CopyItem], str, str], CopyOutcome]
 """Copies items into a staging directory, for work of this name; failures are part of the outcome."""

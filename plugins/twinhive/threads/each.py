@@ -1,7 +1,7 @@
 """Do the same with each of several items, several at a time."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from twinhive.model.errors import raise_one
@@ -11,18 +11,20 @@ Result = TypeVar("Result")
 
 
 class Threads:
-    """Threads that work on items of one list after the other; started when there are two items at the same time."""
+    """Threads that work on the items of lists, for whoever has one; each is started when it has something to do.
+
+    What they work on must not wait for items of its own here: all of them could be waiting then.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = ThreadPoolExecutor(most)
 
     def __enter__(self) -> "Threads":
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._pool.shutdown()
 
     def each(self, call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Return what `call` returns for each item, in their order; a single item is worked on right here.
@@ -33,10 +35,10 @@ class Threads:
         waiting = list(items)
         if len(waiting) < 2 or self._most < 2:
             return [call(item) for item in waiting]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._most)
-        calls = [self._pool.submit(call, item) for item in waiting]
+        calls: list[Future[Result]] = []
         try:
+            for item in waiting:
+                calls.append(self._pool.submit(call, item))
             wait(calls, return_when=FIRST_EXCEPTION)
         finally:
             ended = [one for one in calls if not one.cancel()]

@@ -29,9 +29,8 @@ def in_parallel(
     if isinstance(items, Sized):
         threads = min(threads, len(items))
     elif threads > 1:
-        begun = iter(items)
-        first = list(islice(begun, 1))
-        items, threads = chain(first, begun), threads if first else 1
+        items, is_empty = _looked_into(iter(items))
+        threads = 1 if is_empty else threads
     if threads <= 1:
         return [work(iter(items))]
     shared = _Shared(items)
@@ -45,6 +44,12 @@ def in_parallel(
                 stopping.set()
     raise_one(worker.exception() for worker in workers)
     return [worker.result() for worker in workers]
+
+
+def _looked_into(items: Iterator[Item]) -> tuple[Iterator[Item], bool]:
+    """Return all items again, and whether there are none. Nothing keeps the first when it has been handed out."""
+    first = list(islice(items, 1))
+    return chain(iter(first), items), not first
 
 
 class _Shared(Generic[Item]):

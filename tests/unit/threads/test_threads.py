@@ -2,14 +2,17 @@
 
 import threading
 import time
+import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from tests.support.worlds.fake_world import a_world
 from tests.unit.incremental import test_incremental
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.model.errors import ActNow, Refused, Unreachable, raise_one
+from twinhive.model.errors import ActNow, Missing, Refused, Unreachable, raise_one
 from twinhive.threads.each import Threads, in_threads
 from twinhive.threads.shared_items import in_parallel
 
@@ -135,3 +138,63 @@ def test_after_an_error_nothing_is_begun_and_what_is_begun_is_waited_for() -> No
         assert ended == [1]
         assert len(begun) < 1_000
         assert threads.each(str, (1, 2)) == ["1", "2"]
+
+
+def test_several_are_worked_on_at_the_same_time_and_come_in_their_order() -> None:
+    together = threading.Barrier(4, timeout=30)
+
+    def read(number: int) -> int:
+        if number < 4:
+            together.wait()  # breaks when one is read after the other
+        return -number
+
+    assert in_threads(read, range(50), 8) == [-number for number in range(50)]
+
+
+def test_what_one_of_them_raises_is_raised() -> None:
+    def read(number: int) -> int:
+        if number == 7:
+            raise Missing("event 7 is not there")
+        return number
+
+    with pytest.raises(Missing, match="event 7"):
+        in_threads(read, range(50), 8)
+
+
+def test_the_first_item_of_a_stream_is_kept_by_nobody_who_has_done_with_it() -> None:
+    class Item:
+        """Something large."""
+
+    seen: list[weakref.ref[Item]] = []
+
+    def work(items: Iterator[Item]) -> None:
+        for item in items:
+            seen.append(weakref.ref(item))
+            del item
+            if len(seen) > 1:
+                assert seen[0]() is None
+
+    in_parallel((Item() for _ in range(3)), 2, work)
+    assert len(seen) == 3
+
+
+def test_who_is_interrupted_while_work_is_handed_out_waits_for_what_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Semaphore(0), list[int]()
+
+    def work(number: int) -> None:
+        begun.release()
+        time.sleep(0.05)
+        ended.append(number)
+
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(pool: Any, call: Any, item: Any) -> Any:
+        if item == 2:
+            assert begun.acquire(timeout=30) and begun.acquire(timeout=30)
+            raise KeyboardInterrupt
+        return submit(pool, call, item)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Threads(2).each(work, range(9))
+    assert sorted(ended) == [0, 1]

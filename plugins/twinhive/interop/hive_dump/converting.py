@@ -18,12 +18,12 @@ from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, p
 from twinhive.events.decoder import decode_event
 from twinhive.interop.hive_dump.event_reading import EventReading
 from twinhive.interop.hive_dump.reading import (
+    THREADS,
     HiveDump,
     events_of,
     read_database,
     read_functions,
     read_tables,
-    several,
 )
 from twinhive.interop.hive_dump.table_reading import TableReading
 from twinhive.model.batches import Batch, Slice
@@ -34,6 +34,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.staged import CopyItem
 
 _MOST_FILES = 2_000
@@ -121,8 +122,10 @@ def _write_events(
     attempt: DumpLayout,
     manifest: DumpManifest,
 ) -> DumpManifest:
-    found = several(
-        lambda place: EventReading(place.event_id, place.directory, hive_files.read).row(), events_of(hive_files, dump)
+    found = in_threads(
+        lambda place: EventReading(place.event_id, place.directory, hive_files.read).row(),
+        events_of(hive_files, dump),
+        THREADS,
     )
     rows = tuple(row for row in found if isinstance(row, EventRow))
     files.write(attempt.events, EventRange(manifest.begin, manifest.end, rows).pack())

@@ -1,8 +1,7 @@
 """Read the dumps that Hive's own REPL DUMP writes: what one is of, its objects, its events."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from twinhive.interop.hive_dump.constraint_descriptions import decode_constraints
 from twinhive.interop.hive_dump.descriptions import Description, EventsCount
@@ -18,10 +17,7 @@ from twinhive.threads.each import in_threads
 
 _BATCH = "events_batch_"
 _KINDS = ("BOOTSTRAP", "INCREMENTAL")
-_THREADS = 8
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -161,7 +157,7 @@ def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
     inner = [entry for batch in batches for entry in _children(files, batch.path)]
     named = [entry.path for entry in (*top, *inner) if base_name(entry.path).isdigit()]
     places = [EventPlace(int(base_name(path)), path) for path in named]
-    described = several(lambda place: files.status(event_description_in(place.directory)), places)
+    described = in_threads(lambda place: files.status(event_description_in(place.directory)), places, THREADS)
     found = [place for place, status in zip(places, described, strict=True) if status is not None]
     expected = _count(files, dump, bool(places))
     if len(found) != expected:
@@ -170,11 +166,6 @@ def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
     if outside:
         raise incomplete(dump.places.directory, f"event {outside[0]}", f"events after {dump.begin} up to {dump.end}")
     return sorted(found, key=lambda place: place.event_id)
-
-
-def several(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Read something of each item, several at a time, and return it in their order: a dump holds many small files."""
-    return in_threads(read, items, _THREADS)
 
 
 def _count(files: FileReader, dump: HiveDump, has_events: bool) -> int:

@@ -8,12 +8,12 @@ name alone says it.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError, Unreachable
 from twinhive.model.files import parent
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
+from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.event_source import EventCopier
 from twinhive.transfer.staged.failure_kind import FailureKind
@@ -115,9 +115,9 @@ class _Copier:
         if not items:
             return []
         # Parts have threads of their own: those that copy files wait for them.
-        with ThreadPoolExecutor(threads, "copy-part") as for_parts:
+        with Threads(threads) as for_parts:
             transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
-            parts = PartsWriter(self._target, transfer, for_parts.map, split_above)
+            parts = PartsWriter(self._target, transfer, for_parts, split_above)
             stager = Stager(self._target, transfer, parts, self._staging, self._ownership)
             self._listed = ListedCopier(self._source, stager, self._staging)
             self._events = EventCopier(self._source, stager, self._staging)

@@ -1,12 +1,13 @@
 """Copy one very large file as ranges that are written side by side and put together in the end."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, Refused, TwinhiveError
 from twinhive.model.files import AS_USUAL, Creation, FileStatus, join, parent
 from twinhive.ports import FileWriter
+from twinhive.threads.each import Threads
 from twinhive.transfer.staged.transfer import Transfer, Transferred
 
 SPLIT_ABOVE = 1 << 30
@@ -22,7 +23,6 @@ class Range:
     length: int
 
 
-RunAll = Callable[[Callable[[Range], object], Sequence[Range]], Iterable[object]]
 """Call a function with each range, several at a time; the results may be asked for one by one, and raise."""
 
 
@@ -47,10 +47,10 @@ class PartsWriter:
     as any copy is; if it differs, or cannot be put together, the file is copied once more, in one stream.
     """
 
-    def __init__(self, target: FileWriter, transfer: Transfer, run_all: RunAll, above: int = SPLIT_ABOVE) -> None:
+    def __init__(self, target: FileWriter, transfer: Transfer, threads: Threads, above: int = SPLIT_ABOVE) -> None:
         self._target = target
         self._transfer = transfer
-        self._run_all = run_all
+        self._threads = threads
         self._above = above
         self._can_concatenate: bool | None = None
 
@@ -103,8 +103,7 @@ class PartsWriter:
             except TwinhiveError as error:
                 failed.append(error)
 
-        for _ in self._run_all(write, ranges):
-            pass
+        self._threads.each(write, ranges)
         # Not before the others have ended: they would still be writing when this is tried again.
         if failed:
             raise failed[0]

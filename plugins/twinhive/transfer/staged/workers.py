@@ -1,7 +1,6 @@
-"""Work through a stream of any length with several threads, and stop all of them when one cannot go on."""
+"""How often one thing is tried that may pass, and how many in a row before all is given up."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable
 from typing import TypeVar
 
 from twinhive.model.errors import TwinhiveError, Unreachable
@@ -11,32 +10,7 @@ from twinhive.transfer.staged.failure_kind import FailureKind
 # hundred thousand more would only tell the same.
 _GIVE_UP_AFTER = 50
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-class Helpers:
-    """Run a function on several items at the same time, for any of the workers: they share these threads."""
-
-    def __init__(self, threads: int, name: str) -> None:
-        self._pool = ThreadPoolExecutor(threads, name)
-
-    def __enter__(self) -> "Helpers":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._pool.shutdown()
-
-    def run_all(self, call: Callable[[Item], object], items: Iterable[Item]) -> Iterator[object]:
-        """Yield the results in their order; after an error the items that are not begun are dropped."""
-        running = [self._pool.submit(call, item) for item in items]
-        try:
-            for each in running:
-                yield each.result()
-        finally:
-            for each in running:
-                each.cancel()
-            wait(running)
 
 
 def twice(call: Callable[[], Result]) -> Result:

@@ -7,13 +7,14 @@ from functools import partial
 
 from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError
 from twinhive.ports import TreeReader, TreeWriter
+from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.staged.meter import Meter, OnBytes
 from twinhive.transfer.staged.parts import PartsWriter
 from twinhive.transfer.staged.progress import CopyProgress, Counting
 from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.staged.workers import Helpers, Patience
+from twinhive.transfer.staged.workers import Patience
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable
@@ -108,15 +109,15 @@ class Executor:
 
     def run(self, lines: Iterable[str], threads: int) -> ExecOutcome:
         """Carry out all lines (`Action.to_line`) and return what came of them."""
-        with Helpers(threads, "part") as helpers:
-            work = partial(self._work, self._actions(helpers))
+        with Threads(threads) as for_parts:
+            work = partial(self._work, self._actions(for_parts))
             return ExecOutcome.merged(in_parallel(lines, threads, work, "copy"))
 
-    def _actions(self, helpers: Helpers) -> FileActions:
+    def _actions(self, for_parts: Threads) -> FileActions:
         reading, target, job = marking_unreadable(self._source), self._target, self._job
         attributes = AttributeCopier(reading, target, job.options.preserve, job.newborn)
         transfer = Transfer(reading, target, self._meter)
-        parts = PartsWriter(target, transfer, helpers.run_all, job.options.split_above)
+        parts = PartsWriter(target, transfer, for_parts, job.options.split_above)
         return FileActions(reading, target, job.places, attributes, transfer, parts, self._meter, self._confirm)
 
     def _work(self, actions: FileActions, lines: Iterator[str]) -> ExecOutcome:

@@ -1,12 +1,11 @@
 """State how a very large file is cut, copied in parts, resumed and put together."""
 
-from collections.abc import Callable, Iterable, Sequence
-
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.errors import AlreadyThere, Missing, Unreachable
-from twinhive.transfer.staged.parts import PartsWriter, Range, split
+from twinhive.threads.each import Threads
+from twinhive.transfer.staged.parts import PartsWriter, split
 from twinhive.transfer.staged.transfer import Transfer, Transferred
 
 PATH = "hdfs://east/w/f"
@@ -37,10 +36,6 @@ def test_ranges_are_even_and_of_whole_blocks(length: int, block_size: int, above
     assert [each.number for each in ranges] == list(range(len(lengths)))
 
 
-def one_by_one(call: Callable[[Range], object], ranges: Sequence[Range]) -> Iterable[object]:
-    return map(call, ranges)
-
-
 class World:
     """Two file systems and a large file."""
 
@@ -52,7 +47,7 @@ class World:
 
     def new_writer(self) -> PartsWriter:
         transfer = Transfer(self.source, self.target, by_server_from=1)
-        return PartsWriter(self.target, transfer, one_by_one, above=400)
+        return PartsWriter(self.target, transfer, Threads(1), above=400)
 
     def copy(self) -> Transferred:
         return self.writer.copy(self.original, COPY, PARTS)
@@ -113,7 +108,7 @@ def test_parts_of_right_lengths_with_other_bytes_are_written_anew(world: World) 
 def test_parts_that_cannot_be_put_together_are_written_anew(world: World) -> None:
     world.leave_parts(400, 400, 250)
 
-    def gone(path: str, parts: Sequence[str]) -> None:
+    def gone(path: str, parts: list[str]) -> None:
         raise Missing("a part is still open to its killed writer")
 
     world.target.concatenate = gone  # type: ignore[method-assign]
