@@ -17,8 +17,7 @@ from twinhive.transfer.staged.staged import CopyItem
 pytestmark = pytest.mark.sandbox
 FILES = 40
 THREADS = 4
-# NameNodes renew the metrics that they show every ten seconds.
-LONGEST_WAIT = 15
+LONGEST_WAIT = 60
 RARE = "GetStoragePolicies"
 
 
@@ -37,14 +36,30 @@ class Watched:
 
 
 def calls_so_far(clusters: Iterable[Watched]) -> list[Counter[str]]:
-    """Return the calls of each cluster so far: a rare one that is made now must be among them."""
+    """Return the calls of each cluster so far.
+
+    A handler of a NameNode counts a call after it has answered: on a busy machine that can be after the next call,
+    of another handler, was counted. So they are looked at until two renewals of the metrics say the same.
+    """
+    deadline = time.monotonic() + LONGEST_WAIT
+    before = renewed_calls(clusters, deadline)
+    while (now := renewed_calls(clusters, deadline)) != before:
+        before = now
+    return now
+
+
+def renewed_calls(clusters: Iterable[Watched], deadline: float) -> list[Counter[str]]:
+    """Return the calls of each cluster once a rare one that is made now is among them; it is left out."""
     known = [each.calls()[RARE] for each in clusters]
     for each in clusters:
         each.files._client.java.getAllStoragePolicies()
-    deadline = time.monotonic() + LONGEST_WAIT
-    while any(count <= then for count, then in zip((each.calls()[RARE] for each in clusters), known, strict=True)):
-        assert time.monotonic() < deadline, "the metrics are not renewed"
+    while any(found[RARE] <= then for found, then in zip(all_calls(clusters), known, strict=True)):
+        assert time.monotonic() < deadline, "the metrics are not renewed, or somebody else is calling all the time"
         time.sleep(0.2)
+    return [Counter({name: n for name, n in calls.items() if name != RARE}) for calls in all_calls(clusters)]
+
+
+def all_calls(clusters: Iterable[Watched]) -> list[Counter[str]]:
     return [each.calls() for each in clusters]
 
 
@@ -57,12 +72,12 @@ def clusters(sandbox: Any) -> Iterator[tuple[Watched, Watched]]:
         each.files.close()
 
 
-def spent(clusters: tuple[Watched, Watched], work: Callable[[], object]) -> list[Counter[str]]:
-    """Return the calls of each cluster that some work caused, single ones left out: they are not for each file."""
+def spent_for_each_file(clusters: tuple[Watched, Watched], work: Callable[[], object]) -> list[dict[str, int]]:
+    """Return the calls of each cluster that some work caused for each of FILES; single ones are not for each file."""
     before = calls_so_far(clusters)
     work()
     calls = [now - then for now, then in zip(calls_so_far(clusters), before, strict=True)]
-    return [Counter({name: count for name, count in each.items() if count >= FILES / 2}) for each in calls]
+    return [{name: round(count / FILES) for name, count in each.items() if count > FILES / 2} for each in calls]
 
 
 def as_item(status: FileStatus) -> CopyItem:
@@ -83,12 +98,8 @@ def test_what_a_small_staged_file_costs(clusters: tuple[Watched, Watched]) -> No
         outcome = copy_items(items, source.files, target.files, target.directory, THREADS, looks=False)
         assert (outcome.copied_files, outcome.unverified) == (FILES, 0)
 
-    at_source, at_target = spent(clusters, copy)
-    # By which kind of checksums the source guards its files is asked with the first file of a thread.
-    locations = at_source.pop("GetBlockLocations")
-    assert FILES < locations <= FILES + THREADS
-    assert at_source == {"GetFileInfo": FILES}
+    at_source, at_target = spent_for_each_file(clusters, copy)
+    assert at_source == {"GetBlockLocations": 1, "GetFileInfo": 1}
     # A file is completed when its DataNodes have reported the block: to ask again takes one more call.
-    completed = at_target.pop("Complete")
-    assert FILES <= completed <= 3 * FILES
-    assert at_target == {"Create": FILES, "AddBlock": FILES, "GetBlockLocations": FILES, "Rename2": FILES}
+    assert 1 <= at_target.pop("Complete") <= 3
+    assert at_target == {"Create": 1, "AddBlock": 1, "GetBlockLocations": 1, "Rename2": 1}
