@@ -23,7 +23,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.transport.TTransport import TMemoryBuffer
 
 from benchmarks.measuring import machine
-from tests.support.wire_messages import answer, decoded, encoded, request, struct_class
+from tests.support.wire.wire_messages import answer, decoded, encoded, request, struct_class
 from twinhive.wire.ends import end_of
 from twinhive.wire.message import STOP, WireMessage, reply
 from twinhive.wire.pieces import renamed_pieces

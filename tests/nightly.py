@@ -112,7 +112,7 @@ PARTS = {
     ),
     "copies": Part(
         "8 random histories of changes, copies that are killed, readers and Spark at a port of the gateway",
-        _tests("-m", "nightly", "tests/integration/test_cluster_ports.py", "-k", "meanwhile"),
+        _tests("-m", "nightly", "tests/integration/one_metastore/test_cluster_ports.py", "-k", "meanwhile"),
         4,
         {"TWINHIVE_HISTORIES": 8},
     ),

@@ -6,7 +6,7 @@ import time
 
 from benchmarks.gateway.calls import resident_mib
 from benchmarks.gateway.made import DEAD, SAME, SILENT, table_request
-from tests.support.wire_messages import request
+from tests.support.wire.wire_messages import request
 from twinhive.ports.byte_links import ByteLink, connected
 from twinhive.wire.message import WireMessage
 from twinhive.wire.reader import MessageReader

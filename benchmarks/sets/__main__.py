@@ -23,7 +23,7 @@ from benchmarks.sets.told import measure_told
 from benchmarks.sets.waiting import measure_waiting
 from benchmarks.sides import Clusters
 from sandbox.ports import free_ports
-from tests.support.running_broker import RunningBroker
+from tests.support.messages.running_broker import RunningBroker
 
 
 def main() -> None:

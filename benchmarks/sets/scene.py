@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sandbox import Sandbox
 from sandbox.broker_users import PUBLISHER, READER
+from tests.support.messages.running_broker import RunningBroker
 from tests.support.policies import PolicyFiles
-from tests.support.running_broker import RunningBroker
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.adapters.brokers.stomp_broker import StompBroker, StompSubscription
 from twinhive.messages.positions import PositionStore

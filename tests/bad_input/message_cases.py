@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.bad_input.case import TRY_AGAIN, USAGE, Case
 from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
-from tests.support.memory_broker import MemoryBroker
+from tests.support.messages.memory_broker import MemoryBroker
 from twinhive.model.objects import Database
 from twinhive.wiring.messages import MessagesWiring
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.contract_metastores import KNOWN_KEY, SourceCluster, a_database_on, drop_database
 from tests.support.hive.fake_metastore import InMemoryMetastore
-from tests.support.running_broker import RunningBroker
+from tests.support.messages.running_broker import RunningBroker
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles

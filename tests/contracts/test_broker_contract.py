@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sandbox.broker_users import PUBLISHER, READER
-from tests.support.memory_broker import BrokerState, MemoryBroker
-from tests.support.running_broker import RunningBroker
-from tests.support.running_kafka import RunningKafka
+from tests.support.messages.memory_broker import BrokerState, MemoryBroker
+from tests.support.messages.running_broker import RunningBroker
+from tests.support.messages.running_kafka import RunningKafka
 from twinhive.model.errors import Refused, Unreachable
 from twinhive.model.messages.message import AnnouncementKind, TableMessage
 from twinhive.wiring.messages import broker_at

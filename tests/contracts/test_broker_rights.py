@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from sandbox.broker_users import PUBLISHER, READER
-from tests.support.running_broker import RunningBroker
+from tests.support.messages.running_broker import RunningBroker
 
 pytestmark = pytest.mark.sandbox
 FOREIGN = ["/queue/twinhive.{}", "/queue/orders", "/topic/orders", "/topic/twin.{}", "/queue/>", "/topic/other.>"]

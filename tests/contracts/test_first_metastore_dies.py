@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.cutting_proxy import CuttingProxy
 from tests.support.hive.contract_metastores import a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table
-from tests.support.memory_broker import BrokerState, MemoryBroker
+from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.seeds import breaking_points
+from tests.support.servers.cutting_proxy import CuttingProxy
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE, PositionStore

@@ -12,7 +12,7 @@ from sandbox.broker_users import PUBLISHER
 from sandbox.jars import ensure_jars
 from sandbox.paths import cache_root
 from sandbox.ports import is_free
-from tests.support.running_broker import RunningBroker
+from tests.support.messages.running_broker import RunningBroker
 from twinhive.adapters.brokers.stomp_broker import StompBroker
 from twinhive.model.messages.message import Announcement, AnnouncementKind, Origin
 from twinhive.model.names import TableName
@@ -29,7 +29,15 @@ def test_a_client_of_jms_hears_what_hive_itself_can_read(tmp_path: Path) -> None
         hive = [str(jar) for jar in ensure_jars(cache_root()) if any(part in jar.name for part in _HIVE)]
         topic, table = "twinhive.east.sales.orders", TableName("sales", "orders")
         selector = "HCAT_EVENT = 'ADD_PARTITION'"
-        command = [sys.executable, "-m", "tests.support.jms_client", str(port), topic, selector, ":".join(hive)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.support.messages.jms_client",
+            str(port),
+            topic,
+            selector,
+            ":".join(hive),
+        ]
         log = (tmp_path / "client.log").open("wb")
         client = subprocess.Popen(
             command, env=broker_environment(cache_root()), stdout=subprocess.PIPE, stderr=log, text=True

@@ -12,11 +12,11 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.support import builders
-from tests.support.cutting_proxy import CuttingProxy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
+from tests.support.servers.cutting_proxy import CuttingProxy
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.adapters.hive.thrift_connection import Request

@@ -21,7 +21,7 @@ def test_every_state_of_the_replica_is_one_of_its_source(clusters: Clusters) -> 
 
 @pytest.mark.nightly(
     "tests/scenarios/test_histories.py::test_every_state_of_the_replica_is_one_of_its_source",
-    "tests/integration/test_incremental.py::test_a_replica_metastore_that_dies_in_mid_apply_is_tried_again",
+    "tests/integration/phases/test_incremental.py::test_a_replica_metastore_that_dies_in_mid_apply_is_tried_again",
 )
 def test_also_when_servers_are_killed(clusters: Clusters) -> None:
     [seed] = seeds(1, kind=3)

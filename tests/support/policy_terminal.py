@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from tests.support.memory_broker import BrokerState, MemoryBroker
+from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world

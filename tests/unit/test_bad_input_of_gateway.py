@@ -9,8 +9,8 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.bad_input.wire_cases import WIRE_CASES
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.wire.message import WireMessage, call
 

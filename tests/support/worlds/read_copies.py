@@ -17,7 +17,7 @@ from typing import Any
 from hive_metastore import ttypes
 
 from tests.support.users.source_writer import SourceWriter
-from tests.support.wire_metastore import client_of
+from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch
 from twinhive.model.errors import TwinhiveError

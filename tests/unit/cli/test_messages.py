@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.memory_broker import MemoryBroker
+from tests.support.messages.memory_broker import MemoryBroker
 from tests.support.policy_terminal import Terminal, a_terminal
 from twinhive.cli.app import run
 from twinhive.messages.publishing import Publisher, PublisherRules

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.policy_terminal import Terminal
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_metastore import Contents, WireMetastore
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable

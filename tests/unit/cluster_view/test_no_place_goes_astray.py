@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hive_metastore import ThriftHiveMetastore, ttypes
 
-from tests.support.cluster_messages import (
+from tests.support.messages.cluster_messages import (
     COPIES,
     MARK,
     PLACED,
@@ -22,7 +22,7 @@ from tests.support.cluster_messages import (
     random_request,
 )
 from tests.support.seeds import seeds
-from tests.support.wire_messages import KNOWN, answer, decoded, struct_class
+from tests.support.wire.wire_messages import KNOWN, answer, decoded, struct_class
 from twinhive.cluster_view.admitting import Entrance, PortCall, Refusal, check_default_port
 from twinhive.cluster_view.judging import Judge
 from twinhive.cluster_view.objects import SPECIFICATION, objects_in, structs_below

@@ -11,9 +11,9 @@ from thrift.Thrift import TApplicationException
 
 from tests.support.hive.spoken_metastore import SpokenMetastore
 from tests.support.hive.thrift_server import serving
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_messages import request
-from tests.support.wire_metastore import client_of
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_messages import request
+from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld
 from tests.unit.copies.test_copies import CHANGES, a_world
 from twinhive.adapters.hive.thrift_json import struct_of

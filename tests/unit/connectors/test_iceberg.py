@@ -12,7 +12,7 @@ from pyiceberg.transforms import DayTransform
 from pyiceberg.types import DecimalType, ListType, LongType, NestedField, StringType, TimestamptzType
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from tests.support.iceberg_rest import iceberg_rest
+from tests.support.servers.iceberg_rest import iceberg_rest
 from twinhive.connectors.iceberg import IcebergCatalog, IcebergConnector
 from twinhive.connectors.refusals import NothingFound, RefusedCall
 from twinhive.connectors.responder import Responder

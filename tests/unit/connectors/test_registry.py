@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 
 from tests.bad_input.connector_cases import connectors
-from tests.support.ssh_servers import echo_server
+from tests.support.servers.ssh_servers import echo_server
 from twinhive.connectors.registry import connector_name
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.thrift import ThriftConnector

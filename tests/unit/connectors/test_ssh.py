@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from tests.support.ssh_servers import SshServer, echo_server, ssh_servers
+from tests.support.servers.ssh_servers import SshServer, echo_server, ssh_servers
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.ssh_route import route_of
 from twinhive.ports.byte_links import ByteLink

@@ -14,10 +14,10 @@ from typing import Any
 
 from hive_metastore import ThriftHiveMetastore
 
-from tests.support.answering_metastore import AnsweringMetastore, whole_message
-from tests.support.running_gateway import RunningGateway
 from tests.support.seeds import seeds
-from tests.support.wire_messages import KNOWN, decoded, encoded, random_struct, renamed_objects, struct_class
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.wire_messages import KNOWN, decoded, encoded, random_struct, renamed_objects, struct_class
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.requests import renames_of

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.answering_metastore import whole_message
-from tests.support.breaking_server import BreakingServer
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_messages import request
-from tests.support.wire_metastore import Contents, WireMetastore
+from tests.support.servers.breaking_server import BreakingServer
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.wire_messages import request
+from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.bodies import error_text, texts_at
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase

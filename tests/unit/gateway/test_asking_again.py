@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.gateway.isolation import BreakerState, RemoteLimits
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 

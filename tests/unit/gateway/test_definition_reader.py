@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.wire_messages import decoded, encoded, request, struct_class
-from tests.support.wire_metastore import Contents, WireMetastore
+from tests.support.wire.wire_messages import decoded, encoded, request, struct_class
+from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
 from twinhive.gateway.definition_reading.reader import WireDefinitionReader
 from twinhive.model.endpoints import MetastoreEndpoint

@@ -10,8 +10,8 @@ from struct import pack
 
 import pytest
 
-from tests.support.answering_metastore import AnsweringMetastore, whole_message
-from tests.support.running_gateway import RunningGateway
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
 from twinhive.gateway.bodies import error_text
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.model.names import TableName

@@ -14,10 +14,10 @@ import pytest
 from hive_metastore import ttypes
 from thrift.Thrift import TException
 
-from tests.support.metastore_process import MetastoreProcess, contents_of
-from tests.support.running_gateway import RunningGateway
 from tests.support.seeds import seeds
-from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from tests.support.servers.metastore_process import MetastoreProcess, contents_of
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable

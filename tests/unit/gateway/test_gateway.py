@@ -13,11 +13,11 @@ from hive_metastore import ttypes
 from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportException
 
-from tests.support.answering_metastore import whole_message
-from tests.support.breaking_server import BreakingServer
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_messages import request
-from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from tests.support.servers.breaking_server import BreakingServer
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.wire_messages import request
+from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.gateway import remote_calls
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.wire_messages import answer
+from tests.support.wire.wire_messages import answer
 from twinhive.gateway.handing_on import PassingOn
 from twinhive.ports.byte_links import ByteLink
 from twinhive.wire.message import WireError

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.seeds import seeds
-from tests.support.wire_messages import KNOWN, decoded, struct_class
+from tests.support.wire.wire_messages import KNOWN, decoded, struct_class
 from tests.unit.gateway.test_each_method import PLACES, READS, Call, World, places_of
 from tests.unit.wire.test_bad_bytes import mutated
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.answering_metastore import whole_message
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_messages import answer, decoded, request, struct_class
-from tests.support.wire_metastore import Contents, WireMetastore
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.wire_messages import answer, decoded, request, struct_class
+from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.model.errors import Refused

@@ -1,6 +1,6 @@
 """What real clients and a real metastore have said to each other passes byte for byte where nothing is renamed.
 
-`python -m tests.support.record_conversations` records them again.
+`python -m tests.support.wire.record_conversations` records them again.
 """
 
 import json
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.answering_metastore import AnsweringMetastore, whole_message
-from tests.support.running_gateway import RunningGateway
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.wire.message import WireMessage, message_of

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import pytest
 
-from tests.support.status_port import DOWN, WELL, a_count, nowhere, port_that_says, status_port
+from tests.support.servers.status_port import DOWN, WELL, a_count, nowhere, port_that_says, status_port
 from twinhive.gateway.isolation import BreakerState
 from twinhive.gateway.metrics import CallCounts, Ending
 from twinhive.gateway.status import client as status_client

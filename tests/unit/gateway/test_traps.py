@@ -11,9 +11,9 @@ import pytest
 from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.Thrift import TType
 
-from tests.support.answering_metastore import AnsweringMetastore, whole_message
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_messages import KNOWN, decoded, encoded, random_struct, request, struct_class
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.wire_messages import KNOWN, decoded, encoded, random_struct, request, struct_class
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.model.names import TableName

@@ -8,8 +8,8 @@ import pytest
 from hive_metastore import ttypes
 from thrift.transport.TTransport import TTransportException
 
-from tests.support.running_gateway import RunningGateway
-from tests.support.wire_metastore import Contents, WireMetastore, client_of
+from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.gateway.view_answers import LEFT, UNREAD
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import a_table
-from tests.support.memory_broker import BrokerState, MemoryBroker
+from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE, PositionStore

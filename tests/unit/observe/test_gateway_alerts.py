@@ -1,6 +1,6 @@
 """Who is told of gateways and remotes, and when."""
 
-from tests.support.status_port import DOWN, a_count
+from tests.support.servers.status_port import DOWN, a_count
 from twinhive.gateway.isolation import BreakerState
 from twinhive.gateway.status.seen import GatewaysSeen, remotes_of
 from twinhive.model.errors import InvalidSettings

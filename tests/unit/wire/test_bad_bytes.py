@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tests.support.seeds import seeds
-from tests.support.wire_messages import random_message, request
+from tests.support.wire.wire_messages import random_message, request
 from twinhive.wire import scanning
 from twinhive.wire.ends import Short, end_of
 from twinhive.wire.message import Spoken, WireError, WireMessage, call, message_of, spoken

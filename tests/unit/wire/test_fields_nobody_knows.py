@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.support.seeds import seeds
-from tests.support.wire_trees import Box, Branch, Leaf, Tree, encoded_tree, leaves_of, random_tree
+from tests.support.wire.wire_trees import Box, Branch, Leaf, Tree, encoded_tree, leaves_of, random_tree
 from tests.unit.wire.test_renaming_is_exact import MESSAGES, RENAMES
 from twinhive.wire import renaming, scanning
 from twinhive.wire.looking import FoundText, relate

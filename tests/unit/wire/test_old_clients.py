@@ -4,7 +4,7 @@ import pytest
 from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import GetTableResult, GetTablesResult, Table
 
-from tests.support.wire_messages import answer, decoded, request
+from tests.support.wire.wire_messages import answer, decoded, request
 from twinhive.wire.message import application_error, call, declared_error, reply
 from twinhive.wire.old_clients import old_call
 

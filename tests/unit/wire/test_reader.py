@@ -16,7 +16,7 @@ from hive_metastore.ttypes import (
     Table,
 )
 
-from tests.support.wire_messages import answer, decoded
+from tests.support.wire.wire_messages import answer, decoded
 from twinhive.wire.message import STOP, WireError, WireMessage, reply
 from twinhive.wire.pieces import renamed_pieces
 from twinhive.wire.reader import LongAnswer, MessageReader

@@ -14,7 +14,7 @@ from hive_metastore.ttypes import (
     Table,
 )
 
-from tests.support.wire_messages import answer, decoded, request
+from tests.support.wire.wire_messages import answer, decoded, request
 from twinhive.wire.message import WireError
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import Name, names_of, renamed, rewritten

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.support.seeds import seeds
-from tests.support.wire_messages import decoded, random_message, renamed_objects, struct_class
+from tests.support.wire.wire_messages import decoded, random_message, renamed_objects, struct_class
 from twinhive.wire import renaming, scanning
 from twinhive.wire.decoding import groups_in
 from twinhive.wire.ends import end_of
