@@ -15,7 +15,7 @@ from collections.abc import Callable
 from benchmarks.measuring import load_average, machine, measured, ratio
 from benchmarks.sides import Clusters, add_days
 from benchmarks.statements import statement_places
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from tests.support.users.source_writer import SourceWriter
 from twinhive.statements.running import run_statement
 

@@ -20,11 +20,11 @@ from rich.table import Table
 
 from benchmarks.measuring import Measured, machine, measured, ratio
 from benchmarks.sides import Clusters
-from sandbox.distcp import UNLIMITED, run_distcp
-from sandbox.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
-from sandbox.own_network import enter
+from sandbox.hadoop.distcp import UNLIMITED, run_distcp
+from sandbox.hadoop.yarn import NODE_MANAGER
+from sandbox.jvm.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
 from sandbox.paths import cache_root
-from sandbox.yarn import NODE_MANAGER
+from sandbox.running.own_network import enter
 from tests.support.hive import metastore_objects as objects
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter

@@ -22,7 +22,8 @@ import sqlalchemy
 
 from benchmarks.measuring import load_average
 from benchmarks.sides import Clusters
-from sandbox import Sandbox, processes
+from sandbox import Sandbox
+from sandbox.running import processes
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.dags.schedule import floor_minutes
 from twinhive.events.reader import position_at

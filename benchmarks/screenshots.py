@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx
 
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow.airflow_api import AirflowApi
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 WIDTH = 1280

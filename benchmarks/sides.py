@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Measured, load_average
 from sandbox import Sandbox
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource

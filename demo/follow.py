@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 from rich.markup import escape
 
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow.airflow_api import AirflowApi
 
 _ENDED = ("success", "failed", "upstream_failed", "skipped")
 _COLOURS = {"success": "green", "skipped": "yellow"}

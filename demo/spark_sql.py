@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox.java import spark_home, spark_java_home
+from sandbox.jvm.java import spark_home, spark_java_home
 from twinhive.adapters.class_archive import archive_options
 from twinhive.adapters.spark_package import package_cache
 from twinhive.spark.environment import quiet_and_quick

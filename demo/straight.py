@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from demo.load_flights import ARCHIVE, DATA, DELAYS
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow.airflow_api import AirflowApi
 from twinhive.model.files import ChecksumForm
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import pending_names

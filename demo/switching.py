@@ -10,7 +10,7 @@ from typing import Any
 from demo.names import CONFIG, DATABASE
 from demo.showing import look, print_lines, run, say, title
 from sandbox import Sandbox
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.settings import load_configuration, resolve_from_environment

@@ -3,9 +3,9 @@
 import os
 
 from deploy.addresses import BROKER_PORT, EVERYWHERE
-from sandbox import broker_process
-from sandbox.broker_users import JARS
-from sandbox.jars import BROKER_JAR_LIST, jar_files
+from sandbox.brokers import broker_process
+from sandbox.brokers.broker_users import JARS
+from sandbox.jvm.jars import BROKER_JAR_LIST, jar_files
 from sandbox.paths import cache_root
 
 

@@ -10,11 +10,11 @@ from psycopg2 import sql
 from deploy.addresses import POSTGRES, POSTGRES_PORT, SUPERUSER, namenode_url
 from deploy.settings import PASSWORD_VARIABLE, metastore_tables
 from sandbox.configuration import CLUSTERS, Database
-from sandbox.hdfs import DIRECTORIES, make_directory
-from sandbox.jars import jar_files
+from sandbox.hadoop.hdfs import DIRECTORIES, make_directory
+from sandbox.hive.schema import create_schema
+from sandbox.jvm.jars import jar_files
 from sandbox.layout import Layout
 from sandbox.paths import cache_root
-from sandbox.schema import create_schema
 
 _SUPERUSERS_PASSWORD = "POSTGRES_PASSWORD"  # noqa: S105 (its name)
 

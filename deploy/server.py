@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 from deploy.settings import STORAGE
-from sandbox.jars import jar_files
-from sandbox.java import SERVER_FLAGS, server_java_home
-from sandbox.logging_setup import log4j2_flags
+from sandbox.jvm.jars import jar_files
+from sandbox.jvm.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.logging_setup import log4j2_flags
 from sandbox.paths import cache_root
 
 CONFIGURATION = Path("/etc/hadoop")

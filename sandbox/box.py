@@ -7,25 +7,26 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from sandbox import paths, processes
-from sandbox.airflow_api import AirflowApi
-from sandbox.airflow_server import USER as AIRFLOW_USER
-from sandbox.airflow_server import airflow_secrets
+from sandbox import paths
+from sandbox.airflow.airflow_api import AirflowApi
+from sandbox.airflow.airflow_server import USER as AIRFLOW_USER
+from sandbox.airflow.airflow_server import airflow_secrets
 from sandbox.cluster import Cluster, describe_cluster
 from sandbox.configuration import CLUSTERS, LOOPBACK, NORTH
 from sandbox.connections import instance_environment
-from sandbox.dfsadmin import dfsadmin
 from sandbox.errors import SandboxError
 from sandbox.fleet import DEFAULT_SERVERS, GROUPS, build_servers, postgres_server
-from sandbox.jars import ensure_jars, jar_directory, jar_files
+from sandbox.hadoop.dfsadmin import dfsadmin
+from sandbox.hadoop.yarn import job_properties, yarn_classes
+from sandbox.jvm.jars import ensure_jars, jar_directory, jar_files
 from sandbox.layout import InstanceRecord, Layout
 from sandbox.port_choice import choose_ports, intended_record
 from sandbox.ports import PortBlock
+from sandbox.running import processes
+from sandbox.running.starting import run_in_order, start_server, with_dependencies
+from sandbox.running.status import ServerStatus, all_statuses
 from sandbox.server import Server
 from sandbox.spark_servers import bare_python
-from sandbox.starting import run_in_order, start_server, with_dependencies
-from sandbox.status import ServerStatus, all_statuses
-from sandbox.yarn import job_properties, yarn_classes
 
 
 class Sandbox:

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.box import Sandbox
-from sandbox.distcp import run_distcp
 from sandbox.errors import SandboxError
-from sandbox.peer import HivePeer
-from sandbox.starting import last_lines
+from sandbox.hadoop.distcp import run_distcp
+from sandbox.hive.peer import HivePeer
+from sandbox.running.starting import last_lines
 
 app = typer.Typer(help="Run two real Hive clusters on this machine.", no_args_is_help=True, add_completion=False)
 _console = Console()

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from sandbox import processes
-from sandbox.broker import NAME as BROKER
-from sandbox.broker import broker_connections
+from sandbox.brokers.broker import NAME as BROKER
+from sandbox.brokers.broker import broker_connections
 from sandbox.cluster import Cluster, describe_cluster
 from sandbox.configuration import CLUSTERS, LOOPBACK, NORTH, USER
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock
+from sandbox.running import processes
 from sandbox.spark_servers import MASTER
 
 

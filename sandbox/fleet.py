@@ -3,19 +3,19 @@
 from functools import partial
 from pathlib import Path
 
-from sandbox.airflow_server import AirflowServer
-from sandbox.broker import ActiveMq
+from sandbox.airflow.airflow_server import AirflowServer
+from sandbox.brokers.broker import ActiveMq
 from sandbox.configuration import CLUSTERS, NORTH
 from sandbox.connections import instance_environment
-from sandbox.hdfs import DataNode, NameNode
-from sandbox.jars import jar_files
+from sandbox.hadoop.hdfs import DataNode, NameNode
+from sandbox.hadoop.yarn import JobHistory, NodeManager, ResourceManager
+from sandbox.hive.metastore import Metastore
+from sandbox.jvm.jars import jar_files
 from sandbox.layout import InstanceRecord, Layout
-from sandbox.metastore import Metastore
 from sandbox.ports import PortBlock
 from sandbox.postgres import AIRFLOW_DATABASE, JOURNAL_DATABASE, Postgres, metastore_database
 from sandbox.server import Server
 from sandbox.spark_servers import SparkMaster, SparkWorker
-from sandbox.yarn import JobHistory, NodeManager, ResourceManager
 
 _CLUSTER_ROLES = ("namenode", "datanode", "metastore")
 DEFAULT_SERVERS = ("postgres", *(f"{cluster}-{role}" for cluster in CLUSTERS for role in _CLUSTER_ROLES))

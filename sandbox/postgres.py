@@ -13,12 +13,12 @@ from pathlib import Path
 import psycopg2
 from psycopg2 import sql
 
-from sandbox import processes
 from sandbox.configuration import CLUSTERS, LOOPBACK, Database
 from sandbox.errors import SandboxError
-from sandbox.java import package_directory
+from sandbox.hive.schema import create_schema
+from sandbox.jvm.java import package_directory
 from sandbox.layout import Layout
-from sandbox.schema import create_schema
+from sandbox.running import processes
 from sandbox.server import Launch, Server
 
 USER = "twinhive"

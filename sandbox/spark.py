@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sandbox.cluster import Cluster
 from sandbox.configuration import LOOPBACK
-from sandbox.jars import jar_directory
-from sandbox.java import spark_java_home
+from sandbox.jvm.jars import jar_directory
+from sandbox.jvm.java import spark_java_home
 from sandbox.paths import cache_root
 
 

@@ -9,9 +9,9 @@ import httpx
 
 from sandbox.configuration import LOOPBACK, USER
 from sandbox.errors import SandboxError
-from sandbox.java import spark_home, spark_java_home
+from sandbox.jvm.java import spark_home, spark_java_home
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
 from sandbox.layout import Layout
-from sandbox.logging_setup import log4j2_flags, write_log4j2
 from sandbox.plain_http import NO_TLS
 from sandbox.ports import PortBlock
 from sandbox.server import Launch, Server

@@ -19,10 +19,10 @@ from benchmarks.copy.running import run_case
 from benchmarks.copy.sides import DistCp, OtherVersion, Side, Stage, Twinhive
 from benchmarks.measuring import machine
 from sandbox import Cluster, Sandbox
-from sandbox.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
-from sandbox.own_network import enter
+from sandbox.hadoop.yarn import NODE_MANAGER
+from sandbox.jvm.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
 from sandbox.paths import cache_root
-from sandbox.yarn import NODE_MANAGER
+from sandbox.running.own_network import enter
 from twinhive.adapters.hdfs.hadoop_client import HadoopClient
 
 _console = Console(width=140, highlight=False)

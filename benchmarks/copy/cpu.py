@@ -10,8 +10,9 @@ import os
 import resource
 from pathlib import Path
 
-from sandbox import Sandbox, processes
-from sandbox.yarn import JOB_HISTORY, NODE_MANAGER, RESOURCE_MANAGER
+from sandbox import Sandbox
+from sandbox.hadoop.yarn import JOB_HISTORY, NODE_MANAGER, RESOURCE_MANAGER
+from sandbox.running import processes
 
 HDFS_SERVERS = tuple(f"{cluster}-{role}" for cluster in ("east", "west") for role in ("namenode", "datanode"))
 YARN_SERVERS = (RESOURCE_MANAGER, NODE_MANAGER, JOB_HISTORY)

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sandbox.java import spark_java_home
+from sandbox.jvm.java import spark_java_home
 from sandbox.paths import CHECKOUT
-from sandbox.processes import server_environment
+from sandbox.running.processes import server_environment
 
 
 def copy_tree(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sandbox import Sandbox
-from sandbox.distcp import UNLIMITED, DistCpRun, run_distcp
+from sandbox.hadoop.distcp import UNLIMITED, DistCpRun, run_distcp
 
 # Its job's files are on the target's cluster, as they are where DistCp pulls.
 _CLUSTER = "west"

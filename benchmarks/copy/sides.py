@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.copy import ours, peers, snapshots
 from benchmarks.copy.cases import Case
 from sandbox import Sandbox
-from sandbox.job_history import MapPhase
+from sandbox.hadoop.job_history import MapPhase
 from sandbox.paths import CHECKOUT
 from twinhive.adapters.hdfs.hadoop_client import HadoopClient
 

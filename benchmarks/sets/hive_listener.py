@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.sets.scene import SECONDS, Scene, metastore_of, said, show
 from sandbox import Sandbox
-from sandbox.broker import WORDS
-from sandbox.broker_users import PUBLISHER, READER
-from sandbox.jars import ensure_jars
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.broker_users import PUBLISHER, READER
+from sandbox.jvm.jars import ensure_jars
 from sandbox.paths import cache_root
 from twinhive.adapters.brokers.stomp_broker import StompBroker
 from twinhive.model.names import TableName

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import Sandbox
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource

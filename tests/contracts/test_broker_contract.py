@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.messages.running_kafka import RunningKafka

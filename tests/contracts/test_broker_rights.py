@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.support.messages.running_broker import RunningBroker
 
 pytestmark = pytest.mark.sandbox

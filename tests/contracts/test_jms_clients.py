@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.broker import broker_environment
-from sandbox.broker_users import PUBLISHER
-from sandbox.jars import ensure_jars
+from sandbox.brokers.broker import broker_environment
+from sandbox.brokers.broker_users import PUBLISHER
+from sandbox.jvm.jars import ensure_jars
 from sandbox.paths import cache_root
 from sandbox.ports import is_free
 from tests.support.messages.running_broker import RunningBroker

@@ -9,19 +9,19 @@ from twinhive.wire.table import TABLE
 
 def test_the_table_of_methods_is_what_the_servers_jar_gives() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sandbox.metastore_api", "--print"],
+        [sys.executable, "-m", "sandbox.hive.metastore_api", "--print"],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == TABLE.read_text(encoding="utf-8"), f"python -m sandbox.metastore_api writes {TABLE.name}"
+    assert done.stdout == TABLE.read_text(encoding="utf-8"), f"python -m sandbox.hive.metastore_api writes {TABLE.name}"
 
 
 _FIELDS = """
 import json
-from sandbox.metastore_api import read_structs
+from sandbox.hive.metastore_api import read_structs
 print(json.dumps({name: {number: field for number, field, _ in fields} for name, fields in read_structs().items()}))
 """
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sandbox import Sandbox, processes
-from sandbox.airflow_api import AirflowApi
+from sandbox import Sandbox
+from sandbox.airflow.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from sandbox.ports import is_free
+from sandbox.running import processes
 from tests.integration.damage import frozen
 from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles

@@ -10,7 +10,8 @@ from typing import Any
 import psycopg2
 from psycopg2 import sql
 
-from sandbox import Sandbox, processes
+from sandbox import Sandbox
+from sandbox.running import processes
 
 SOURCE_LOG = "metastore_east"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import Sandbox
-from sandbox.java import spark_home, spark_java_home
+from sandbox.jvm.java import spark_home, spark_java_home
 from sandbox.spark import spark_conf, spark_submit_environment
 from twinhive.adapters.class_archive import archive_options
 from twinhive.adapters.spark_package import package_cache

@@ -27,7 +27,7 @@ def said() -> list[str]:
 
 def tried() -> Iterator[str]:
     """Yield the sections that tests name by their markers."""
-    for path in INTEGRATION.glob("test_runbooks_*.py"):
+    for path in (INTEGRATION / "runbooks").glob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.runbook":
                 yield ast.literal_eval(node.args[0])

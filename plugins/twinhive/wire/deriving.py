@@ -1,6 +1,6 @@
 """The table of the server's methods, derived from the fields of its classes.
 
-What comes in is what `sandbox.metastore_api` reads from the server's jar; what goes out is committed beside this
+What comes in is what `sandbox.hive.metastore_api` reads from the server's jar; what goes out is committed beside this
 module. Kept are the fields that name something, those that lead to them, and of answers whatever the method returns.
 """
 

@@ -1,6 +1,6 @@
 """The methods of the metastore's server, and where names stand in what they take and return.
 
-Read from `hive-4.1.0.json`, which `python -m sandbox.metastore_api` makes from the server's own classes; a test
+Read from `hive-4.1.0.json`, which `python -m sandbox.hive.metastore_api` makes from the server's own classes; a test
 compares the two. A method that is not in `METHODS` is not known: it is refused, never passed on.
 """
 

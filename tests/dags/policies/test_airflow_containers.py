@@ -7,7 +7,7 @@ from airflow.cli.cli_parser import get_parser
 from airflow.configuration import conf
 from cryptography.fernet import Fernet
 
-from sandbox.airflow_server import AirflowServer
+from sandbox.airflow.airflow_server import AirflowServer
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock
 from tests.support.compose_file import airflow_services, environment, example_variables, services

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from sandbox.broker import WORDS
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.integration.damage import Databases
 from tests.support.hive.contract_metastores import a_database_on
 from tests.support.messages.running_broker import RunningBroker

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.broker import WORDS
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import settled
 from tests.support.messages.running_broker import RunningBroker

@@ -10,7 +10,7 @@ from hive_metastore import ttypes
 
 from sandbox import Sandbox
 from sandbox.gateway import running_gateway
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from sandbox.ports import free_ports
 from tests.integration.remotes_desk import (
     BOTH,

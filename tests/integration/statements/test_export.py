@@ -7,7 +7,7 @@ import pytest
 from hive_metastore import ttypes
 
 from sandbox import Sandbox
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter

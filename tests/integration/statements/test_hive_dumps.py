@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox import Sandbox
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from tests.support.hive import metastore_objects as objects
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from sandbox import Sandbox
-from sandbox.peer import run_statements
+from sandbox.hive.peer import run_statements
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource

@@ -10,9 +10,9 @@ from typing import Any
 
 import jpype
 
-from sandbox.broker import WORDS
-from sandbox.broker_users import JARS, READER
-from sandbox.java import server_java_home
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.broker_users import JARS, READER
+from sandbox.jvm.java import server_java_home
 
 
 def main(port: str, topic: str, selector: str, hive: str) -> None:

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from sandbox.broker import WORDS, broker_environment
-from sandbox.jars import BROKER_JAR_LIST, ensure_jars
+from sandbox.brokers.broker import WORDS, broker_environment
+from sandbox.jvm.jars import BROKER_JAR_LIST, ensure_jars
 from sandbox.paths import cache_root
 from sandbox.ports import accepts, free_ports
 from twinhive.model.endpoints import BrokerEndpoint
@@ -26,7 +26,7 @@ class RunningBroker:
     def start(self) -> None:
         """Start it, and wait until it listens."""
         more = ["--openwire", str(self._openwire)] if self._openwire else []
-        command = [sys.executable, "-m", "sandbox.broker_process", str(self.port), *more]
+        command = [sys.executable, "-m", "sandbox.brokers.broker_process", str(self.port), *more]
         with (self._directory / "broker.log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, env=broker_environment(cache_root()), cwd=self._directory, stdout=log, stderr=log

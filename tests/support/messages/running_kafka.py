@@ -6,8 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from sandbox.broker import WORDS
-from sandbox.kafka import environment, grant, prepare
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.kafka import environment, grant, prepare
 from sandbox.paths import cache_root
 from sandbox.ports import accepts, free_ports
 from twinhive.model.endpoints import BrokerEndpoint

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from deploy import addresses, settings
 from deploy.addresses import CLUSTER_PORTS
-from sandbox.broker_users import PASSWORDS, PUBLISHER, READER
+from sandbox.brokers.broker_users import PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services

@@ -12,7 +12,7 @@ import pytest
 
 from deploy.server import CONFIGURATION, java_command
 from sandbox.fleet import build_servers
-from sandbox.java import spark_home
+from sandbox.jvm.java import spark_home
 from sandbox.layout import Layout, new_record
 from tests.support.compose_file import CHECKOUT, PROJECT, environment, services
 

@@ -1,6 +1,6 @@
 """DistCp: where its arguments go, and what is read out of what it says."""
 
-from sandbox.distcp import parsed_counters, with_maps
+from sandbox.hadoop.distcp import parsed_counters, with_maps
 
 SAID = """2026-11-21T14:09:46,796 INFO  [main] mapreduce.Job: Counters: 38
 \tFile System Counters

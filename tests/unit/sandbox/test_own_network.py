@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import own_network
 from sandbox.errors import SandboxError
+from sandbox.hadoop.yarn import NodeManager
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock
-from sandbox.yarn import NodeManager
+from sandbox.running import own_network
 
 _PROGRAM = """
 import socket, sys
-from sandbox.own_network import enter, is_alone
+from sandbox.running.own_network import enter, is_alone
 enter("only_loopback", sys.argv[1:])
 assert is_alone()
 server = socket.create_server(("127.0.0.1", 0))
@@ -26,8 +26,8 @@ print("alone with", *sys.argv[1:])
 def test_the_node_starts_nowhere_else_than_where_loopback_is_the_only_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox.yarn.ensure_jars", lambda *given: [])
-    monkeypatch.setattr("sandbox.yarn.is_alone", lambda: False)
+    monkeypatch.setattr("sandbox.hadoop.yarn.ensure_jars", lambda *given: [])
+    monkeypatch.setattr("sandbox.hadoop.yarn.is_alone", lambda: False)
     with pytest.raises(SandboxError, match="only loopback"):
         NodeManager(Layout(tmp_path), PortBlock(21000), tmp_path).prepare({})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.jars import JAR_LIST, YARN_JAR_LIST, class_path_order, ivy_module, jar_directory, parse_jar_list
+from sandbox.jvm.jars import JAR_LIST, YARN_JAR_LIST, class_path_order, ivy_module, jar_directory, parse_jar_list
 
 
 @pytest.mark.parametrize("jar_list", [JAR_LIST, YARN_JAR_LIST])

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from sandbox import processes
+from sandbox.running import processes
 from sandbox.server import Launch
 
 SLEEP = "import time; time.sleep(60)"

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from sandbox.airflow_server import trim_directory
-from sandbox.schema import persistent_classes
-from sandbox.starting import run_in_order, with_dependencies
+from sandbox.airflow.airflow_server import trim_directory
+from sandbox.hive.schema import persistent_classes
+from sandbox.running.starting import run_in_order, with_dependencies
 
 SERVERS = {
     name: SimpleNamespace(name=name, depends_on=depends_on, after=())

@@ -3,10 +3,10 @@
 import re
 
 from sandbox.fleet import DEFAULT_SERVERS, build_servers
+from sandbox.hadoop.yarn_configuration import CONTAINER_MEGABYTES, CONTAINERS, mapreduce_client, yarn_server
 from sandbox.layout import Layout, new_record
 from sandbox.ports import PortBlock
-from sandbox.starting import with_dependencies
-from sandbox.yarn_configuration import CONTAINER_MEGABYTES, CONTAINERS, mapreduce_client, yarn_server
+from sandbox.running.starting import with_dependencies
 
 BLOCK = PortBlock(21000)
 

@@ -7,8 +7,8 @@ import httpx
 from sandbox.box import Sandbox
 from sandbox.configuration import LOOPBACK
 from sandbox.errors import SandboxError
+from sandbox.hadoop.yarn import JOB_HISTORY
 from sandbox.plain_http import NO_TLS
-from sandbox.yarn import JOB_HISTORY
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import jpype
 
-from sandbox.broker_users import JARS, PASSWORDS, PUBLISHER, READER
+from sandbox.brokers.broker_users import JARS, PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import LOOPBACK
-from sandbox.java import server_java_home
+from sandbox.jvm.java import server_java_home
 
 TOPICS = "twinhive.>"
 _FLAGS = (

@@ -12,10 +12,10 @@ from typing import Literal
 
 from sandbox.box import Sandbox
 from sandbox.configuration import write_job_site_files
-from sandbox.java import SERVER_FLAGS, spark_java
-from sandbox.job_history import MapPhase, map_phase
-from sandbox.logging_setup import log4j2_flags, write_log4j2
-from sandbox.processes import server_environment
+from sandbox.hadoop.job_history import MapPhase, map_phase
+from sandbox.jvm.java import SERVER_FLAGS, spark_java
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
+from sandbox.running.processes import server_environment
 
 Runner = Literal["yarn", "local"]
 UNLIMITED = ("-bandwidth", "1000000")

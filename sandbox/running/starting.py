@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox import processes
 from sandbox.errors import SandboxError
 from sandbox.layout import Layout
+from sandbox.running import processes
 from sandbox.server import Server
 
 _TAIL_LINES = 20

@@ -4,8 +4,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sandbox import processes
 from sandbox.layout import Layout
+from sandbox.running import processes
 from sandbox.server import Server
 
 

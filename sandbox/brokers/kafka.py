@@ -5,13 +5,13 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from sandbox.broker import WORDS
-from sandbox.broker_users import PUBLISHER, READER
+from sandbox.brokers.broker import WORDS
+from sandbox.brokers.broker_users import PUBLISHER, READER
 from sandbox.configuration import LOOPBACK
 from sandbox.errors import SandboxError
-from sandbox.jars import ensure_jars
-from sandbox.java import server_java_home
-from sandbox.processes import server_environment
+from sandbox.jvm.jars import ensure_jars
+from sandbox.jvm.java import server_java_home
+from sandbox.running.processes import server_environment
 
 KAFKA_JAR_LIST = Path(__file__).with_name("kafka-jars.txt")
 ADMIN, ADMIN_WORD = "admin", "administering"

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sandbox.configuration import CLUSTERS, USER
-from sandbox.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
 from sandbox.layout import Layout
-from sandbox.logging_setup import log4j2_flags, write_log4j2
-from sandbox.processes import server_environment
+from sandbox.running.processes import server_environment
 from sandbox.server import Launch, Server
 
 

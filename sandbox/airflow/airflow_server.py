@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sandbox import processes
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow.airflow_api import AirflowApi
 from sandbox.configuration import LOOPBACK
-from sandbox.java import spark_java_home
+from sandbox.jvm.java import spark_java_home
 from sandbox.layout import Layout
 from sandbox.paths import CHECKOUT
 from sandbox.ports import PortBlock
+from sandbox.running import processes
 from sandbox.server import Launch, Server
 from sandbox.spark_servers import MASTER, WORKER
 

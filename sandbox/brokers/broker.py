@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from sandbox.broker_users import JARS, PASSWORDS, PUBLISHER, READER
+from sandbox.brokers.broker_users import JARS, PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import LOOPBACK
-from sandbox.jars import BROKER_JAR_LIST, ensure_jars, jar_files
+from sandbox.jvm.jars import BROKER_JAR_LIST, ensure_jars, jar_files
 from sandbox.layout import Layout
 from sandbox.paths import CHECKOUT
 from sandbox.ports import PortBlock, accepts
-from sandbox.processes import server_environment
+from sandbox.running.processes import server_environment
 from sandbox.server import Launch, Server
 
 NAME = "activemq"
@@ -38,7 +38,7 @@ class ActiveMq(Server):
 
     def launch(self) -> Launch:
         """Return the command to run."""
-        command = [sys.executable, "-m", "sandbox.broker_process", str(self._port)]
+        command = [sys.executable, "-m", "sandbox.brokers.broker_process", str(self._port)]
         return Launch(command, broker_environment(self._cache), directory=self._layout.storage(NAME))
 
     def is_ready(self) -> bool:

@@ -10,7 +10,7 @@ from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
 from sandbox.configuration import LOOPBACK, Database, hadoop_client, metastore, with_twins, write_site_files
-from sandbox.java_server import JavaServer
+from sandbox.jvm.java_server import JavaServer
 from sandbox.layout import Layout
 from sandbox.ports import PortBlock, accepts
 

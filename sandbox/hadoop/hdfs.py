@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 
-from sandbox import processes
 from sandbox.configuration import (
     CMROOT,
     EXTERNAL_WAREHOUSE,
@@ -18,10 +17,11 @@ from sandbox.configuration import (
     write_site_files,
 )
 from sandbox.errors import SandboxError
-from sandbox.java_server import JavaServer
+from sandbox.jvm.java_server import JavaServer
 from sandbox.layout import Layout
 from sandbox.plain_http import NO_TLS
 from sandbox.ports import ClusterPorts
+from sandbox.running import processes
 from sandbox.server import Launch
 
 _MEMORY_FLAGS = ["-Xmx256m", "-Xss512k"]

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.box import Sandbox
-from sandbox.jars import ensure_jars
-from sandbox.java import SERVER_FLAGS, server_java_home
-from sandbox.logging_setup import log4j2_flags, write_log4j2
+from sandbox.jvm.jars import ensure_jars
+from sandbox.jvm.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
 from sandbox.paths import cache_root
 
 

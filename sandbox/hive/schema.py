@@ -1,7 +1,7 @@
 """Create the metastore's tables before its first start.
 
 Left to itself the metastore creates tables lazily, and on PostgreSQL it waits for its own locks while doing so.
-Runs in a process of its own (`python -m sandbox.schema`, settings on standard input), because it needs a Java
+Runs in a process of its own (`python -m sandbox.hive.schema`, settings on standard input), because it needs a Java
 virtual machine.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 
 from sandbox.configuration import Database
 from sandbox.errors import SandboxError
-from sandbox.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.java import SERVER_FLAGS, server_java_home
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
 from sandbox.layout import Layout
-from sandbox.logging_setup import log4j2_flags, write_log4j2
 from sandbox.paths import CHECKOUT
 
 
@@ -33,7 +33,7 @@ def create_schema(database: Database, jars: list[Path], layout: Layout) -> None:
         "properties": _persistence_properties(database),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "sandbox.schema"],
+        [sys.executable, "-m", "sandbox.hive.schema"],
         input=json.dumps(settings),
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         cwd=layout.temporary,

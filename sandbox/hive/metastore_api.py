@@ -1,14 +1,14 @@
 """Read the methods and structs of the metastore's Thrift API from the server's own jar.
 
-`python -m sandbox.metastore_api` writes the table of methods that the gateway works with, and refuses to while a text
-is undecided (plugins/twinhive/wire/roles.py). With `--print` it writes to its output.
+`python -m sandbox.hive.metastore_api` writes the table of methods that the gateway works with, and refuses to while a
+text is undecided (plugins/twinhive/wire/roles.py). With `--print` it writes to its output.
 """
 
 import sys
 from typing import Any
 
-from sandbox.jars import ensure_jars
-from sandbox.java import server_java_home
+from sandbox.jvm.jars import ensure_jars
+from sandbox.jvm.java import server_java_home
 from sandbox.paths import cache_root
 from twinhive.wire.deriving import Fields, derived, undecided
 from twinhive.wire.table import TABLE, VERSION

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sandbox.cluster import Cluster
 from sandbox.errors import SandboxError
-from sandbox.java import SERVER_FLAGS, server_java_home
-from sandbox.processes import server_environment
+from sandbox.jvm.java import SERVER_FLAGS, server_java_home
+from sandbox.running.processes import server_environment
 
 _MAIN = "org.apache.hadoop.hdfs.tools.DFSAdmin"
 _SECONDS = 60

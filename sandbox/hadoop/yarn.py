@@ -12,16 +12,16 @@ import httpx
 
 from sandbox.configuration import LOOPBACK, hadoop_client, write_job_site_files
 from sandbox.errors import SandboxError
-from sandbox.jars import YARN_JAR_LIST, ensure_jars, jar_directory
-from sandbox.java import SERVER_FLAGS, spark_java_home
-from sandbox.java_server import JavaServer
+from sandbox.hadoop.yarn_configuration import HISTORY_CLUSTER, mapreduce_client, yarn_server
+from sandbox.jvm.jars import YARN_JAR_LIST, ensure_jars, jar_directory
+from sandbox.jvm.java import SERVER_FLAGS, spark_java_home
+from sandbox.jvm.java_server import JavaServer
+from sandbox.jvm.logging_setup import log4j2_flags, write_log4j2
 from sandbox.layout import Layout
-from sandbox.logging_setup import log4j2_flags, write_log4j2
-from sandbox.own_network import is_alone
 from sandbox.plain_http import NO_TLS
 from sandbox.ports import PortBlock
+from sandbox.running.own_network import is_alone
 from sandbox.server import Launch
-from sandbox.yarn_configuration import HISTORY_CLUSTER, mapreduce_client, yarn_server
 
 RESOURCE_MANAGER = "yarn-resourcemanager"
 NODE_MANAGER = "yarn-nodemanager"

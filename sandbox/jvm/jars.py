@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from sandbox.errors import SandboxError
-from sandbox.java import spark_home, spark_java
+from sandbox.jvm.java import spark_home, spark_java
 
 JAR_LIST = Path(__file__).with_name("jars.txt")
 # A class path of its own, without Hive, fetched only by those who start YARN.

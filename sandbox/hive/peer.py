@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox.box import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.jvm import start_jvm
+from sandbox.jvm.jvm import start_jvm
 from sandbox.paths import CHECKOUT
 
 _SETTINGS = {

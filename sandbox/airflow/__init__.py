@@ -1,0 +1,1 @@
+"""Airflow, and its REST API as people use it."""

@@ -1,0 +1,1 @@
+"""The message brokers that tests and deployments use."""

@@ -1,0 +1,1 @@
+"""HDFS and YARN, and what their administrators run."""

@@ -1,0 +1,1 @@
+"""Hive's metastore, and Hive's own statements as the peer."""

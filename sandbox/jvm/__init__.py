@@ -1,0 +1,1 @@
+"""Java, the pinned jars, and how servers on it are started."""

@@ -1,0 +1,1 @@
+"""Processes of servers: started, found, waited for, ended."""
