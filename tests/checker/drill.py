@@ -281,6 +281,9 @@ class Drill:
             self._ended(run, plan)
         else:
             self._freeze(run, plan)
+        state = ReplicaState.read(self.viewer.parameters())
+        if state.phase is Phase.FOLLOWING:
+            self.judge.expect(state.position.event_id)
         self._wake_some()
 
     def _ended(self, run: Pausable, plan: Plan) -> None:

@@ -80,14 +80,21 @@ class Judge:
         if self._listed is None:
             self._listed = self._untold(start, state)
             self.whole.start(start)
-        if self.whole.concerns():
-            self.whole.begin(*self.window(position), self.plan(position), self.asked)
+        self.expect(position)
         if not self._goes_on(start, state):
             self._violated(position, self._difference(start, state), when)
         for wrong in self.sets.wrong(state) if self.sets is not None else ():
             self._violated(position, wrong, when)
         self.whole.seen(state, self._index)
         self._had |= {one.split()[1] for _, table in state.tables for one in table.constraints}
+
+    def expect(self, position: int) -> None:
+        """Note what the window of a position brings over whole.
+
+        A shorter one may be planned in its place before anybody sees a state of it. What it has frozen stays frozen.
+        """
+        if self._listed is not None and self.whole.concerns():
+            self.whole.begin(*self.window(position), self.plan(position), self.asked)
 
     def _goes_on(self, start: int, state: DatabaseState) -> bool:
         for index in range(start, len(self._timeline.moments)):
