@@ -25,9 +25,11 @@ class ObjectTrouble(ActNow):
         """Say with an error which event it was."""
         kind = UnexplainedTrouble if isinstance(error, Unexplained) else cls
         events = ", ".join(str(event) for event in action.events[:3]) + (" and more" if len(action.events) > 3 else "")
-        return kind(
+        trouble = kind(
             f"event {events}: " + error.what, found=error.found, expected=error.expected, next_step=error.next_step
         )
+        trouble.may_still_happen = error.may_still_happen
+        return trouble
 
 
 class UnexplainedTrouble(ObjectTrouble, Unexplained):
@@ -67,7 +69,7 @@ class Quarantine:
 
     def accepts(self, error: ActNow) -> bool:
         """True when the table of this error is to be frozen while the rest goes on."""
-        if isinstance(error, StopBefore) or may_pass(error, is_last_try=self._is_last_try):
+        if isinstance(error, StopBefore) or error.may_still_happen or may_pass(error, is_last_try=self._is_last_try):
             return False
         return self._policy.options.on_object_error == "quarantine"
 

@@ -25,7 +25,7 @@ from twinhive.external.pending_waits import PendingWaits, Waits
 from twinhive.external.publish_tables import publish_ready
 from twinhive.model.batches import slices_of_each_table
 from twinhive.model.constraints import Constraint, foreign_keys, without_foreign_keys
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, raise_one
 from twinhive.model.files import join
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, Stamp, without_marks
@@ -226,8 +226,7 @@ class _Loading:
         published = publish_ready(ExternalTarget(target, PendingStore(records), synced.covers), ready)
         waiting = {table: noted[table] for table in noted.keys() - set(ready)}
         PendingWaits.load(ports.replica_files, policy, waiting).write(ports.replica_files)
-        for error in published.refused.values():
-            raise error
+        raise_one(published.refused.values())
         return published
 
     def constrain(self, some: Callable[[Constraints], Constraints]) -> None:

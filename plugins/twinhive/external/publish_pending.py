@@ -11,7 +11,7 @@ from twinhive.apply.progress import Progress
 from twinhive.apply.trouble import Quarantine
 from twinhive.external.pending_waits import PendingWaits
 from twinhive.external.publish_tables import publish_ready
-from twinhive.model.errors import Missing
+from twinhive.model.errors import Missing, raise_one
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase
@@ -44,9 +44,7 @@ def publish(external: ExternalTarget, synced: Synced, quarantine: Quarantine, re
     if left := published.left:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         report(f"{len(left)} external tables wait for their data: {', '.join(left[:_NAMED])}{more}")
-    for error in published.refused.values():
-        if not quarantine.accepts(error):
-            raise error
+    raise_one(error for error in published.refused.values() if not quarantine.accepts(error))
     return left
 
 

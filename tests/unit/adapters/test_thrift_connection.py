@@ -99,6 +99,15 @@ def metastore_at(*addresses: tuple[str, int], timeout_seconds: float = 5.0, user
     return ThriftMetastore(addresses, timeout_seconds, user)
 
 
+class Foreign(socketserver.StreamRequestHandler):
+    """A proxy in the way: whatever comes, it answers in another protocol."""
+
+    def handle(self) -> None:
+        """Answer once."""
+        self.request.recv(1_000)
+        self.wfile.write(b"\x82\x21\x01\x00" * 10)
+
+
 def a_database(name: str = "d") -> objects.Database:
     return objects.Database(name, None, None, {}, "{}")
 
@@ -385,3 +394,16 @@ def test_close_and_go_on(server: Server) -> None:
 def test_a_metastore_needs_an_address() -> None:
     with pytest.raises(ValueError, match="address"):
         ThriftMetastore([])
+
+
+def test_an_answer_that_makes_no_sense_says_nothing_of_what_became_of_a_write() -> None:
+    with socketserver.TCPServer(("127.0.0.1", 0), Foreign) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        metastore = metastore_at(proxy.server_address)
+        with pytest.raises(Unreachable, match="makes no sense; the call may or may not have happened") as told:
+            metastore.create_database(a_database())
+        assert "Thrift port" in str(told.value)
+        # What has only asked knows that nothing has happened: a person is to look at the address at once.
+        with pytest.raises(Refused, match="refused by the metastore"):
+            metastore.log_id()
+        proxy.shutdown()

@@ -11,7 +11,7 @@ from tests.support.users.external_writer import ExternalWriter
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import a_world
 from twinhive.external import pending_waits, publish_pending, publish_tables
-from twinhive.model.errors import LeaseLost, Refused, TryAgain, Unreachable
+from twinhive.model.errors import ActNow, LeaseLost, Refused, TryAgain, Unreachable, together
 from twinhive.model.names import TableName
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_phase, run_rounds
@@ -157,3 +157,21 @@ def test_a_load_reads_nothing_again_of_what_waits(monkeypatch: pytest.MonkeyPatc
     assert not read
     assert list(publish_pending.ready_tables(world.ports(), POLICY)) == []
     assert not read, "what each waits for is remembered"
+
+
+@pytest.mark.parametrize("refused", [(0, 5), (5, 0)])
+def test_of_several_refusals_the_one_that_leaves_a_call_open_is_raised(refused: tuple[int, int]) -> None:
+    followed, watched = with_waiting()
+    errors = {
+        NAMES[refused[0]]: Refused("a definite no"),
+        NAMES[refused[1]]: together([Refused("no"), Unreachable("no answer")], "two calls failed"),
+    }
+
+    def refuse(name: str, args: Any) -> None:
+        if name == "create_table" and args[0].name.table in errors:
+            raise errors[args[0].name.table]
+
+    watched.before = refuse
+    with pytest.raises(ActNow, match="two calls failed"):
+        followed.follow()
+    assert followed.world.lease.holder(f"{POLICY.staging}/lease") is not None

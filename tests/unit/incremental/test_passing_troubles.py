@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.model.errors import Refused, Unexplained, Unwell
+from twinhive.model.errors import ActNow, Refused, Unexplained, Unreachable, Unwell, together
 from twinhive.pipeline.phases import APPLY, INCREMENTAL
 from twinhive.step.base import Work
 
@@ -46,6 +46,20 @@ def test_for_an_answer_that_nobody_knows_a_table_is_quarantined_after_the_last_t
     assert not any("quarantine" in key for key in followed.world.replica.database("sales").parameters)
     applied = APPLY(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=True)).run(ports)
     assert applied.quarantined.keys() == {"plain"}
+
+
+@pytest.mark.parametrize("policy", ["stop", "quarantine"])
+def test_a_refusal_that_leaves_a_call_open_keeps_the_lease_and_quarantines_nothing(
+    monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    followed = Followed(tuned(on_object_error=policy))
+    followed.users.insert("plain", None, [b"more"])
+    open_call = together([Refused("altering table sales.plain: no"), Unreachable("no answer")], "two calls failed")
+    monkeypatch.setattr(followed.world.replica, "alter_table", _fails(open_call))
+    with pytest.raises(ActNow):
+        followed.follow()
+    assert followed.world.lease.holder(f"{followed.policy.staging}/lease") is not None
+    assert not any("quarantine" in key for key in followed.world.replica.database("sales").parameters)
 
 
 def _fails(error: Exception):

@@ -1,8 +1,8 @@
 """Keep one connection per thread to one of several metastore addresses.
 
 Reads are repeated on every address, also when one answers that it cannot do it now. A write is
-sent once: when its answer is lost, nobody but the metastore knows whether it happened, and only the
-caller can find out by reading.
+sent once: when its answer is lost, or makes no sense, nobody but the metastore knows whether it happened, and only
+the caller can find out by reading.
 """
 
 import threading
@@ -11,15 +11,18 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from thrift.protocol.TProtocol import TProtocolException
 from thrift.transport.TTransport import TTransportException
 
 from twinhive.adapters.hive.thrift_connection import TRANSPORT_ERRORS, Address, Request, ThriftConnection
-from twinhive.model.errors import Unreachable, Unwell
+from twinhive.model.errors import TwinhiveError, Unreachable, Unwell
 
 Result = TypeVar("Result")
 
 WAITS_BEFORE_ROUNDS = (0.0, 0.2, 1.0)
 """Seconds before each round over all addresses; the first round begins at once."""
+
+_OPEN = "the call may or may not have happened"
 
 
 class Connections:
@@ -58,10 +61,18 @@ class Connections:
             return connection.call(request)
         except TRANSPORT_ERRORS as error:
             raise Unreachable(
-                f"{request.doing}: the metastore at {connection.address} gave no answer; "
-                "the call may or may not have happened",
+                f"{request.doing}: the metastore at {connection.address} gave no answer; " + _OPEN,
                 found=_described(error),
                 next_step="try again: what is there is read first",
+            ) from error
+        except TwinhiveError as error:
+            if not isinstance(error.__cause__, TProtocolException):
+                raise
+            # A proxy's page, say. Whatever handed the call on, it was no metastore that answered.
+            raise Unreachable(
+                f"{request.doing}: what {connection.address} answered makes no sense; " + _OPEN,
+                found=error.found,
+                next_step="try again: what is there is read first. If it goes on, " + (error.next_step or "look there"),
             ) from error
 
     def ask(self, address: str, request: Request) -> Any:

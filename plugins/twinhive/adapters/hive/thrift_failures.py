@@ -89,10 +89,7 @@ def _refusal(doing: str, server: str, error: TException) -> TwinhiveError:
         return Missing(what, found=_said(error), next_step="check the name, and that nobody dropped it meanwhile")
     if isinstance(error, AlreadyExistsException):
         return AlreadyThere(what, found=_said(error), next_step="see who made it; drop or rename it if it may go")
-    refused = Refused(what, found=_said(error), next_step=_next_step(error, server))
-    # What makes no sense is no answer.
-    refused.may_still_happen = isinstance(error, TProtocolException)
-    return refused
+    return Refused(what, found=_said(error), next_step=_next_step(error, server))
 
 
 def _said(error: TException) -> str:
