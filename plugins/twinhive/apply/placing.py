@@ -72,8 +72,8 @@ class Placing:
         directories = _directories(contents, moves)
         new = directories - self._made
         self._threads.each(self._files.make_directories, sorted(new))
-        self._made |= directories
         self._give(contents, new)
+        self._made |= directories
         self._threads.each(lambda move: self._move(table, *move), moves)
 
     def append_all(self, table: TableName, contents: Sequence[Contents]) -> None:

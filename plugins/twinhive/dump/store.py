@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +94,8 @@ def while_it_stands(files: FileReader, policy: Policy, key: str) -> Iterator[Non
     try:
         yield
     except ActNow:
-        dump_of_key(files, policy, key)
+        with suppress(TryAgain):  # nothing can be said of the dump then: what has failed is told as it is
+            dump_of_key(files, policy, key)
         raise
 
 

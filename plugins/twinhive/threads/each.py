@@ -29,7 +29,7 @@ class Threads:
     def each(self, call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Return what `call` returns for each item, in their order; a single item is worked on right here.
 
-        When one fails nothing else is begun, and what is begun is waited for. Of several errors one that leaves open
+        When one fails nothing else is handed out, and what was is waited for. Of several errors one that leaves open
         what became of a call is raised: an order of items must not decide whether a lease is released.
         """
         waiting = list(items)

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,8 @@ def ask_all(questions: Iterable[Question], patience: float) -> dict[Hashable, An
     """Return answers by key, or the errors that questions ended with (TwinhiveError). Raises nothing.
 
     Questions for one server are asked one after the other, questions for several at the same time. A server that does
-    not answer is asked nothing more; one that has not answered all after `patience` seconds is left alone: the answers
-    that are missing are Unreachable.
+    not answer is asked nothing more; one that has not answered all after `patience` seconds is left alone, as is one
+    for which no thread can be started: the answers that are missing are Unreachable.
     """
     by_server: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
@@ -32,11 +33,13 @@ def ask_all(questions: Iterable[Question], patience: float) -> dict[Hashable, An
     answers: dict[Hashable, Any] = {}
     # Daemons, because a thread that hangs must not keep the process alive.
     threads = [threading.Thread(target=_ask, args=(some, answers), daemon=True) for some in by_server.values()]
-    for thread in threads:
-        thread.start()
+    with suppress(RuntimeError):  # of a machine, or a container, that lets no more threads be started
+        for thread in threads:
+            thread.start()
     until = time.monotonic() + patience
     for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
+        if thread.ident is not None:
+            thread.join(max(0.0, until - time.monotonic()))
     return {
         question.key: answers.get(question.key, _late(question.server, patience))
         for some in by_server.values()

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import chain, islice
 from typing import Generic, TypeVar
 
@@ -23,20 +23,22 @@ def in_parallel(
 
     But for the first item nothing is read ahead of the threads. What one of them raises ends the others at their next
     item; of several errors one that leaves open what became of a call is raised. `stopping` is set when no thread is
-    to go on, also with the item that it has: when whoever waits here is interrupted. No thread is started that could
-    have no item.
+    to go on, also with the item that it has: when whoever waits here is interrupted, or no more threads can be started.
+    No thread is started that could have no item; one item is worked on right here, unless somebody may be interrupted.
     """
     if isinstance(items, Sized):
         threads = min(threads, len(items))
     elif threads > 1:
         items, is_empty = _looked_into(iter(items))
         threads = 1 if is_empty else threads
-    if threads <= 1:
+    if threads <= 1 and stopping is None:
         return [work(iter(items))]
     shared = _Shared(items)
-    with ThreadPoolExecutor(threads, name) as pool:
-        workers = [pool.submit(_until_it_fails, work, shared) for _ in range(threads)]
+    workers: list[Future[Result]] = []
+    with ThreadPoolExecutor(max(1, threads), name) as pool:
         try:
+            while len(workers) < max(1, threads):
+                workers.append(pool.submit(_until_it_fails, work, shared))
             wait(workers)
         finally:
             shared.stop()

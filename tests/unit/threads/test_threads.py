@@ -14,6 +14,7 @@ from tests.unit.incremental import test_incremental
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow, Missing, Refused, Unreachable, raise_one
 from twinhive.threads.each import Threads, in_threads
+from twinhive.threads.questions import Question, ask_all
 from twinhive.threads.shared_items import in_parallel
 
 REFUSED, SILENT = Refused("it answered"), Unreachable("it did not")
@@ -198,3 +199,58 @@ def test_who_is_interrupted_while_work_is_handed_out_waits_for_what_is_begun(mon
     with pytest.raises(KeyboardInterrupt):
         Threads(2).each(work, range(9))
     assert sorted(ended) == [0, 1]
+
+
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), KeyboardInterrupt()])
+def test_when_no_more_threads_can_be_started_all_of_them_end_with_the_item_that_they_have(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int
+) -> None:
+    start, started = threading.Thread.start, []
+
+    def not_any_more(thread: threading.Thread) -> None:
+        started.append(thread)
+        if len(started) != at or isinstance(error, KeyboardInterrupt):
+            start(thread)
+        if len(started) == at:
+            raise error
+
+    def work(items: Iterator[int]) -> None:
+        for item in items:
+            done.append(item)
+            stopping.wait(30)
+
+    done, stopping = list[int](), threading.Event()
+    monkeypatch.setattr(threading.Thread, "start", not_any_more)
+    with pytest.raises(type(error)):
+        in_parallel(range(1_000), 4, work, stopping=stopping)
+    for thread in started:
+        if thread.ident is not None:
+            thread.join(30)
+    assert stopping.is_set()
+    assert len(done) <= at
+
+
+def test_who_can_be_interrupted_has_a_single_item_worked_on_elsewhere() -> None:
+    stopping, here = threading.Event(), threading.current_thread()
+    assert in_parallel(["one"], 8, lambda items: (threading.current_thread(), list(items)), stopping=stopping) != [
+        (here, ["one"])
+    ]
+    assert stopping.is_set()
+
+
+def test_servers_for_which_no_thread_can_be_started_are_told_as_those_that_do_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start, started = threading.Thread.start, []
+
+    def not_any_more(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", not_any_more)
+    answers = ask_all([Question(name, name, lambda: 1) for name in ("east", "west", "north")], 30)
+    assert answers["east"] == 1
+    assert all(isinstance(answers[name], Unreachable) for name in ("west", "north"))

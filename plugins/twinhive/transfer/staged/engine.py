@@ -121,7 +121,9 @@ class _Copier:
             stager = Stager(self._target, transfer, parts, self._staging, self._ownership)
             self._listed = ListedCopier(self._source, stager, self._staging)
             self._events = EventCopier(self._source, stager, self._staging)
-            some = in_parallel(items, min(threads, len(items)), self._work, "copy", self._stopping)
+            # One small file is copied right here, where an interruption ends it.
+            stopping = self._stopping if len(items) > 1 or items[0].length > split_above else None
+            some = in_parallel(items, min(threads, len(items)), self._work, "copy", stopping)
             return [outcome for outcomes in some for outcome in outcomes]
 
     def _count(self, count: int) -> None:

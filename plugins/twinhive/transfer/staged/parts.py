@@ -23,9 +23,6 @@ class Range:
     length: int
 
 
-"""Call a function with each range, several at a time; the results may be asked for one by one, and raise."""
-
-
 def split(length: int, block_size: int, above: int) -> list[Range]:
     """Cut a file into ranges of about equal size, none above `above` bytes or one block, all of whole blocks.
 

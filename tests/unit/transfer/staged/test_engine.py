@@ -1,5 +1,7 @@
 """State what becomes of one file, and of many, as tables."""
 
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +20,7 @@ from twinhive.model.errors import (
     SafeMode,
     SourceMoved,
     TwinhiveError,
+    Unreachable,
 )
 from twinhive.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.staged.engine import copy_items
@@ -320,6 +323,31 @@ def test_parts_of_a_large_file_that_failed_are_there_for_the_next_run(world: Wor
     full.room, before = 2, full.calls["create_from"]
     assert copy_items([item], world.source, full, STAGING, 1, split_above=4096).copied_files == 1
     assert full.calls["create_from"] - before == 2, "three of five parts were there"
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_who_is_interrupted_has_begun_parts_ended(world: World, files: int) -> None:
+    told, interrupted = [], threading.Event()
+
+    class Endless(InMemoryFiles):
+        def create_from(self, stream: InMemoryStream, path: str, **how: Any) -> Written:
+            if not interrupted.is_set():
+                interrupted.set()
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            until = time.monotonic() + 20
+            try:
+                while time.monotonic() < until:
+                    how["meter"](1)
+                    time.sleep(0.01)
+            except Unreachable:
+                told.append(path)
+                raise
+            return super().create_from(stream, path, **how)
+
+    items = [as_item(world.source.put(f"{world.path}{n}", b"x" * 20_000, block_size=4096)) for n in range(files)]
+    with pytest.raises(KeyboardInterrupt):
+        copy_items(items, world.source, Endless("hdfs://west"), STAGING, 2, split_above=4096)
+    assert told
 
 
 def test_the_whole_job_holds_to_its_rate(world: World) -> None:
