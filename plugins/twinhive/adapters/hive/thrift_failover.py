@@ -22,8 +22,6 @@ Result = TypeVar("Result")
 WAITS_BEFORE_ROUNDS = (0.0, 0.2, 1.0)
 """Seconds before each round over all addresses; the first round begins at once."""
 
-_OPEN = "the call may or may not have happened"
-
 
 class Connections:
     """Hand every thread its own connection to the metastore, at whichever address answers."""
@@ -61,7 +59,8 @@ class Connections:
             return connection.call(request)
         except TRANSPORT_ERRORS as error:
             raise Unreachable(
-                f"{request.doing}: the metastore at {connection.address} gave no answer; " + _OPEN,
+                f"{request.doing}: the metastore at {connection.address} gave no answer; "
+                "the call may or may not have happened",
                 found=_described(error),
                 next_step="try again: what is there is read first",
             ) from error
@@ -70,7 +69,8 @@ class Connections:
                 raise
             # A proxy's page, say. Whatever handed the call on, it was no metastore that answered.
             raise Unreachable(
-                f"{request.doing}: what {connection.address} answered makes no sense; " + _OPEN,
+                f"{request.doing}: what {connection.address} answered makes no sense; "
+                "the call may or may not have happened",
                 found=error.found,
                 next_step="try again: what is there is read first. If it goes on, " + (error.next_step or "look there"),
             ) from error

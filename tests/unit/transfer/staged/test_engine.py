@@ -345,8 +345,12 @@ def test_who_is_interrupted_has_begun_parts_ended(world: World, files: int) -> N
             return super().create_from(stream, path, **how)
 
     items = [as_item(world.source.put(f"{world.path}{n}", b"x" * 20_000, block_size=4096)) for n in range(files)]
-    with pytest.raises(KeyboardInterrupt):
-        copy_items(items, world.source, Endless("hdfs://west"), STAGING, 2, split_above=4096)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            copy_items(items, world.source, Endless("hdfs://west"), STAGING, 2, split_above=4096)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert told
 
 
