@@ -1,6 +1,6 @@
 """Ask a metastore directly, through a bare relay and through a gateway, in turn, in one run: what the gateway costs.
 
-python -m benchmarks.gateway --partitions 1000 30000 [--spark]
+python -m benchmarks.gateway --partitions 1000 30000 [--only spark]
 
 West's metastore has a database; east's stands for it, once under the same name and once under another one, which has to
 be exchanged in every answer. Two more remotes of east are one that nobody listens for, and one that never answers. The
@@ -44,7 +44,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=6, help="of calls beside bad remotes, and of Spark's queries")
     parser.add_argument("--clients", type=int, default=500)
     parser.add_argument("--only", choices=("calls", "crowds", "spark"), nargs="+", default=["calls", "crowds"])
+    parser.add_argument("--instance", default="bench", help="the sandbox to run on")
+    parser.add_argument("--keep", action="store_true", help="leave the clusters running")
     given = parser.parse_args()
+    os.environ["TWINHIVE_SANDBOX"] = given.instance  # for the processes of Spark too
     box = Sandbox.open()
     box.up()
     os.environ.update(box.environment())
@@ -64,6 +67,8 @@ def main() -> int:
             _running_relay(direct, between) as relay,
         ):
             _measure(direct, (between, relay), (port, process.pid), given)
+    if not given.keep:
+        box.down()
     return 0
 
 

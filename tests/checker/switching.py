@@ -56,7 +56,7 @@ def _users(box: Sandbox, name: str, database: str) -> SourceWriter:
 
 def main(histories: int, first: int) -> int:
     """Run them all; return the exit code."""
-    box = Sandbox.open()
+    box = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "soak"))
     box.up()
     os.environ.update(box.environment())
     total: Counter[str] = Counter()
@@ -72,6 +72,8 @@ def main(histories: int, first: int) -> int:
                 print(f"  went wrong, see {story}: {' '.join(str(error).split())[:300]}", flush=True)
         total += found
         print(f"seed {seed}: {time.monotonic() - began:.0f} s, {_said(found)}", flush=True)
+    if not os.environ.get("TWINHIVE_KEEP"):
+        box.down()
     print(f"total: {_said(total)}", flush=True)
     return int(bool(total["failures"]))
 
