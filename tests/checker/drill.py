@@ -188,6 +188,7 @@ class Drill:
             self.crowd.run(self.settings.prelude)
             while self.crowd.is_busy and self.runs < MOST_RUNS:
                 self._attempt()
+                self._expect()
                 for _ in range(self.random.randrange(6)):
                     self._meanwhile()
             self.crowd.finish()
@@ -281,10 +282,13 @@ class Drill:
             self._ended(run, plan)
         else:
             self._freeze(run, plan)
+        self._wake_some()
+
+    def _expect(self) -> None:
+        """Let the judge look at what is planned, though no state of it may have been seen yet."""
         state = ReplicaState.read(self.viewer.parameters())
         if state.phase is Phase.FOLLOWING:
             self.judge.expect(state.position.event_id)
-        self._wake_some()
 
     def _ended(self, run: Pausable, plan: Plan) -> None:
         self.faults += plan.met is not None
