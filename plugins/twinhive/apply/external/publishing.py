@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from twinhive.apply.constraining import constrain
 from twinhive.apply.external.target import ExternalTarget, IsThere, is_ready
@@ -170,3 +171,5 @@ def _say(replica: MetastoreWriter, table: Table, detail: Detail) -> None:
         case DeleteStatistics(values=values, column=column):
             partition = partition_name(table.partition_keys, values) if values else None
             replica.delete_statistics(table.name, partition, column)
+        case _:
+            assert_never(detail)
