@@ -1,10 +1,20 @@
 """What a dump's manifest tells besides its batches when the dump was brought to another event."""
 
 from collections.abc import Collection, Iterable
+from typing import assert_never
 
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.model.changes.contents import TableState
-from twinhive.model.changes.kinds import AlterDatabase, CreateFunction, DropDatabase, DropFunction, Event
+from twinhive.model.changes.kinds import (
+    AlterDatabase,
+    CreateDatabase,
+    CreateFunction,
+    DropDatabase,
+    DropFunction,
+    Event,
+    OfDatabases,
+    OfFunctions,
+)
 from twinhive.model.constraints import TablePair
 from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
@@ -17,18 +27,25 @@ def database_after(database: Database, events: list[Event]) -> Database:
     """Return the database as events have left it. Raises Missing when they drop it."""
     for event in events:
         change = event.change
-        if isinstance(change, AlterDatabase):
-            database = change.after
-        elif isinstance(change, DropDatabase):
-            raise Missing(
-                f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
-                found=f"the event {event}",
-                expected="the database until the replica is published",
-                next_step=Either(
-                    "create it again, or remove the policy file; then start the bootstrap anew",
-                    "create it again, then run the statement again",
-                ),
-            )
+        if not isinstance(change, OfDatabases):
+            continue
+        match change:
+            case CreateDatabase():
+                pass
+            case AlterDatabase(after=after):
+                database = after
+            case DropDatabase():
+                raise Missing(
+                    f"the source database {database.name} was dropped (event {event.event_id}) while it was copied",
+                    found=f"the event {event}",
+                    expected="the database until the replica is published",
+                    next_step=Either(
+                        "create it again, or remove the policy file; then start the bootstrap anew",
+                        "create it again, then run the statement again",
+                    ),
+                )
+            case _:
+                assert_never(change)
     return database
 
 
@@ -37,10 +54,15 @@ def functions_after(functions: tuple[Function, ...], events: list[Event]) -> tup
     by_name = {function.name: function for function in functions}
     for event in events:
         change = event.change
-        if isinstance(change, CreateFunction):
-            by_name[change.function.name] = change.function
-        elif isinstance(change, DropFunction):
-            by_name.pop(change.name, None)
+        if not isinstance(change, OfFunctions):
+            continue
+        match change:
+            case CreateFunction(function=function):
+                by_name[function.name] = function
+            case DropFunction(name=name):
+                by_name.pop(name, None)
+            case _:
+                assert_never(change)
     return tuple(by_name[name] for name in sorted(by_name))
 
 

@@ -253,6 +253,8 @@ Change = (
 
 
 OfPartitions = AddPartitions | DropPartitions | AlterPartitions | RenamePartition
+OfDatabases = CreateDatabase | AlterDatabase | DropDatabase
+OfFunctions = CreateFunction | DropFunction
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,17 @@
+"""The unions by which changes are told apart have all kinds of their base class: the type checker names the rest."""
+
+from typing import get_args
+
+import pytest
+
+from twinhive.model.changes import kinds
+
+
+@pytest.mark.parametrize(
+    ("union", "base"),
+    [(kinds.OfDatabases, kinds.DatabaseChange), (kinds.OfFunctions, kinds.FunctionChange)],
+    ids=["databases", "functions"],
+)
+def test_a_union_has_all_kinds_of_its_base(union: object, base: type) -> None:
+    assert set(get_args(union)) == set(base.__subclasses__())
+    assert set(get_args(union)) <= set(get_args(kinds.Change))
