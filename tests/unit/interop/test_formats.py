@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.builders import a_policy
 from tests.support.hive import metastore_objects as objects
-from tests.unit.events.messages import a_row
+from tests.unit.events.messages import MESSAGES, a_row
 from twinhive.events.decoder import decode_event
 from twinhive.events.structs import parse_struct
 from twinhive.interop.hive_dump.descriptions import Description, EventsCount
@@ -162,3 +162,18 @@ def test_a_message_that_shows_that_hive_has_broken_it_is_refused(letter: str) ->
 def test_an_event_without_effect_on_the_replica_leaves_no_directory() -> None:
     writing = EventWriting(CMROOT, lambda table: True, lambda function: ())
     assert writing.content(a_row({}, "OPEN_TXN", table=None, database=None)) == {}
+
+
+@pytest.mark.parametrize("event_type", sorted(MESSAGES))
+def test_an_event_is_written_or_refused_as_what_it_is(event_type: str) -> None:
+    writing = EventWriting(CMROOT, lambda table: True, lambda function: ())
+    try:
+        writing.content(a_row(MESSAGES[event_type], event_type))
+    except ActNow as error:
+        assert ("the end of the database" in str(error)) == (event_type == "DROP_DATABASE")
+
+
+def test_a_type_that_is_not_written_for_hive_is_named() -> None:
+    writing, name = EventWriting(CMROOT, lambda table: True, lambda function: ()), "UPDATE_PART_COL_STAT_EVENT_BATCH"
+    with pytest.raises(ActNow, match=f"the type {name}, which is not written into a dump for Hive"):
+        writing.content(a_row(MESSAGES[name], name))

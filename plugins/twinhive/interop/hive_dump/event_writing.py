@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.message import decode_message
@@ -20,17 +20,28 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.event_files import files_of
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
+    AddConstraints,
     AddPartitions,
+    AlterDatabase,
     AlterPartitions,
     AlterTable,
+    Change,
     CreateDatabase,
     CreateFunction,
     CreateTable,
+    DeleteStatistics,
+    DropConstraint,
+    DropDatabase,
+    DropFunction,
+    DropPartitions,
+    DropTable,
     Event,
     Insert,
     NotReplicated,
     RenamePartition,
+    UpdateStatistics,
 )
+from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.objects import Function, Partition, Table, TableKind
 
@@ -55,21 +66,58 @@ class EventWriting:
     def content(self, row: EventRow) -> Content:
         """Return the directory of an event; empty for one without effect. Raises ActNow for what Hive cannot say."""
         event = decode_event(row)
-        if isinstance(event.change, NotReplicated | CreateDatabase):
+        change = event.change
+        if isinstance(change, NotReplicated | CreateDatabase):
             return {}
         check_event_id(event.event_id)
-        check_change(event.change)
+        check_change(change)
         if row.event_type in event_types.MESSAGE_ALONE:
             return self._described(event, event_types.MESSAGE_ALONE[row.event_type], row)
-        write = _WRITERS.get(type(event.change))
+        write = self._writer(change)
         if write is None:
-            raise unsayable(
-                f"the event {event}",
-                "the end of the database; no replica is dropped for that",
-                "events of tables, partitions, functions and of the database's parameters",
-                "make the database again at the source and dump it whole: REPL DUMP without FROM",
-            )
-        return write(self, event, row)
+            raise _not_written(event, row)
+        return write(event, row)
+
+    def _writer(self, change: Change) -> "_Write | None":
+        """Return what writes a kind of change; None for what is written as its message alone, or not at all."""
+        match change:
+            case CreateTable():
+                return self._create
+            case AlterTable():
+                return self._alter
+            case AddPartitions() | AlterPartitions() | RenamePartition():
+                return self._writer_of_partitions(change)
+            case Insert():
+                return self._insert
+            case CreateFunction():
+                return self._create_function
+            case (
+                CreateDatabase()
+                | AlterDatabase()
+                | DropDatabase()
+                | DropTable()
+                | DropPartitions()
+                | DropFunction()
+                | AddConstraints()
+                | DropConstraint()
+                | UpdateStatistics()
+                | DeleteStatistics()
+                | NotReplicated()
+            ):
+                return None
+            case _:
+                assert_never(change)
+
+    def _writer_of_partitions(self, change: AddPartitions | AlterPartitions | RenamePartition) -> "_Write":
+        match change:
+            case AddPartitions():
+                return self._add_partitions
+            case AlterPartitions():
+                return self._alter_partitions
+            case RenamePartition():
+                return self._rename_partition
+            case _:
+                assert_never(change)
 
     def drop_of_renamed(self, row: EventRow) -> Content:
         """Return the directory of a rename by which a table leaves those that are followed."""
@@ -154,12 +202,20 @@ class EventWriting:
         return {**described, description_in(str(event.event_id)): encode_function(event.event_id, function)}
 
 
-_WRITERS: Mapping[type, Callable[[EventWriting, Event, EventRow], Content]] = {
-    CreateTable: EventWriting._create,
-    AlterTable: EventWriting._alter,
-    AddPartitions: EventWriting._add_partitions,
-    AlterPartitions: EventWriting._alter_partitions,
-    RenamePartition: EventWriting._rename_partition,
-    Insert: EventWriting._insert,
-    CreateFunction: EventWriting._create_function,
-}
+_Write = Callable[[Event, EventRow], Content]
+
+
+def _not_written(event: Event, row: EventRow) -> ActNow:
+    if isinstance(event.change, DropDatabase):
+        return unsayable(
+            f"the event {event}",
+            "the end of the database; no replica is dropped for that",
+            "events of tables, partitions, functions and of the database's parameters",
+            "make the database again at the source and dump it whole: REPL DUMP without FROM",
+        )
+    return unsayable(
+        f"the event {event}",
+        f"the type {row.event_type}, which is not written into a dump for Hive",
+        f"one of {', '.join(event_types.MESSAGE_ALONE)}, or an event of a table or of partitions",
+        "dump the database whole: REPL DUMP without FROM",
+    )
