@@ -19,7 +19,7 @@ from twinhive.operations.operations import OperationFields, operation_of
 from twinhive.operations.promoting import replica_alone
 from twinhive.operations.repair import Repair
 from twinhive.operations.unplanned_failover import UnplannedFailover
-from twinhive.pipeline.runner import run_whole
+from twinhive.pipeline.runner import run_passes, run_windows
 from twinhive.ports import WritePorts
 from twinhive.step.base import Report
 
@@ -210,11 +210,10 @@ def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report
     if state.phase is not Phase.FOLLOWING:
         return
     for _ in range(_PASSES):
-        while not run_whole("incremental", policy, ports, holder, report)["window"].idle:
-            pass
+        run_windows(policy, ports, holder, report)
         if not lacks_data(ports, policy, since):
             return
-        run_whole("external", policy, ports, holder, report)
+        run_passes(policy, ports, holder, report)
 
 
 @app.command()

@@ -135,6 +135,12 @@ def _follows(hand_over: HandOver, policy: Policy, results: Mapping[str, Any]) ->
     return hand_over.why_not is already or hand_over.why_not(vars(results[hand_over.dump_of])) is None
 
 
+def run_windows(policy: Policy, ports: WritePorts, holder: dict[str, str], report: Report) -> None:
+    """Apply windows until nothing is left to do."""
+    while not run_whole("incremental", policy, ports, holder, report)["window"].idle:
+        pass
+
+
 run_bootstrap = partial(run_whole, "bootstrap")
 run_rounds = partial(run_whole, "consolidate")
 run_passes = partial(run_whole, "external")

@@ -72,7 +72,7 @@ def _documentation(entry: PolicyEntry, form: Form) -> str:
 def _params(form: Form) -> dict[str, Param]:
     """Return the form's fields: those that its operations need."""
     needed = {field for kind in form.kinds.values() for field in kind.needs}
-    fields = {name: param for name, param in _fields().items() if name in needed}
+    fields = {name: param for name, param in _fields(form).items() if name in needed}
     if form.name == GIVE_UP:
         fields[_CONFIRM] = Param(
             None,
@@ -94,18 +94,22 @@ def _operation(form: Form) -> Param:
     )
 
 
-def _fields() -> dict[str, Param]:
+def _those(form: Form, field: str) -> str:
+    return "For " + ", ".join(kind.name for kind in form.kinds.values() if field in kind.needs)
+
+
+def _fields(form: Form) -> dict[str, Param]:
     return {
-        "table": Param(None, type=["null", "string"], title="Table", description="For resync: its name"),
+        "table": Param(None, type=["null", "string"], title="Table", description=f"{_those(form, 'table')}: its name"),
         "event_id": Param(
             None,
             type=["null", "integer"],
             minimum=1,
             title="Event",
-            description="For skip-event: the id, as the failed task names it",
+            description=f"{_those(form, 'event_id')}: the id, as the failed task, or the failover, names it",
         ),
         "reason": Param(
-            None, type=["null", "string"], title="Reason", description="For skip-event and pause: tells others why"
+            None, type=["null", "string"], title="Reason", description=f"{_those(form, 'reason')}: tells others why"
         ),
     }
 
