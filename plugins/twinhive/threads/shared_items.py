@@ -33,11 +33,12 @@ def in_parallel(
         threads = 1 if is_empty else threads
     if threads <= 1 and stopping is None:
         return [work(iter(items))]
+    threads = max(threads, 1)
     shared = _Shared(items)
     workers: list[Future[Result]] = []
-    with ThreadPoolExecutor(max(1, threads), name) as pool:
+    with ThreadPoolExecutor(threads, name) as pool:
         try:
-            while len(workers) < max(1, threads):
+            for _ in range(threads):
                 workers.append(pool.submit(_until_it_fails, work, shared))
             wait(workers)
         finally:

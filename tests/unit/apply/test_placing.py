@@ -76,3 +76,28 @@ def test_after_a_refusal_an_innocent_directory_has_its_owner_when_it_is_there() 
     for directory in OTHERS:
         placing.place(TableName("sales", "b"), directory, ())
     assert sorted(Owners.given) == OTHERS
+
+
+def test_a_directory_has_its_owner_when_who_was_refused_it_tries_again() -> None:
+    files, world = Directories(), a_world()
+
+    class Owners:
+        """Refuse the first time."""
+
+        given: ClassVar[list[str]] = []
+        refuses = True
+
+        def give(self, original: str, path: str) -> bool:
+            if self.refuses:
+                raise Refused("an owner")
+            self.given.append(path)
+            return True
+
+    owners = Owners()
+    placing = Placing(files, world.source_files, f"{ROOT}staging", owners)
+    placing.comes_from(OTHERS[0], OTHERS[0].replace("west", "east"))
+    with pytest.raises(Refused):
+        placing.place(TableName("sales", "b"), OTHERS[0], ())
+    owners.refuses = False
+    placing.place(TableName("sales", "b"), OTHERS[0], ())
+    assert owners.given == [OTHERS[0]]

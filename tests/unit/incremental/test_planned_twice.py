@@ -13,7 +13,7 @@ from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.incremental import window
-from twinhive.model.errors import DumpReplaced, Missing, TryAgain
+from twinhive.model.errors import DumpReplaced, Missing, Refused, TryAgain, Unreachable
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import RunOptions, run_phase, step_of
 from twinhive.step.base import Work
@@ -136,3 +136,17 @@ def test_what_is_wrong_with_a_window_that_stands_is_said_as_it_is(monkeypatch: p
     monkeypatch.setattr(small_copies.CopyBatch, "run", gone)  # type: ignore[attr-defined]
     with pytest.raises(Missing, match="something else"):
         followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+
+
+def test_what_has_failed_is_said_when_nobody_can_tell_whether_the_dump_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = Followed()
+
+    def silent(*args: Any) -> None:
+        raise Unreachable("no NameNode answers")
+
+    monkeypatch.setattr(store, "dump_of_key", silent)
+    with (
+        pytest.raises(Refused, match="a quota"),
+        store.while_it_stands(followed.world.ports().dump_files, followed.policy, "incremental-1"),
+    ):
+        raise Refused("a quota")
