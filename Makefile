@@ -49,7 +49,7 @@ soak: $(STAMP) ## Replicate SEEDS (200) random histories between real clusters, 
 runbooks: $(STAMP) ## Follow every section of docs/runbooks.md in a running Airflow; takes twenty minutes
 	$(RUN) -m pytest -m runbook tests/integration
 
-nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; 90 minutes on two quiet cores
+nightly: $(STAMP) ## Run all that is long, or PARTS of it, and print one table; 60 to 90 minutes on two quiet cores
 	$(RUN) -m tests.nightly $(PARTS)
 
 style: $(STAMP)

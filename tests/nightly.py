@@ -1,7 +1,7 @@
 """Run all that is long, one after the other, and print one table: `make nightly`.
 
 Nothing of it is in `make test`. `make nightly PARTS="soak runbooks"` runs some of it. On two quiet cores all of it
-takes about 90 minutes; `TWINHIVE_NIGHTLY_TIMES=10` runs ten times as many histories, messages and worlds. A part that
+takes 60 to 90 minutes; `TWINHIVE_NIGHTLY_TIMES=10` runs ten times as many histories, messages and worlds. A part that
 takes three times as long as it should is ended and has failed: the others run all the same. The output of each is in
 `nightly/<part>.log`; the exit code is 1 when a part has failed.
 """
