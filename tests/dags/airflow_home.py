@@ -17,6 +17,8 @@ _SETTINGS = {
     "LOGGING__LOGGING_LEVEL": "WARNING",
     # What a test says of 500 policies must not depend on how busy the machine is.
     "CORE__DAGBAG_IMPORT_TIMEOUT": "600",
+    # Else Airflow keeps what another test has registered under the same id in the last 30 seconds.
+    "CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",
 }
 
 

@@ -5,6 +5,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from twinhive.model.errors import raise_one
+from twinhive.threads.running_calls import NotBegun, RunningCalls
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,14 +37,16 @@ class Threads:
         if len(waiting) < 2 or self._most < 2:
             return [call(item) for item in waiting]
         calls: list[Future[Result]] = []
+        running = RunningCalls()
         try:
             for item in waiting:
-                calls.append(self._pool.submit(call, item))
+                calls.append(self._pool.submit(running.run, call, item))
             wait(calls, return_when=FIRST_EXCEPTION)
         finally:
-            ended = [one for one in calls if not one.cancel()]
-            wait(ended)
-        raise_one(one.exception() for one in ended)
+            handed_out = [one for one in calls if not one.cancel()]
+            running.end()
+        errors = (one.exception() for one in handed_out)
+        raise_one(error for error in errors if not isinstance(error, NotBegun))
         return [one.result() for one in calls]
 
 

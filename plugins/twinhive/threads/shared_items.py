@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from twinhive.model.errors import raise_one
+from twinhive.threads.running_calls import RunningCalls
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,15 +37,17 @@ def in_parallel(
     threads = max(threads, 1)
     shared = _Shared(items)
     workers: list[Future[Result]] = []
+    running = RunningCalls()
     with ThreadPoolExecutor(threads, name) as pool:
         try:
             for _ in range(threads):
-                workers.append(pool.submit(_until_it_fails, work, shared))
+                workers.append(pool.submit(running.run, _until_it_fails, work, shared))
             wait(workers)
         finally:
             shared.stop()
             if stopping is not None:
                 stopping.set()
+            running.end()
     raise_one(worker.exception() for worker in workers)
     return [worker.result() for worker in workers]
 

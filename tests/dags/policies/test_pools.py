@@ -133,6 +133,9 @@ def started(policies: PolicyFiles, *dag_ids: str) -> None:
 
 @pytest.mark.usefixtures("no_pool")
 def test_the_page_names_the_pool_that_tasks_wait_for(policies: PolicyFiles, viewer: TestClient) -> None:
+    before = PolicyFiles(policies.directory.parent / "before")
+    before.add("sales")
+    register(parse_dags(before.directory)["sales.incremental"])  # as another test may have done a moment ago
     started(policies, "sales.incremental", "plain.incremental")
     for path in ("/", "/policies/sales"):
         shown = page_of(viewer, path)

@@ -4,8 +4,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -179,26 +177,33 @@ def test_the_first_item_of_a_stream_is_kept_by_nobody_who_has_done_with_it() -> 
     assert len(seen) == 3
 
 
-def test_who_is_interrupted_while_work_is_handed_out_waits_for_what_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, ended = threading.Semaphore(0), list[int]()
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_who_is_interrupted_while_a_thread_is_started_waits_for_what_is_begun(
+    monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    begun, ended, started = threading.Semaphore(0), list[int](), list[threading.Thread]()
 
     def work(number: int) -> None:
         begun.release()
         time.sleep(0.05)
         ended.append(number)
 
-    submit = ThreadPoolExecutor.submit
+    start = threading.Thread.start
 
-    def interrupted(pool: Any, call: Any, item: Any) -> Any:
-        if item == 2:
-            assert begun.acquire(timeout=30) and begun.acquire(timeout=30)
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        started.append(thread)
+        if len(started) == at:
+            assert all(begun.acquire(timeout=30) for _ in range(at))
             raise KeyboardInterrupt
-        return submit(pool, call, item)
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        Threads(2).each(work, range(9))
-    assert sorted(ended) == [0, 1]
+        Threads(4).each(work, range(9))
+    had_ended = len(ended)
+    for thread in started:
+        thread.join(30)
+    assert len(ended) == had_ended and at <= had_ended < 9
 
 
 @pytest.mark.parametrize("at", [1, 2])
@@ -217,18 +222,20 @@ def test_when_no_more_threads_can_be_started_all_of_them_end_with_the_item_that_
 
     def work(items: Iterator[int]) -> None:
         for item in items:
-            done.append(item)
-            stopping.wait(30)
+            begun.append(item)
+            assert stopping.wait(30)
+            time.sleep(0.05)
+            ended.append(item)
 
-    done, stopping = list[int](), threading.Event()
+    begun, ended, stopping = list[int](), list[int](), threading.Event()
     monkeypatch.setattr(threading.Thread, "start", not_any_more)
     with pytest.raises(type(error)):
         in_parallel(range(1_000), 4, work, stopping=stopping)
+    waited_for = list(ended)
     for thread in started:
         if thread.ident is not None:
             thread.join(30)
-    assert stopping.is_set()
-    assert len(done) <= at
+    assert len(begun) <= at and sorted(begun) == sorted(waited_for) == sorted(ended)
 
 
 def test_who_can_be_interrupted_has_a_single_item_worked_on_elsewhere() -> None:

@@ -1,0 +1,40 @@
+"""Wait for what has begun in threads, and let nothing begin after that."""
+
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class NotBegun(Exception):
+    """A call came too late: whoever had asked for it has gone on."""
+
+
+class RunningCalls:
+    """The calls of one list that are running; a pool does not wait for a thread whose start was interrupted."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._is_over = False
+
+    def run(self, call: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+        """Return what `call` returns, in the thread that is here. Raises NotBegun after `end`."""
+        with self._changed:
+            if self._is_over:
+                raise NotBegun
+            self._running += 1
+        try:
+            return call(*given, **named)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def end(self) -> None:
+        """Let nothing begin any more, and return when nothing is running."""
+        with self._changed:
+            self._is_over = True
+            self._changed.wait_for(lambda: not self._running)
