@@ -5,12 +5,23 @@ without a word. The log has kept it: the object is written again as that event h
 """
 
 from collections.abc import Collection, Iterator
+from typing import assert_never
 
 from twinhive.copies.marking import write_marks
 from twinhive.copies.objects import Marked, values_of
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
-from twinhive.model.changes.kinds import AlterPartitions, AlterTable
+from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Insert,
+    NoContent,
+    RenamePartition,
+)
 from twinhive.model.copies.marks import TICKET
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.names import TableName
@@ -52,6 +63,14 @@ def _altered(row: EventRow) -> Collection[Marked]:
     if row.event_type not in ("ALTER_TABLE", "ALTER_PARTITION", "ALTER_PARTITIONS"):
         return ()
     change = decode_event(row).change
-    if isinstance(change, AlterPartitions):
-        return change.after
-    return (change.after,) if isinstance(change, AlterTable) and not change.renames else ()
+    match change:
+        case AlterPartitions(after=partitions):
+            return partitions
+        case AlterTable(after=table):
+            return () if change.renames else (table,)
+        case CreateTable() | DropTable() | Insert() | AddPartitions() | DropPartitions() | RenamePartition():
+            return ()
+        case NoContent():
+            return ()
+        case _:
+            assert_never(change)

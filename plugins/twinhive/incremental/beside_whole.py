@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from twinhive.model.changes.facts import tables_of
-from twinhive.model.changes.kinds import AlterTable, DropTable, Event
+from twinhive.model.changes.facts import renaming, tables_of
+from twinhive.model.changes.kinds import DropTable, Event
 from twinhive.model.policy import Policy
 
 
@@ -14,7 +14,7 @@ def beside_whole(policy: Policy, event: Event, whole: Collection[str]) -> Event 
     """
     if policy.followed(tables_of(event.change)).isdisjoint(whole):
         return event
-    change = event.change
-    if isinstance(change, AlterTable) and policy.followed([change.before.name]) - set(whole):
-        return Event(event.position, event.event_type, DropTable(change.before))
+    rename = renaming(event.change)
+    if rename and policy.followed([rename.before.name]) - set(whole):
+        return Event(event.position, event.event_type, DropTable(rename.before))
     return None

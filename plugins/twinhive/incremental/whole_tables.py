@@ -1,12 +1,24 @@
 """Which tables a window has to bring over as a whole because of external tables, and write that down."""
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import assert_never
 
 from twinhive.apply.progress import Progress
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
-from twinhive.model.changes.facts import tables_of
-from twinhive.model.changes.kinds import AlterTable, Change
+from twinhive.model.changes.facts import renaming, tables_of
+from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Insert,
+    NoContent,
+    RenamePartition,
+)
 from twinhive.model.errors import ActNow
 from twinhive.model.external.modes import NO_BASE
 from twinhive.model.frozen import frozen_tables
@@ -103,7 +115,7 @@ def _renamed_at(altering: Iterable[tuple[int, Change]], tables: Collection[str])
     return {
         name.table: event_id
         for event_id, change in altering
-        if isinstance(change, AlterTable) and change.renames
+        if renaming(change)
         for name in tables_of(change)
         if name.table in tables
     }
@@ -111,7 +123,7 @@ def _renamed_at(altering: Iterable[tuple[int, Change]], tables: Collection[str])
 
 def with_renames(policy: Policy, changes: Iterable[Change], tables: Collection[str]) -> frozenset[str]:
     """Return tables and those that renames link to them, earlier ones too: of none of these the events are applied."""
-    renames = [set(tables_of(change)) for change in changes if isinstance(change, AlterTable) and change.renames]
+    renames = [set(tables_of(change)) for change in changes if renaming(change)]
     found = {TableName(policy.source.database, table) for table in tables}
     while more := {name for names in renames if names & found for name in names if policy.follows(name)} - found:
         found |= more
@@ -125,7 +137,21 @@ def says_too_little(policy: Policy, change: Change) -> bool:
     other way; a managed one that gets another location, where the event names no files; an external one that gets a
     name and a location at once, whose partitions the source's metastore moves along.
     """
-    if not isinstance(change, AlterTable) or policy.left_out(change.after):
+    match change:
+        case AlterTable():
+            return _says_too_little(policy, change)
+        case CreateTable() | DropTable() | Insert():
+            return False
+        case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+            return False
+        case NoContent():
+            return False
+        case _:
+            assert_never(change)
+
+
+def _says_too_little(policy: Policy, change: AlterTable) -> bool:
+    if policy.left_out(change.after):
         return False
     if policy.follows(change.after.name) and not policy.follows(change.before.name):
         return True

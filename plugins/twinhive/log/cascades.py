@@ -10,6 +10,7 @@ has the log read once and not by each of its windows (`cascade_memory`).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
@@ -17,11 +18,17 @@ from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import names_of, partitions_told, table_structs, tables_of
 from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
     AlterTable,
     Change,
+    CreateTable,
+    DropPartitions,
     DropTable,
     Event,
     Insert,
+    NoContent,
+    RenamePartition,
 )
 from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
@@ -112,18 +119,29 @@ class _Look:
 
     def _take(self, event: Event) -> None:
         change = event.change
-        if isinstance(change, DropTable):
-            self._drop(change.table.name)
-        if isinstance(change, AlterTable) and change.renames and change.before.name in self.tables:
-            self._drop(change.after.name)
-            self.tables[change.after.name] = self.tables.pop(change.before.name)
-            self._moved |= {change.before.name, change.after.name}
-        if isinstance(change, AlterTable) and _is_change_of_columns(change):
-            told = self.tables.setdefault(change.after.name, _Told())
-            told.changes[event.event_id] = change.after.columns
+        match change:
+            case DropTable(table=table):
+                self._drop(table.name)
+            case AlterTable():
+                self._alter(change, event.event_id)
+            case CreateTable() | Insert() | NoContent():
+                pass
+            case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+                pass
+            case _:
+                assert_never(change)
         for name in tables_of(change):
             if told_of := self.tables.get(name):
                 told_of.named |= dict.fromkeys(_named(change, name), event.event_id)
+
+    def _alter(self, change: AlterTable, event_id: int) -> None:
+        if change.renames and change.before.name in self.tables:
+            self._drop(change.after.name)
+            self.tables[change.after.name] = self.tables.pop(change.before.name)
+            self._moved |= {change.before.name, change.after.name}
+        if _is_change_of_columns(change):
+            told = self.tables.setdefault(change.after.name, _Told())
+            told.changes[event_id] = change.after.columns
 
     def _drop(self, name: TableName) -> None:
         if told := self.tables.pop(name, None):

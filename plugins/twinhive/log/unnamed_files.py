@@ -15,7 +15,7 @@ from twinhive.log.event_stream import EventStream
 from twinhive.log.moved_partitions import Ask, moved_partitions
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.changes.events import Position
-from twinhive.model.changes.facts import tables_of
+from twinhive.model.changes.facts import renaming, tables_of
 from twinhive.model.changes.fates import Fate, Fates, places_of, with_parents
 from twinhive.model.changes.kinds import (
     AddPartitions,
@@ -254,9 +254,8 @@ class _Looking:
 
 
 def _linked(event: Event, names: Collection[TableName]) -> set[TableName]:
-    change = event.change
-    is_linked = isinstance(change, AlterTable) and change.before.name in names
-    return set(tables_of(change)) if is_linked else set()
+    rename = renaming(event.change)
+    return set(tables_of(rename)) if rename and rename.before.name in names else set()
 
 
 def _has_directories(entries: Iterable[FileStatus]) -> bool:

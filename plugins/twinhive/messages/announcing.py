@@ -3,10 +3,23 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
-from twinhive.model.changes.kinds import AddPartitions, AlterPartitions, Change, DropPartitions, RenamePartition
+from twinhive.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    CreateTable,
+    DropPartitions,
+    DropTable,
+    Insert,
+    NoContent,
+    OfPartitions,
+    RenamePartition,
+)
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.marks import STAMP
 from twinhive.model.messages.message import Announcement, AnnouncementKind
@@ -51,18 +64,32 @@ _Told = tuple[AnnouncementKind, TableName, Mapping[str, object], str | None]
 
 def _told(change: Change) -> Iterator[_Told]:
     match change:
-        case AddPartitions(table, added) if is_sets_table(table):
-            yield from (_done(one.partition) for one in added if _is_waited_for(one.partition))
-        case AddPartitions(table, added):
+        case AddPartitions(table=table, added=added) if not is_sets_table(table):
             yield from (_added(table, one.partition) for one in added)
-        case AlterPartitions(table, partitions) if is_sets_table(table):
+        case AddPartitions() | AlterPartitions() | RenamePartition() | DropPartitions():
+            if is_sets_table(change.table):
+                yield from _of_sets(change)
+        case CreateTable() | DropTable() | AlterTable() | Insert() | NoContent():
+            return
+        case _:
+            assert_never(change)
+
+
+def _of_sets(change: OfPartitions) -> Iterator[_Told]:
+    """Yield which sets are done or open again: their marks are partitions."""
+    match change:
+        case AddPartitions(added=added):
+            yield from (_done(one.partition) for one in added if _is_waited_for(one.partition))
+        case AlterPartitions(after=partitions):
             yield from (_done(partition) for partition in partitions if _is_waited_for(partition))
-        case RenamePartition(table, before, after) if is_sets_table(table):
+        case RenamePartition(table, before, after):
             yield from _opened(table, before.values)
             if _is_waited_for(after):
                 yield _done(after)
-        case DropPartitions(table, every) if is_sets_table(table):
+        case DropPartitions(table, every):
             yield from (told for values in every for told in _opened(table, values))
+        case _:
+            assert_never(change)
 
 
 def _added(table: Table, partition: Partition) -> _Told:

@@ -72,13 +72,11 @@ class Tree:
         return found
 
     def add(self, node: Node) -> None:
-        """Put a node at its path, over whatever was there; the parents are made."""
+        """Put a node at its path, over whatever was there; the parents are made. The directory gets a new time."""
         directory = parent(node.status.path)
-        is_new = node.status.path not in self.nodes
         self.make_directories(directory)
         self._put(node)
-        if is_new:
-            self.touch(directory)
+        self.touch(directory)
 
     def touch(self, directory: str) -> None:
         """Give a directory a new time."""

@@ -48,9 +48,7 @@ class Users:
             lambda: self.users.drop_table(table) if self.chance.random() < 0.3 else None,
             lambda: self.users.truncate(table, [values] if table == "a" else None),
             lambda: self.world.files.put(f"{self.users.location(table, here)}/silent{self.count}", b"s"),
-            lambda: self.world.files.put(
-                f"{self.users.location(table, here)}/in/it/silent{self.count % 3}", b"x" * self.count
-            ),
+            lambda: self._write_below(self.users.location(table, here)),
             lambda: self.world.files.make_directories(f"{self.users.location(table, here)}/in/empty"),
         ]
 

@@ -188,7 +188,7 @@ def test_report_and_fail_name_the_table_and_change_nothing(followed: Followed) -
 
 
 def test_a_deep_scan_sees_what_times_of_directories_hide(followed: Followed) -> None:
-    followed.world.source_files.put(f"{followed.users.location('plain')}/data", b"PLAIN")
+    followed.world.source_files.rewrite(f"{followed.users.location('plain')}/data", b"PLAIN")
     assert scan(followed).followed == ()
     assert len(scan(followed, deep=True).followed) == 1
     assert same(followed)

@@ -17,9 +17,8 @@ from twinhive.interop.hive_dump.places import HivePlaces
 from twinhive.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.changes.events import EventRow
-from twinhive.model.changes.facts import table_structs, tables_of
+from twinhive.model.changes.facts import renaming, table_structs, tables_of
 from twinhive.model.changes.kinds import (
-    AlterTable,
     Change,
     DropTable,
     OfPartitions,
@@ -98,10 +97,10 @@ class _Telling:
         return self.writing.content(row)
 
     def _of_whole_table(self, row: EventRow, change: Change) -> Content:
-        before = self.policy.followed([change.before.name]) if isinstance(change, AlterTable) else set()
-        if isinstance(change, AlterTable) and not before & self.whole:
-            was_followed = bool(before)
-            return self.writing.drop_of_renamed(row) if was_followed else {}
+        if rename := renaming(change):
+            before = self.policy.followed([rename.before.name])
+            if not before & self.whole:
+                return self.writing.drop_of_renamed(row) if before else {}
         gone = isinstance(change, DropTable) and change.table.name.table not in self.there
         return self.writing.content(row) if gone else {}
 

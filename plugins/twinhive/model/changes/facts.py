@@ -115,6 +115,21 @@ def files_brought(change: Change) -> Iterator[tuple[Table | Partition, Files]]:
             assert_never(change)
 
 
+def renaming(change: Change) -> AlterTable | None:
+    """Return a change by which a table got another name, in another database maybe."""
+    match change:
+        case AlterTable():
+            return change if change.renames else None
+        case CreateTable() | DropTable() | Insert():
+            return None
+        case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+            return None
+        case NoContent():
+            return None
+        case _:
+            assert_never(change)
+
+
 def unlinked(change: Change) -> TableName | None:
     """Return the table to which foreign keys of others are gone, or under another name, after a change.
 

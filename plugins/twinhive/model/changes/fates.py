@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import assert_never
 
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.changes.facts import names_of, partitions_named, partitions_told, table_structs, tables_of
+from twinhive.model.changes.facts import names_of, partitions_named, partitions_told, renaming, table_structs, tables_of
 from twinhive.model.changes.kinds import (
     AddPartitions,
     AlterPartitions,
@@ -65,8 +65,8 @@ class Fates:
         appended: frozenset[str] | None = None
         while (event := self._next(event_id, table, partition)) is not None:
             event_id, change = event.event_id, event.change
-            if isinstance(change, AlterTable) and change.renames and change.before.name == table:
-                place, table = along(place, change.before.location, change.after.location), change.after.name
+            if (rename := renaming(change)) and rename.before.name == table:
+                place, table = along(place, rename.before.location, rename.after.location), rename.after.name
             elif isinstance(change, RenamePartition) and _name(change, change.before) == partition:
                 place = along(place, change.before.location, change.after.location)
                 partition = _name(change, change.after)
@@ -100,8 +100,12 @@ def places_of(change: Change) -> Iterator[str]:
             things = (table,)
         case Insert(table=table, partition=None):
             things = (table,)
-        case _:
+        case CreateTable() | AlterTable() | Insert() | AddPartitions() | AlterPartitions() | RenamePartition():
             things = partitions_told(change)
+        case DropTable() | DropPartitions() | NoContent():
+            return
+        case _:
+            assert_never(change)
     yield from (one.location for one in things if one.location)
 
 

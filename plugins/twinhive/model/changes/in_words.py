@@ -23,6 +23,10 @@ from twinhive.model.changes.kinds import (
     Event,
     Insert,
     NotReplicated,
+    OfDatabases,
+    OfDetails,
+    OfFunctions,
+    OfPartitions,
     RenamePartition,
     UpdateStatistics,
 )
@@ -48,6 +52,17 @@ def subject(change: Change) -> str:
             return f"function {function.database}.{function.name}"
         case DropFunction(database, name):
             return f"function {database}.{name}"
+        case CreateTable() | DropTable() | AlterTable() | Insert() | NotReplicated():
+            return _of_tables(change)
+        case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+            return _of_tables(change)
+        case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
+            return _of_tables(change)
+        case _:
+            assert_never(change)
+
+
+def _of_tables(change: Change) -> str:
     tables = " -> ".join(map(str, tables_of(change)))
     return f"{tables}{_details(change)}"
 
@@ -100,7 +115,7 @@ def _effects(change: Change) -> Iterator[Effect]:
             assert_never(change)
 
 
-def _of_database(change: CreateDatabase | AlterDatabase | DropDatabase | CreateFunction | DropFunction) -> Effect:
+def _of_database(change: OfDatabases | OfFunctions) -> Effect:
     match change:
         case CreateDatabase(database) | AlterDatabase(after=database):
             return "alter", "databases", database.name
@@ -114,7 +129,7 @@ def _of_database(change: CreateDatabase | AlterDatabase | DropDatabase | CreateF
             assert_never(change)
 
 
-def _of_detail(change: AddConstraints | DropConstraint | UpdateStatistics | DeleteStatistics) -> Effect:
+def _of_detail(change: OfDetails) -> Effect:
     match change:
         case AddConstraints():
             return "create", "constraints", f"{change.kind} of {change.table}"
@@ -126,7 +141,7 @@ def _of_detail(change: AddConstraints | DropConstraint | UpdateStatistics | Dele
             assert_never(change)
 
 
-def _of_partitions(change: AddPartitions | DropPartitions | AlterPartitions | RenamePartition) -> Iterator[Effect]:
+def _of_partitions(change: OfPartitions) -> Iterator[Effect]:
     match change:
         case AddPartitions(table):
             yield from (("create", "partitions", _of(table, one.partition.values)) for one in change.added)

@@ -255,6 +255,7 @@ Change = (
 OfPartitions = AddPartitions | DropPartitions | AlterPartitions | RenamePartition
 OfDatabases = CreateDatabase | AlterDatabase | DropDatabase
 OfFunctions = CreateFunction | DropFunction
+OfDetails = AddConstraints | DropConstraint | UpdateStatistics | DeleteStatistics
 
 
 @dataclass(frozen=True)
