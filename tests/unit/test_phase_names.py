@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.package_texts import MODULES
-from twinhive.pipeline.phases import HAND_OVERS, PHASES
+from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
+_PHASES = {**PHASES, **PLACEMENT_PHASES}
 _NAMES = {
-    *PHASES,
-    *(stage.name for stages in PHASES.values() for stage in stages),
+    *_PHASES,
+    *(stage.name for stages in _PHASES.values() for stage in stages),
     *(hand_over.name for some in HAND_OVERS.values() for hand_over in some),
 }
 
@@ -49,3 +50,21 @@ def test_a_name_that_is_compared_is_found() -> None:
     assert [*_compared(ast.parse("if stage == 'window': pass"))] == ["window"]
     assert [*_compared(ast.parse("if stage in ('load', 'else'): pass"))] == ["load"]
     assert [*_compared(ast.parse("{'bootstrap': one, 'scan': two}"))] == ["bootstrap", "scan"]
+
+
+def _told_to_run(module: ast.Module) -> Iterator[str]:
+    """Yield the phases that people are told to start: by a command, by a DAG, by a rehearsal."""
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        said = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
+        match node.func.id, said:
+            case "command", ["twinhive", "run", _, str(phase), *_]:
+                yield phase
+            case "StartDag" | "rehearse", [str(phase), *_]:
+                yield phase
+
+
+def test_whoever_is_told_to_start_a_phase_is_told_one_that_exists() -> None:
+    told = {phase for path in MODULES for phase in _told_to_run(ast.parse(path.read_text(encoding="utf-8")))}
+    assert {"bootstrap", "incremental", "scan"} <= told <= {*_PHASES, "failback", "failover"}

@@ -232,7 +232,7 @@ class _Builder:
     def _hand_over(self, made: Mapping[str, Any]) -> None:
         """Create the tasks that start the runs which go on from here."""
         for hand_over in hand_overs(self._phase):
-            if not has_hand_over(self._entry.settings, hand_over.only_for):
+            if not has_hand_over(self._entry.settings, hand_over):
                 continue
             made[hand_over.after] >> HandOverOperator(
                 task_id=hand_over.name,

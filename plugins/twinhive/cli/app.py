@@ -50,6 +50,8 @@ _MODULES: Mapping[str, str] = {
     "version": "twinhive.cli.check",
 }
 
+_RUN_FOR_WEEKS = frozenset({"publish"})
+
 
 class _OnDemand(TyperGroup):
     """Know the commands by name, and load their modules when they are asked for."""
@@ -124,8 +126,8 @@ def _add_what_was_found(error: Any) -> None:
 
 def main() -> None:
     """Run the command line; leave at once, because a JVM in this process may take its time."""
-    if "publish" in sys.argv[1:2]:
-        # It runs for weeks, and all else that it loads then finds room in what this leaves free.
+    if not _RUN_FOR_WEEKS.isdisjoint(sys.argv[1:2]):
+        # All else that such a command loads then finds room in what this leaves free.
         from twinhive.wiring.lean import keep_client_alone
 
         keep_client_alone()

@@ -7,7 +7,7 @@ in Airflow and another in a terminal.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 from twinhive.bootstrap import round as one_round
 from twinhive.bootstrap.copy_batch import CopyBatch
@@ -29,7 +29,7 @@ from twinhive.log.list_files import ListFiles
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.shown_sets import parts
-from twinhive.step.base import Then, Work
+from twinhive.step.base import Then
 from twinhive.step.parts import Parts
 from twinhive.verify.look_again import LookAgain
 from twinhive.verify.verify import Verify
@@ -69,14 +69,16 @@ class Stage:
     after        the stages that must have succeeded
     mapped_over  the stage whose batches this one is run for, one by one; stages mapped over the
                  same stage follow each other batch by batch, not stage by stage
+    told         what its step is told of the options of a run, by the names that `RunOptions` has for them
     """
 
     name: str
-    step: Callable[[Work], Step]
+    step: Callable[..., Step]
     after: tuple[str, ...] = ()
     mapped_over: str | None = None
     runs_on: RunsOn = RunsOn.TASK
     effects: frozenset[Effect] = frozenset()
+    told: tuple[str, ...] = ()
 
 
 Planned = Mapping[str, Any]
@@ -116,12 +118,24 @@ class HandOver:
     on: Then = Then.GO_ON
     why_not: Callable[[Planned], str | None] = already
 
+    def is_for(self, *, brings_data: bool, bounds_passes: bool) -> bool:
+        """True for a policy that has it: one that copies data of external tables, one whose passes are bounded."""
+        match self.only_for:
+            case None:
+                return True
+            case OnlyFor.BRINGING_DATA:
+                return brings_data
+            case OnlyFor.BOUNDED_PASSES:
+                return bounds_passes
+            case _:
+                assert_never(self.only_for)
+
 
 _COPIES = frozenset({Effect.COPIES})
 _PUBLISHES = frozenset({Effect.PUBLISHES})
 
 BOOTSTRAP: tuple[Stage, ...] = (
-    Stage("preflight", Preflight),
+    Stage("preflight", Preflight, told=("again",)),
     Stage("list_objects", ListObjects, after=("preflight",)),
     Stage("list_files", ListFiles, after=("list_objects",), mapped_over="list_objects"),
     Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK, effects=_COPIES),
@@ -199,11 +213,11 @@ INCREMENTAL: tuple[Stage, ...] = (
 )
 """Cut a window of the log, copy its files, apply its events."""
 
-SCAN: tuple[Stage, ...] = (Stage("scan", Scan),)
+SCAN: tuple[Stage, ...] = (Stage("scan", Scan, told=("deep",)),)
 """Look for writes that left no event; sweep what nobody uses."""
 
 VERIFY: tuple[Stage, ...] = (
-    Stage("verify", Verify),
+    Stage("verify", Verify, told=("deep",)),
     Stage("look_again", LookAgain, after=("verify",), effects=frozenset({Effect.VERIFIES})),
 )
 """Compare both sides at a common event; what differs is looked at again before it is called a finding."""
@@ -217,6 +231,7 @@ EXTERNAL: tuple[Stage, ...] = (
         after=("list_external",),
         mapped_over="list_external",
         effects=frozenset({Effect.COPIES, Effect.BRINGS_DATA}),
+        told=("execute",),
     ),
 )
 """One pass over the external tables: bring their data, of which no event tells, beside the lane of events.

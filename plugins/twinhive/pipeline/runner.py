@@ -6,16 +6,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from twinhive.bootstrap.preflight import Preflight
 from twinhive.dump.store import planned_anew
-from twinhive.external.sync_external import Execution, InThisProcess, SyncExternal
+from twinhive.external.sync_external import Execution, InThisProcess
 from twinhive.model.errors import DumpReplaced, about
 from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import HandOver, OnlyFor, Stage, Step, already, hand_overs, stages_of
+from twinhive.pipeline.phases import HandOver, Stage, Step, already, hand_overs, stages_of
 from twinhive.ports import WritePorts
-from twinhive.scan.scan import Scan
 from twinhive.step.base import Report, Then, Work
-from twinhive.verify.verify import Verify
 
 Watch = Callable[[str, Sequence[Any]], Iterable[Any]]
 """Is given a stage and its batches, and hands the batches out one by one: whoever counts them sees how far it is."""
@@ -43,15 +40,7 @@ _USUAL = RunOptions()
 
 def step_of(stage: Stage, work: Work, options: RunOptions) -> Step:
     """Return the step of a stage with what it works on, told what concerns it."""
-    if stage.step is Preflight:
-        return Preflight(work, again=options.again)
-    if stage.step is Scan:
-        return Scan(work, deep=options.deep)
-    if stage.step is Verify:
-        return Verify(work, deep=options.deep)
-    if stage.step is SyncExternal:
-        return SyncExternal(work, options.execute)
-    return stage.step(work)
+    return stage.step(work, **{name: getattr(options, name) for name in stage.told})
 
 
 def interpret(stages: Sequence[Stage], act: Act, earlier: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
@@ -128,7 +117,8 @@ def _follows(hand_over: HandOver, policy: Policy, results: Mapping[str, Any]) ->
 
     So it does also when all is done already: the last stage of the other one cleans up after a run that was killed.
     """
-    if hand_over.only_for is OnlyFor.BRINGING_DATA and not policy.external.brings_data:
+    bounds_passes = policy.options.approx_max_load_tasks is not None
+    if not hand_over.is_for(brings_data=policy.external.brings_data, bounds_passes=bounds_passes):
         return False
     if Then.of(results.get(hand_over.after)) is not hand_over.on:
         return False

@@ -11,7 +11,7 @@ data lane pass the last one of an event lane. They are small, so that other peop
 from typing import Any
 
 from twinhive.pipeline.facts import FACTS, PLACEMENT_FACTS, Start, started_by
-from twinhive.pipeline.phases import OnlyFor
+from twinhive.pipeline.phases import HandOver
 from twinhive.settings import PolicySettings
 
 EXTERNAL_LANE = started_by(Start.DATA)
@@ -32,15 +32,12 @@ def brings_data(policy: PolicySettings) -> bool:
     return policy.external_tables.external(replica_root="hdfs://replica").brings_data
 
 
-def has_hand_over(policy: PolicySettings | None, only_for: OnlyFor | None) -> bool:
-    """Tell whether a policy, None for one that cannot be read, has a hand-over that is not for all."""
-    match only_for:
-        case None:
-            return True
-        case OnlyFor.BRINGING_DATA:
-            return policy is not None and brings_data(policy)
-        case OnlyFor.BOUNDED_PASSES:
-            return policy is not None and policy.options.approx_max_load_tasks is not None
+def has_hand_over(policy: PolicySettings | None, hand_over: HandOver) -> bool:
+    """Tell whether a policy, None for one that cannot be read, has a hand-over."""
+    if policy is None:
+        return hand_over.only_for is None
+    bounds_passes = policy.options.approx_max_load_tasks is not None
+    return hand_over.is_for(brings_data=brings_data(policy), bounds_passes=bounds_passes)
 
 
 def limits_of(policy: PolicySettings) -> dict[str, Any]:

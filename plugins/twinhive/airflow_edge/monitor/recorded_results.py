@@ -9,19 +9,24 @@ from typing import Any
 from twinhive.airflow_edge.monitor import metrics
 from twinhive.airflow_edge.monitor.recorded_copies import seen_copies
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
+from twinhive.airflow_edge.monitor.recorded_proofs import proof_of, readiness_lines
 from twinhive.airflow_edge.monitor.recorded_sets import record_sets
+from twinhive.bootstrap.copy_batch import Copied
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.load import Loaded
+from twinhive.bootstrap.preflight import Checked
 from twinhive.bootstrap.round import Folded
 from twinhive.copies.list_copies import CopiesListed
 from twinhive.copies.publish_copies import CopiesPublished
+from twinhive.external.gate import BaseChecked
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
 from twinhive.incremental.apply import WindowApplied
 from twinhive.incremental.window_stage import WindowCut
 from twinhive.journal.records import BatchRun, Outcome, RecordedTable, WindowRun
 from twinhive.journal.writing import Journal
+from twinhive.log.list_files import FilesListed
 from twinhive.model.files import Usage
 from twinhive.observe.follower import Follower
 from twinhive.observe.inventory import InventoryEntry, read_tables
@@ -31,6 +36,7 @@ from twinhive.pipeline.phases import phases_before
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scanned
 from twinhive.transfer.staged.job import CopyJob
+from twinhive.verify.outcome import Verified
 from twinhive.wiring.lag import limits_of
 from twinhive.wiring.policies import Wiring
 
@@ -95,7 +101,17 @@ class Recorder:
 
     @singledispatchmethod
     def _note(self, result: Any) -> None:
-        """Of other results there is nothing to say."""
+        raise TypeError(f"{type(result).__name__}: nobody has said what is recorded of it")
+
+    @_note.register
+    def _(self, result: Checked | FilesListed | BaseChecked | Copied | None) -> None:
+        """Of these there is nothing to say: what follows in their run says it."""
+
+    @_note.register
+    def _(self, found: Verified) -> None:
+        if found.already is None:
+            ready = readiness_lines(self.ports, self.wiring.policy)
+            self.journal.replica_verified(proof_of(self.place.policy, found, ready))
 
     @_note.register
     def _(self, listed: ObjectsListed) -> None:

@@ -16,7 +16,7 @@ from airflow.sdk.exceptions import (
 )
 
 from twinhive.airflow_edge.monitor import metrics
-from twinhive.airflow_edge.monitor.recorded_proofs import proof_of, readiness_lines
+from twinhive.airflow_edge.monitor.recorded_proofs import proof_of
 from twinhive.airflow_edge.monitor.recorded_results import Recorder, TaskPlace, copied_batch
 from twinhive.airflow_edge.tasks.copy_notes import CopyNotes
 from twinhive.airflow_edge.tasks.stage_task import StageOf, is_last_try
@@ -68,10 +68,6 @@ class Recording:
         """Note what the task's step has returned; of a task that tells nothing, nothing is noted."""
         with _never_failing():
             Recorder(self.place, self.journal, wiring, ports, self._sizes).note(result)
-        with _never_failing():
-            if isinstance(result, Verified) and result.already is None:
-                ready = readiness_lines(ports, wiring.policy)
-                self.journal.replica_verified(proof_of(self.place.policy, result, ready))
 
     def failed(self, error: BaseException) -> None:
         """Note what the task fails with."""
