@@ -46,6 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Run the fast groups first, and those that need no cluster before there is one; last what needs Airflow, which is
     never quite idle."""
     if lane := config.getoption(OPTION):
+        _spent.lane = Lane(lane)
         others = [item for item in items if lane_of(_group(item.path), item) != lane]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if lane_of(_group(item.path), item) == lane]
